@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from asc.errors import ShapeError
+from asc.errors import SchemaError, ShapeError
 from asc.schema import CRSS, PLANAR, WGS84, properties_of_ddl
 from asc.spatial.feature import Feature, feature_of_document
 from asc.spatial.layer import Layer
@@ -68,7 +68,14 @@ def read_layer(
 
 
 def layers_of(given: Mapping[str, Layer | str | Path], crs: str) -> dict[str, Layer]:
-    """Layers by name, those given as files read (:func:`read_layer`) in a crs."""
+    """Layers by name, those given as files read (:func:`read_layer`) in a crs; SchemaError for what is neither."""
+    if not isinstance(given, Mapping):
+        remedy = 'give a mapping of names to layers or files, as {"zones": "zones.geojson"}'
+        raise SchemaError("layers of type", type(given).__name__, remedy)
+    for name, one in given.items():
+        if not isinstance(one, (Layer, str, Path)):
+            remedy = "give what asc.read_layer returns, or the path of a file"
+            raise SchemaError(f"layer {name!r} of type", type(one).__name__, remedy)
     return {name: one if isinstance(one, Layer) else read_layer(one, crs=crs) for name, one in given.items()}
 
 
@@ -147,7 +154,7 @@ def _of_csv(path: Path, file: IO[str]) -> Iterator[tuple[str, Mapping[str, Any]]
             properties = {key: value for key, value in row.items() if key not in (shape, None)}
             yield f"line {reader.line_num}", {_WKT: row[shape] or "", "properties": properties}
     except csv.Error as error:
-        raise ShapeError(f"{path.name}, line {reader.line_num}", "", f"is no CSV: {error}") from None
+        raise ShapeError(f"{path.name}, line {reader.line_num}", None, f"is no CSV: {error}") from None
 
 
 def _opened(path: Path) -> IO[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,7 @@ from asc.layer_file import layers_of
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import Limits, normalise
+from asc.query_id import checked_id, checked_queries
 from asc.result_tables import By, count_table, filtered, ids_by_row, result_table
 from asc.schema import Schema
 from asc.spark_types import folded
@@ -66,7 +68,7 @@ class Matcher:
         self._time_zone = time_zone
         self._plan = compile_plan((), options)
         if queries is not None:
-            self.add_many(queries.items())
+            self.add_many(checked_queries(queries, PlanError).items())
 
     @property
     def plan(self) -> Plan:
@@ -88,7 +90,7 @@ class Matcher:
 
     def add_many(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Register (id, predicate) pairs in one step: all, or none when one is refused or given twice."""
-        self._plan = change_plan(self._plan, add=[self._query(query_id, where) for query_id, where in pairs])
+        self._plan = change_plan(self._plan, add=[self._query(query_id, where) for query_id, where in _pairs(pairs)])
 
     def remove(self, query_id: str) -> None:
         """Remove a predicate. Raises PlanError for an unknown id."""
@@ -140,12 +142,10 @@ class Matcher:
         return _matched(self._plan, Incoming.of(table))
 
     def _query(self, query_id: str, where: str) -> Query:
-        if not isinstance(query_id, str) or not query_id:
-            raise PlanError("query id", query_id, "it must be a string of at least one character")
-        if any("\ud800" <= character <= "\udfff" for character in query_id):
-            raise PlanError("query id", query_id, "half a surrogate pair cannot be stored")
+        checked_id(query_id, PlanError)
         if not isinstance(where, str):
-            raise PredicateError(f"query {query_id!r} has the predicate", where, "it must be a string")
+            remedy = "give Spark SQL as text"
+            raise PredicateError(f"query {query_id!r}: predicate of type", type(where).__name__, remedy)
         predicate = normalise(where, self.schema, limits=self._limits, time_zone=self._time_zone)
         for attribute in predicate.p_attributes:
             if attribute.is_computed:
@@ -155,6 +155,17 @@ class Matcher:
                     "use broker.match, or compare plain columns",
                 )
         return Query(query_id, predicate)
+
+
+def _pairs(given: object) -> Iterator[tuple[Any, Any]]:
+    """Yield the pairs of an iterable; PlanError for what is none, as a mapping or a text."""
+    remedy = "give (id, predicate) pairs, as queries.items()"
+    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+        raise PlanError("queries of type", type(given).__name__, remedy)
+    for pair in given:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise PlanError("pair of type", type(pair).__name__, remedy)
+        yield pair[0], pair[1]
 
 
 def _schema_of(value: object) -> Schema:

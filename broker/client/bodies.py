@@ -14,6 +14,26 @@ Body = Mapping[str, object]
 """A query as JSON has it: an answer of `Client.show`, a line of a file, or ``{"remove": ID}``."""
 
 
+def checked_mapping(what: str, value: object, example: str) -> Mapping[str, object]:
+    """Return a value that is to be a mapping; InvalidRequestError where it is none."""
+    if not isinstance(value, Mapping):
+        raise InvalidRequestError(f"{what} of type", type(value).__name__, f"give a mapping, as {example}")
+    return value
+
+
+def checked_body(body: object) -> dict[str, object]:
+    """Return the body of a query as JSON has it; InvalidRequestError where it is no mapping, or a part of it is not."""
+    found = dict(checked_mapping("query", body, '{"id": "late", "where": "delay > 60"}'))
+    for name, example in _PARTS.items():
+        if found.get(name) is not None:
+            checked_mapping(name, found[name], example)
+    return found
+
+
+_PARTS = {"labels": '{"team": "ops"}', "operator": '{"name": "near"}', "join": '{"layer": "zones"}'}
+"""The fields of a query that are mappings, each with an example."""
+
+
 def query_body(query_id: str, where: str, **fields: object) -> dict[str, object]:
     """Return the body of a query with the fields that are given, not None.
 
@@ -32,12 +52,15 @@ def ndjson_of(queries: Iterable[Body] | str | PathLike[str]) -> bytes:
     """Return queries as lines, from an iterable of bodies or a file of NDJSON; OSError for one that cannot be read."""
     if isinstance(queries, (str, PathLike)):
         return Path(queries).read_bytes()
+    if isinstance(queries, Mapping) or not isinstance(queries, Iterable):
+        remedy = "give bodies of queries, as a list, or the path of a file of NDJSON"
+        raise InvalidRequestError("queries of type", type(queries).__name__, remedy)
     return b"\n".join(_line(body, number) for number, body in enumerate(queries, 1))
 
 
 def _line(body: Body, number: int) -> bytes:
     try:
-        return json.dumps(body).encode()
+        return json.dumps(checked_body(body)).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidRequestError("query", f"number {number}", f"cannot be written as JSON: {error}") from None
 

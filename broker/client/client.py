@@ -17,7 +17,7 @@ from broker.answers.predicate import CheckedPredicate, Trial
 from broker.answers.query import Applied, ExcludedShape, Join, Load, Query, Registered, Removed
 from broker.answers.stream import Ready, Streams
 from broker.answers.trace import Explanation, Trace
-from broker.client.bodies import Body, given, ndjson_of, query_body
+from broker.client.bodies import Body, checked_body, checked_mapping, given, ndjson_of, query_body
 from broker.client.connection import Connection
 from broker.client.errors import NoAnswerError, TooManyRequestsError, UnavailableError
 from broker.client.layers import NDJSON, LayerClient
@@ -103,9 +103,10 @@ class Client:
 
     def register(self, body: Body, *, replaces: bool = True) -> Registered:
         """Register the query of a body, as `show` answers one, or replace the one of its id."""
-        timeout_s = self._connection.timeout_s if body.get("join") is None else self._load_timeout_s
+        sent = checked_body(body)
+        timeout_s = self._connection.timeout_s if sent.get("join") is None else self._load_timeout_s
         headers = _condition(replaces)
-        answer = self._connection.asked("POST", "/v1/queries", json=dict(body), headers=headers, timeout=timeout_s)
+        answer = self._connection.asked("POST", "/v1/queries", json=sent, headers=headers, timeout=timeout_s)
         return cast("Registered", answer)
 
     def apply(
@@ -177,7 +178,7 @@ class Client:
 
     def change(self, query_id: str, fields: Body) -> Registered:
         """Change the given fields of a registered query, and keep the others."""
-        return cast("Registered", self._connection.asked("PUT", query_path(query_id), json=dict(fields)))
+        return cast("Registered", self._connection.asked("PUT", query_path(query_id), json=checked_body(fields)))
 
     def pause(self, query_id: str) -> Registered:
         """Keep a query registered without running it. Records that pass meanwhile are not delivered later."""
@@ -217,7 +218,7 @@ class Client:
 
         ``with_sequence``: both, and the path of the tuple.
         """
-        body = {"tuple": values, "with_sequence": with_sequence}
+        body = {"tuple": _tuple_of(values), "with_sequence": with_sequence}
         return cast("Explanation", self._connection.asked("POST", f"{query_path(query_id)}/explain", json=body))
 
     def trace(
@@ -230,7 +231,7 @@ class Client:
         max_blocks: int | None = None,
     ) -> Trace:
         """Follow a tuple of ``values``, or the record ``source`` (``topic-partition-offset``), through the plan."""
-        body = given(tuple=values, source=source, stream=stream, query=query, max_blocks=max_blocks)
+        body = given(tuple=_tuple_of(values), source=source, stream=stream, query=query, max_blocks=max_blocks)
         return cast("Trace", self._connection.asked("POST", "/v1/trace", json=body))
 
     # -- the daemon
@@ -285,6 +286,10 @@ class Client:
     def block(self, stream: str, number: int) -> Block:
         """Return one block of a stream's running plan, numbered from 0."""
         return cast("Block", self._connection.asked("GET", block_path(stream, number)))
+
+
+def _tuple_of(values: object) -> Mapping[str, object] | None:
+    return None if values is None else checked_mapping("tuple", values, '{"delay": 75}')
 
 
 def _condition(replaces: bool) -> dict[str, str]:

@@ -32,6 +32,8 @@ def block_path(stream: str, number: int) -> str:
 
 
 def _segment(what: str, name: str, command: str) -> str:
+    if not isinstance(name, str):
+        raise InvalidRequestError(f"{what} of type", type(name).__name__, "give it as text")
     if name in ("", ".", ".."):
         raise InvalidRequestError(what, name, f"is none: '{command}' shows those that there are")
     try:

@@ -73,7 +73,7 @@ def consume(
         for delivery in broker.consume("late-flights", bootstrap_servers="kafka:9092", group="alerts"):
             page_somebody(delivery.queries, delivery.value)
     """
-    _check(group, options or {}, window)
+    _check(group, {} if options is None else options, window)
     names = [topics] if isinstance(topics, str) else list(topics)
     client = KafkaClient(bootstrap_servers, options or {}, timeout_s, named_by="bootstrap_servers")
     # From the oldest record on: a group that began with what comes would begin again wherever no place was noted yet.
@@ -130,6 +130,8 @@ def _check(group: str, options: Mapping[str, str], window: int) -> None:
         raise KafkaError("group", group, "name the consumer group whose place is noted")
     if not isinstance(window, int) or window < 0:
         raise KafkaError("window", window, "give a number of deliveries, 0 or more")
+    if not isinstance(options, Mapping):
+        raise KafkaError("options of type", type(options).__name__, "give a mapping of Kafka's options to texts")
     known = sorted(name.replace("_", ".") for name in KafkaConsumer.DEFAULT_CONFIG if name.startswith(SHARED_OPTIONS))
     for name in options:
         if name not in known:

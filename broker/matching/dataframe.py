@@ -136,6 +136,9 @@ def _why_excluded(field: object) -> str | None:
 
 
 def _check_frame(df: DataFrame, column: str) -> None:
+    if not isinstance(df, DataFrame):
+        remedy = "give a DataFrame of PySpark; asc.Matcher takes tables of Arrow, Polars, pandas and DuckDB"
+        raise MatchError("DataFrame of type", type(df).__name__, remedy)
     if not hasattr(df, "_jdf"):
         raise MatchError(
             "DataFrame of", "Spark Connect", "has no broadcast; use a classic session (SparkSession.builder.master)"

@@ -9,6 +9,7 @@ from asc.errors import PredicateError
 from asc.plan.plan import Query
 from asc.predicate import Limits, normalise
 from asc.predicate.join import Join, JoinPredicate
+from asc.query_id import checked_id, checked_queries
 from asc.schema import Schema
 from broker.errors import MatchError
 
@@ -24,8 +25,11 @@ def normalised_queries(
     >>> [query.id for query in normalised_queries({"late": "n > 1"}, Schema.from_ddl("n INT"), Limits(), "UTC")]
     ['late']
     """
-    for query_id, given in queries.items():
-        _check_id(query_id)
+    for query_id, given in checked_queries(queries, MatchError).items():
+        checked_id(query_id, MatchError)
+        if not isinstance(given, (str, Join)):
+            remedy = "give Spark SQL as text, or an asc.Join"
+            raise PredicateError(f"query {query_id!r}: predicate of type", type(given).__name__, remedy)
         try:
             if not isinstance(given, Join):
                 yield Query(query_id, normalise(given, schema, limits=limits, time_zone=time_zone))
@@ -35,16 +39,12 @@ def normalised_queries(
             raise _named(error, query_id) from None
         for shape_id, row in schema.layers[given.layer].features.items():
             member_id = f"{query_id}/{shape_id}"
-            _check_id(member_id)
+            if _CONTROL.search(member_id):
+                raise MatchError("query id", member_id, "the id of its shape has control characters: change it")
             try:
                 yield Query(member_id, join.of(row))
             except PredicateError as error:
                 raise _named(error, member_id) from None
-
-
-def _check_id(query_id: object) -> None:
-    if not isinstance(query_id, str) or not query_id or _CONTROL.search(query_id):
-        raise MatchError("query id", query_id, "is a text without control characters, at least one character long")
 
 
 def _named(error: PredicateError, query_id: str) -> PredicateError:

@@ -76,6 +76,8 @@ def register_function(
     replaced. Raises MatchError (a name that is none or is another function's, an illegal id, an expression that Spark
     refuses), PredicateError (naming the query), SchemaError, ShapeError.
     """
+    if not hasattr(spark, "sql"):
+        raise MatchError("session of type", type(spark).__name__, "give a SparkSession")
     if not hasattr(spark, "_jsparkSession"):
         raise MatchError("session of", "Spark Connect", "has no broadcast; use a classic session")
     _check_name(spark, name)

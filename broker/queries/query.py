@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, TypeVar
 
+from asc.query_id import checked_id
 from broker.config.sections import TOPIC_FORM
 from broker.errors import QueryError, UnknownOperatorError
 from broker.failure import one_line
@@ -31,8 +32,6 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _SHOWN_CHARS = 1_000
 """The characters shown of a record that cannot be read."""
 
-_ID_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
-_ID_REMEDY = "use 1 to 200 of A-Z a-z 0-9 . _ -, a letter or digit first"
 _LABELS_MAX = 64
 _LABEL_CHARS_MAX = 1_000
 
@@ -170,9 +169,7 @@ def check_id(query_id: str) -> str:
     Traceback (most recent call last):
     broker...QueryError: query id 'late arrivals': use 1 to 200 of A-Z a-z 0-9 . _ -, a letter or digit first
     """
-    if not _ID_FORM.fullmatch(query_id):
-        raise QueryError("query id", query_id[:250], _ID_REMEDY)
-    return query_id
+    return checked_id(query_id, QueryError)
 
 
 def check_labels(labels: Mapping[str, str]) -> Mapping[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -96,11 +97,13 @@ def test_refusals_change_nothing() -> None:
 @pytest.mark.parametrize(
     ("query_id", "where", "message"),
     [
-        ("", "delay > 1", "query id '': it must be a string"),
-        (5, "delay > 1", "query id 5: it must be a string"),
-        (None, "delay > 1", "query id None: it must be a string"),
-        ("a\ud800", "delay > 1", "surrogate"),
-        ("q", None, "query 'q' has the predicate None: it must be a string"),
+        ("", "delay > 1", "query id '': use 1 to 200 of A-Z"),
+        ("a b", "delay > 1", "query id 'a b': use 1 to 200 of A-Z"),
+        (5, "delay > 1", "query id of type 'int': use 1 to 200 of A-Z"),
+        (None, "delay > 1", "query id of type 'NoneType': use 1 to 200 of A-Z"),
+        ("a\ud800", "delay > 1", "query id 'a.*': use 1 to 200 of A-Z"),
+        ("q", None, "query 'q': predicate of type 'NoneType': give Spark SQL as text"),
+        ("q", ["delay > 1"], "query 'q': predicate of type 'list': give Spark SQL as text"),
     ],
 )
 def test_ids_and_predicates_that_are_none(query_id: object, where: object, message: str) -> None:
@@ -108,6 +111,47 @@ def test_ids_and_predicates_that_are_none(query_id: object, where: object, messa
     with pytest.raises(AscError, match=message):
         matcher.add(query_id, where)  # type: ignore[arg-type]
     assert len(matcher) == 0
+
+
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        (["delay > 1"], r"queries of type 'list': give a mapping of ids to predicates, as \{"),
+        ("delay > 1", "queries of type 'str': give a mapping"),
+        ([("late", "delay > 1")], "queries of type 'list': give a mapping"),
+    ],
+)
+def test_what_is_no_mapping_of_queries_is_refused(queries: Any, message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        Matcher(SCHEMA, queries)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ({"late": "delay > 1"}, r"queries of type 'dict': give \(id, predicate\) pairs, as queries.items\(\)"),
+        ("delay > 1", "queries of type 'str': give"),
+        (5, "queries of type 'int': give"),
+        (["delay > 1"], "pair of type 'str': give"),
+        ([("late", "delay > 1", 5)], "pair of type 'tuple': give"),
+    ],
+)
+def test_what_is_no_pairs_of_queries_is_refused(pairs: Any, message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        Matcher(SCHEMA).add_many(pairs)
+
+
+@pytest.mark.parametrize(
+    ("layers", "message"),
+    [
+        (["zones.geojson"], "layers of type 'list': give a mapping of names to layers or files"),
+        ("zones.geojson", "layers of type 'str': give a mapping"),
+        ({"zones": 5}, "layer 'zones' of type 'int': give what asc.read_layer returns"),
+    ],
+)
+def test_layers_that_are_none_are_refused(layers: Any, message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        Matcher(SCHEMA, layers=layers)
 
 
 def test_columns_are_found_in_any_case() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -336,15 +336,25 @@ def test_an_observation_counts_tuples_and_accepted(rows: DataFrame) -> None:
         ({"mine": "i32 >"}, r"query 'mine': "),
         ({"mine": "span > INTERVAL 1 DAY"}, r"query 'mine': "),
         ({"": "i32 > 1"}, r"query id '': "),
+        ({"a b": "i32 > 1"}, r"query id 'a b': use 1 to 200 of A-Z"),
+        (["i32 > 1"], r"queries of type 'list': give a mapping of ids to predicates"),
+        ("i32 > 1", r"queries of type 'str': give a mapping of ids to predicates"),
+        ({"mine": ["i32 > 1"]}, r"query 'mine': predicate of type 'list': give Spark SQL as text, or an asc.Join"),
         ({"a\x1fb": "i32 > 1"}, r"query id 'a\\x1fb': "),
         ({"a\nb": "i32 > 1"}, r"query id "),
         ({"mine": "arr = m", "other": "i32 = 1"}, r"mine"),
     ],
 )
-def test_what_is_refused_is_one_line_that_names_the_query(rows: DataFrame, queries: dict[str, str], said: str) -> None:
+def test_what_is_refused_is_one_line_that_names_the_query(rows: DataFrame, queries: Any, said: str) -> None:
     with pytest.raises(AscError, match=said) as raised:
         broker.match(rows, queries)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("frame", [[1], "rows", None])
+def test_what_is_no_frame_is_refused(frame: Any) -> None:
+    with pytest.raises(MatchError, match=f"DataFrame of type '{type(frame).__name__}': give a DataFrame of PySpark"):
+        broker.match(frame, {"mine": "i32 > 1"})
 
 
 def test_a_refused_predicate_keeps_its_caret(rows: DataFrame) -> None:

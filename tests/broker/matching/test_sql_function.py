@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -192,13 +193,14 @@ def test_a_stream_is_judged_as_a_table_is(spark: SparkSession, rows: DataFrame, 
         ("I8", {"q": "i8 > 1"}, "function 'I8': is the name of a column"),
         ("fine", {"q": "i9 > 1"}, "query 'q': unknown column 'i9'"),
         ("fine", {"a\nb": "i8 > 1"}, "query id"),
+        ("fine", ["i8 > 1"], "queries of type 'list': give a mapping of ids to predicates"),
         ("fine", {"q": "span > INTERVAL 1 DAY"}, "query 'q': "),
         ("fine", {"q": "arr = m"}, "'q'"),
     ],
-    ids=["taken", "name", "column", "unknown", "id", "type", "spark"],
+    ids=["taken", "name", "column", "unknown", "id", "list", "type", "spark"],
 )
 def test_what_is_refused_is_one_line_and_registers_nothing(
-    spark: SparkSession, rows: DataFrame, name: str, queries: dict[str, str], said: str
+    spark: SparkSession, rows: DataFrame, name: str, queries: Any, said: str
 ) -> None:
     with pytest.raises(AscError, match=said) as raised:
         broker.register_function(spark, name, queries, rows)
@@ -208,4 +210,9 @@ def test_what_is_refused_is_one_line_and_registers_nothing(
 
 def test_spark_connect_is_refused() -> None:
     with pytest.raises(MatchError, match="Spark Connect"):
-        broker.register_function(object(), "late", {"q": "n > 1"}, "n INT")  # type: ignore[arg-type]
+        broker.register_function(SimpleNamespace(sql=None), "late", {"q": "n > 1"}, "n INT")  # type: ignore[arg-type]
+
+
+def test_what_is_no_session_is_refused() -> None:
+    with pytest.raises(MatchError, match="session of type 'str': give a SparkSession"):
+        broker.register_function("late", "late", {"q": "n > 1"}, "n INT")  # type: ignore[arg-type]
