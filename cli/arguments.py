@@ -31,11 +31,10 @@ def query_id_argument(command: Command) -> Command:
     return click.argument("query_id", metavar="ID", shell_complete=suggested_query_ids)(command)
 
 
-def query_ids_argument(command: Command) -> Command:
+def query_ids_argument(*, required: bool = True) -> Callable[[Command], Command]:
     """One id or more, the command's ``query_ids``."""
-    return click.argument("query_ids", metavar="ID...", nargs=-1, required=True, shell_complete=suggested_query_ids)(
-        command
-    )
+    metavar = "ID..." if required else "[ID...]"
+    return click.argument("query_ids", metavar=metavar, nargs=-1, required=required, shell_complete=suggested_query_ids)
 
 
 def stream_option(help_text: str) -> Callable[[Command], Command]:

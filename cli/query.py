@@ -14,6 +14,7 @@ from cli.client import Json, server_options
 from cli.command import Group, examples
 from cli.output import json_option, print_json
 from cli.query_apply import apply
+from cli.query_remove import remove
 from cli.query_trial import trial
 from cli.query_views import check, explain, list_queries, show
 from cli.registered import from_where, print_registered, standing_options
@@ -36,7 +37,7 @@ def query() -> None:
     """
 
 
-for command in (apply, list_queries, show, explain, check, trial):
+for command in (apply, list_queries, show, explain, check, trial, remove):
     query.add_command(command)
 
 
@@ -80,29 +81,11 @@ def add(
 
 @query.command(
     epilog=examples(
-        "asc query remove late",
-        "asc query remove late hauls",
-    )
-)
-@query_ids_argument
-@server_options
-@json_option
-def remove(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
-    """Remove predicates.
-
-    Prints the offsets from which on no record meets them; records before these may still arrive a moment
-    later, from the batch that is running.
-    """
-    _for_each(query_ids, client.remove, "removed", "", as_json)
-
-
-@query.command(
-    epilog=examples(
         "asc query pause late",
         "asc query pause late hauls",
     )
 )
-@query_ids_argument
+@query_ids_argument()
 @server_options
 @json_option
 def pause(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
@@ -119,7 +102,7 @@ def pause(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
         "asc query resume late hauls",
     )
 )
-@query_ids_argument
+@query_ids_argument()
 @server_options
 @json_option
 def resume(client: Client, query_ids: Sequence[str], as_json: bool) -> None:

@@ -19,7 +19,7 @@ def configured(config_file: Path | None) -> None:
 
 
 @click.command()
-@query_ids_argument
+@query_ids_argument()
 def named(query_ids: Sequence[str]) -> None:
     click.echo(",".join(query_ids))
 

@@ -92,7 +92,7 @@ def test_the_only_stream_needs_no_name(address: Address) -> None:
 
 @pytest.mark.parametrize("query_id", ["", ".", ".."])
 def test_an_id_that_would_lead_elsewhere_is_one_line(run: Run, address: Address, query_id: str) -> None:
-    for command in (["query", "show"], ["query", "remove"], ["query", "explain"], ["subscribe"]):
+    for command in (["query", "show"], ["query", "pause"], ["query", "explain"], ["subscribe"]):
         result = run(*command, query_id, "--server", address.url)
         assert result.exit_code == 1
         assert result.stderr == f"error: query id '{query_id}': is none: 'asc query list' shows those that there are\n"
