@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from tqdm import tqdm
@@ -22,11 +23,15 @@ from cli.command import Command, Group, examples
 from cli.failure import CommandError
 from cli.output import counted, json_option, print_json, print_table
 
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
+
 _SENT_BYTES = 4 << 20
 """Of rows that are put together; one row may be larger."""
 
 _SENT_ROWS = 5_000
 _TOLD = 20
+_BECAME = ("added", "changed", "unchanged")
 
 
 @click.group(
@@ -51,6 +56,7 @@ def layer() -> None:
     epilog=examples(
         "asc layer put countries countries.geojson --id ADM0_A3",
         "asc layer put zones zones.csv --id zone --repair",
+        "asc layer put zones zones.ndjson --prune --dry-run",
         "asc layer put zones zones.ndjson --prune",
     ),
 )
@@ -59,19 +65,30 @@ def layer() -> None:
 @click.option("--id", "id_property", metavar="NAME", help="The property, or column, that names a shape.")
 @click.option("--repair", is_flag=True, help="Mend what GEOS calls invalid, and say what changed.")
 @click.option("--prune", is_flag=True, help="Remove what the layer has and the file has not.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @server_options
 @json_option
 def put(
-    *, client: Client, name: str, file: Path, id_property: str | None, repair: bool, prune: bool, as_json: bool
+    *,
+    client: Client,
+    name: str,
+    file: Path,
+    id_property: str | None,
+    repair: bool,
+    prune: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Put the shapes of a file into a layer, each in place of the one of its id.
 
     FILE is GeoJSON (.geojson, .json), a Feature a line (.ndjson), or CSV with a column of WKT (.csv); also with .gz.
     Without --id a shape has the Feature's own id, else its property 'id'. What is refused is named and excluded: the
-    exit code is 1 then.
+    exit code is 1 then. Prints how many shapes are new, changed and as they were, how many the layer had and has, and
+    its bounds: the least and greatest x and y.
     """
-    there = client.layers.show(name)
-    found = _Put(file, Rules(there["crs"] == "planar", there["allow_edges_over_180_deg"], repair), id_property)
+    before = client.layers.show(name)
+    rules = Rules(before["crs"] == "planar", before["allow_edges_over_180_deg"], repair)
+    found = _Put(file, rules, id_property, dry_run)
     offsets: Json = {}
     with tqdm(unit=" shapes", desc=name, leave=False, disable=None) as bar:
         for piece in _pieces(found.lines()):
@@ -81,26 +98,41 @@ def put(
     gone = (
         sorted({one["id"] for one in client.layers.shapes(name)}.difference(found.ids, found.refused)) if prune else []
     )
-    for piece in _pieces(json.dumps({"remove": shape_id}) for shape_id in gone):
+    for piece in () if dry_run else _pieces(json.dumps({"remove": shape_id}) for shape_id in gone):
         offsets = client.layers.put(name, "\n".join(piece).encode())["effective_offsets"]
-    if as_json:
-        counts = {"put": len(found.ids), "removed": len(gone)}
-        print_json({**counts, "refused": found.refused, "warnings": found.warnings, "effective_offsets": offsets})
+    counts = {**{key: found.became[key] for key in _BECAME}, "removed": len(gone)}
+    if dry_run:
+        rows, bounds = before["rows"] + counts["added"] - len(gone), found.bounds
     else:
-        removed = f", {len(gone):,} removed" if prune else ""
-        refused = f", {len(found.refused):,} refused" if found.refused else ""
-        click.echo(f"{name}: {counted(len(found.ids), 'shape')}{removed}{refused}")
+        after = client.layers.show(name)
+        rows, bounds = after["rows"], after["bounds"]
+    if as_json:
+        sizes = {"rows_before": before["rows"], "rows": rows, "file_bounds" if dry_run else "bounds": bounds}
+        said = {"refused": found.refused, "warnings": found.warnings, "effective_offsets": offsets}
+        print_json({"put": len(found.ids), **counts, **sizes, **said})
+    else:
+        _tell_put(f"{name} (dry run)" if dry_run else name, {**counts, "refused": len(found.refused)})
+        whose = "the file's bounds" if dry_run else "bounds"
+        click.echo(f"shapes: {before['rows']:,} before, {rows:,} now; {whose}: {_bounds_text(bounds) or 'none'}")
         _say(found.warnings, "warning")
     if found.refused:
         _say(found.refused, "refused")
-        raise CommandError("shapes that are refused:", len(found.refused), f"the others are in layer '{name}'")
+        remedy = "nothing was changed" if dry_run else f"the others are in layer '{name}'"
+        raise CommandError("shapes that are refused:", len(found.refused), remedy)
+
+
+def _tell_put(name: str, counts: Mapping[str, int]) -> None:
+    told = [f"{number:,} {what}" for what, number in counts.items() if number] or ["no shape"]
+    click.echo(f"{name}: {', '.join(told)}")
 
 
 class _Put:
     """The rows of a file as lines to be sent, and what is found out while they are read."""
 
-    def __init__(self, file: Path, rules: Rules, id_property: str | None) -> None:
-        self._file, self._rules, self._id_property = file, rules, id_property
+    def __init__(self, file: Path, rules: Rules, id_property: str | None, dry_run: bool) -> None:
+        self._file, self._rules, self._id_property, self._dry_run = file, rules, id_property, dry_run
+        self.became: Counter[str] = Counter()
+        self.bounds: list[float] | None = None
         self.ids: dict[str, None] = {}
         self.refused: dict[str, str] = {}
         self.warnings: dict[str, str] = {}
@@ -119,7 +151,15 @@ class _Put:
             if one.row.warnings:
                 self.warnings[one.id] = "; ".join(one.row.warnings)
             self.ids[one.id] = None
+            self._enlarge(one.row.shape)
             yield json.dumps({"id": one.id, **feature_document(one.row)}, separators=(",", ":"))
+
+    def _enlarge(self, shape: BaseGeometry | None) -> None:
+        if shape is None or shape.is_empty:
+            return
+        west, south, east, north = shape.bounds
+        one = self.bounds or [west, south, east, north]
+        self.bounds = [min(one[0], west), min(one[1], south), max(one[2], east), max(one[3], north)]
 
     def put(self, client: Client, name: str, piece: Sequence[str]) -> Json:
         """Put some of the lines; from where on they hold, by stream. The daemon refuses more than a file is judged by:
@@ -127,8 +167,9 @@ class _Put:
         """
         errors: Sequence[RefusedLine]
         try:
-            answer = client.layers.put(name, "\n".join(piece).encode(), keep_going=True)
+            answer = client.layers.put(name, "\n".join(piece).encode(), keep_going=True, dry_run=self._dry_run)
             errors, offsets = answer.get("errors", []), answer["effective_offsets"]
+            self.became.update(added=answer["added"], changed=answer["changed"], unchanged=answer["unchanged"])
         except RefusedError as error:
             if not error.lines:
                 raise
@@ -180,7 +221,8 @@ def show(*, client: Client, name: str, shape_id: str | None, prefix: str, limit:
     if as_json:
         print_json({**found, "shapes": shapes})
         return
-    click.echo(f"{name}: {counted(found['rows'], 'shape')} in topic {found['topic']}, {found['crs']}")
+    bounds = f", bounds {_bounds_text(found['bounds'])}" if found["bounds"] else ""
+    click.echo(f"{name}: {counted(found['rows'], 'shape')} in topic {found['topic']}, {found['crs']}{bounds}")
     print_table(["id", "kind", "vertices", "bounds"], [_row(one) for one in shapes])
     if found["rows"] > len(shapes) and not prefix:
         click.echo(f"... and {found['rows'] - len(shapes):,} more (--max, --prefix)")
@@ -218,8 +260,11 @@ def _pieces(lines: Iterator[str]) -> Iterator[list[str]]:
 
 
 def _row(shape: Json) -> list[Any]:
-    bounds = "" if shape["bounds"] is None else " ".join(f"{value:.6g}" for value in shape["bounds"])
-    return [visible(shape["id"]), shape["kind"] or "none", f"{shape['vertices']:,}", bounds]
+    return [visible(shape["id"]), shape["kind"] or "none", f"{shape['vertices']:,}", _bounds_text(shape["bounds"])]
+
+
+def _bounds_text(bounds: Sequence[float] | None) -> str:
+    return "" if bounds is None else " ".join(f"{value:.6g}" for value in bounds)
 
 
 def _say(found: Mapping[str, str], what: str) -> None:

@@ -36,8 +36,12 @@ class RefusedShape(TypedDict):
 
 
 class LayerDetails(Layer):
-    """A layer with its first refused Features, and the offsets up to which the plans have its topic."""
+    """A layer with its first refused Features, and the offsets up to which the plans have its topic.
 
+    ``bounds``: west, south, east and north of all its shapes; None where it has none.
+    """
+
+    bounds: list[float] | None
     refusals: list[RefusedShape]
     offsets: EffectiveOffsets
 
@@ -68,9 +72,15 @@ class LayerFeature(TypedDict):
 
 
 class ShapesWritten(TypedDict):
-    """The shapes that were put and removed, and the first offsets, by stream, that see them."""
+    """The shapes that were put and removed, and the first offsets, by stream, that see them.
+
+    Of those put, some are new (``added``), some differ from the one of their id (``changed``), some do not.
+    """
 
     put: int
+    added: int
+    changed: int
+    unchanged: int
     removed: int
     version: int
     effective_offsets: dict[str, EffectiveOffsets]

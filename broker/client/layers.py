@@ -36,16 +36,17 @@ class LayerClient:
         """Return one shape, as a GeoJSON Feature."""
         return cast("LayerFeature", self._connection.asked("GET", shape_path(name, shape_id)))
 
-    def put(self, name: str, ndjson: bytes, *, keep_going: bool = False) -> ShapesWritten:
+    def put(self, name: str, ndjson: bytes, *, keep_going: bool = False, dry_run: bool = False) -> ShapesWritten:
         """Put shapes, Features with ids, and remove those that ``{"remove": ID}`` lines name: all or none.
 
         With ``keep_going`` the valid ones are put, and the others are the ``errors`` of the answer. Where all are
-        refused, they are the ``lines`` of the RefusedError.
+        refused, they are the ``lines`` of the RefusedError. With ``dry_run`` nothing is changed.
         """
+        params = {name: "true" for name, is_on in (("keep_going", keep_going), ("dry_run", dry_run)) if is_on}
         answer = self._connection.asked(
             "POST",
             f"{layer_path(name)}/shapes",
-            params={"keep_going": "true"} if keep_going else {},
+            params=params,
             content=ndjson,
             headers={"Content-Type": NDJSON},
             timeout=self._load_timeout_s,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 from time import monotonic
@@ -12,13 +13,12 @@ from fastapi import APIRouter, Depends, Query, Request
 
 from asc.errors import AscError, ShapeError
 from asc.spatial.feature import Feature, feature_document, features_of
-from asc.spatial.reading import Rules
 from broker.answers.layer import LayerDetails, LayerFeature, Layers, ShapePage, ShapesWritten
 from broker.errors import BulkRefusedError, NotThereError, QueryError
 from broker.http.bulk import lines_of
 from broker.http.models import plain_error, plain_offsets
 from broker.http.permitted import Permitted
-from broker.layers.stored_layer import check_shape_id
+from broker.layers.stored_layer import StoredLayer, check_shape_id
 
 _PAGE_MAX = 1_000
 _REFUSED_MAX = 100
@@ -45,7 +45,9 @@ def layer_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
         """Return one layer, with the first refused Features, and the offsets up to which the plans have its topic."""
         found = permitted.layer(name)
         refused = [{"id": key, "reason": reason} for key, reason in islice(found.refused.items_from(), _REFUSED_MAX)]
-        return {**_described(permitted, name), "refusals": refused, "offsets": plain_offsets(found.mark.offsets)}
+        bounds = None if found.bounds is None else list(found.bounds)
+        more = {"bounds": bounds, "refusals": refused, "offsets": plain_offsets(found.mark.offsets)}
+        return {**_described(permitted, name), **more}
 
     @router.get("/{name}/shapes", response_model=ShapePage)
     def shapes(
@@ -75,7 +77,7 @@ def layer_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
     @router.put("/{name}/shapes/{shape_id:path}", response_model=ShapesWritten)
     def put(name: str, shape_id: str, feature: dict[str, Any], permitted: Permitted = of_caller) -> dict[str, Any]:
         """Put one row, a GeoJSON Feature; answered when it is in the running plans."""
-        lines = _Lines(permitted.layer(name).rules)
+        lines = _Lines(permitted.layer(name))
         lines.take({**feature, "id": shape_id}, 1)
         return lines.written(permitted, name)
 
@@ -85,25 +87,32 @@ def layer_routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
         found = permitted.layer(name)
         if shape_id not in found.rows and shape_id not in found.refused:
             raise NotThereError("shape", f"{name}/{shape_id}"[:300], "its layer has none of that id")
-        return _written(permitted, name, {}, [shape_id])
+        return _written(permitted, name, {}, [shape_id], Counter())
 
     @router.post("/{name}/shapes", response_model=ShapesWritten)
     async def post(
-        request: Request, name: str, *, keep_going: bool = False, permitted: Permitted = of_caller
+        request: Request,
+        name: str,
+        *,
+        keep_going: bool = False,
+        dry_run: bool = False,
+        permitted: Permitted = of_caller,
     ) -> dict[str, Any]:
         """Put many rows, NDJSON of GeoJSON Features with an ``id``; lines ``{"remove": "ID"}`` remove rows.
 
-        All lines are applied or none, or with ``keep_going`` the valid ones, with a list of the others.
+        All lines are applied or none, or with ``keep_going`` the valid ones, with a list of the others. With
+        ``dry_run`` they are judged, and nothing changes.
         """
         from starlette.concurrency import run_in_threadpool
 
-        return await run_in_threadpool(_load, permitted, name, await request.body(), keep_going=keep_going)
+        content = await request.body()
+        return await run_in_threadpool(_load, permitted, name, content, keep_going=keep_going, is_rehearsal=dry_run)
 
     return router
 
 
-def _load(permitted: Permitted, name: str, content: bytes, *, keep_going: bool) -> dict[str, Any]:
-    lines = _Lines(permitted.layer(name).rules)
+def _load(permitted: Permitted, name: str, content: bytes, *, keep_going: bool, is_rehearsal: bool) -> dict[str, Any]:
+    lines = _Lines(permitted.layer(name))
     for number, line in enumerate(lines_of(content), 1):
         if not line.strip():
             continue
@@ -114,14 +123,14 @@ def _load(permitted: Permitted, name: str, content: bytes, *, keep_going: bool) 
             lines.refuse(number, None, QueryError("line", shown, f"is not JSON: {error}"))
             continue
         lines.take(document, number)
-    return lines.written(permitted, name, keep_going=keep_going)
+    return lines.written(permitted, name, keep_going=keep_going, is_rehearsal=is_rehearsal)
 
 
 class _Lines:
     """The rows of a request, judged by the rules of the layer's topic before anything is written."""
 
-    def __init__(self, rules: Rules) -> None:
-        self._rules = rules
+    def __init__(self, layer: StoredLayer) -> None:
+        self._layer = layer
         self._texts: dict[str, tuple[int, str]] = {}
         self._removes: dict[str, None] = {}
         self._errors: list[dict[str, Any]] = []
@@ -151,9 +160,14 @@ class _Lines:
         """Add a refused line, with its error."""
         self._errors.append({"line": number, "id": shape_id, "error": plain_error(error)})
 
-    def written(self, permitted: Permitted, name: str, *, keep_going: bool = False) -> dict[str, Any]:
-        """Write the rows taken, and return the answer; BulkRefusedError where a line was refused."""
-        puts, warnings = self._judged()
+    def written(
+        self, permitted: Permitted, name: str, *, keep_going: bool = False, is_rehearsal: bool = False
+    ) -> dict[str, Any]:
+        """Write the rows taken, and return the answer; BulkRefusedError where a line was refused.
+
+        ``is_rehearsal``: nothing is written, and the answer is the one that there would be.
+        """
+        puts, warnings, became = self._judged()
         if self._errors and (not keep_going or not (puts or self._removes)):
             first = self._errors[0]
             remedy = f"nothing was written; line {first['line']}: {first['error']['message']}"
@@ -161,11 +175,13 @@ class _Lines:
             raise BulkRefusedError("refused lines", f"{len(self._errors)} of {number}", remedy, self._errors)
         if not (puts or self._removes):
             raise QueryError("shapes", "no lines", "send one GeoJSON Feature a line")
-        return {**_written(permitted, name, puts, list(self._removes)), "warnings": warnings, "errors": self._errors}
+        answer = _written(permitted, name, puts, list(self._removes), became, is_rehearsal=is_rehearsal)
+        return {**answer, "warnings": warnings, "errors": self._errors}
 
-    def _judged(self) -> tuple[dict[str, bytes], dict[str, list[str]]]:
-        """Return the rows that may be written, and their warnings."""
+    def _judged(self) -> tuple[dict[str, bytes], dict[str, list[str]], Counter[str]]:
+        """Return the rows that may be written, their warnings, and how many are added, changed and unchanged."""
         puts: dict[str, bytes] = {}
+        became: Counter[str] = Counter()
         warnings: dict[str, list[str]] = {}
         found: list[Feature | ShapeError] = []
         until = monotonic() + _JUDGED_WITHIN_S
@@ -173,7 +189,7 @@ class _Lines:
             if monotonic() > until:
                 told = f"{len(found):,} of {len(self._texts):,} judged in {_JUDGED_WITHIN_S:g} s"
                 raise QueryError("shapes", told, "nothing was written: send fewer at a time, or simplify the largest")
-            found += features_of(texts, self._rules)
+            found += features_of(texts, self._layer.rules)
         for (shape_id, (number, text)), one in zip(self._texts.items(), found, strict=True):
             if isinstance(one, ShapeError):
                 self.refuse(number, shape_id, one)
@@ -181,7 +197,13 @@ class _Lines:
             if one.warnings:
                 warnings[shape_id] = list(one.warnings)
             puts[shape_id] = text.encode()
-        return puts, warnings
+            stands = self._layer.rows.get(shape_id)
+            became["added" if stands is None else "unchanged" if _is_same(stands, one) else "changed"] += 1
+        return puts, warnings, became
+
+
+def _is_same(one: Feature, other: Feature) -> bool:
+    return one.shape == other.shape and dict(one.properties) == dict(other.properties)
 
 
 def _together(texts: list[str]) -> Iterator[list[str]]:
@@ -196,10 +218,19 @@ def _together(texts: list[str]) -> Iterator[list[str]]:
         yield texts[first:]
 
 
-def _written(permitted: Permitted, name: str, puts: dict[str, bytes], removes: list[str]) -> dict[str, Any]:
-    version, offsets = permitted.write_layer(name, puts, removes)
+def _written(
+    permitted: Permitted,
+    name: str,
+    puts: dict[str, bytes],
+    removes: list[str],
+    became: Counter[str],
+    *,
+    is_rehearsal: bool = False,
+) -> dict[str, Any]:
+    version, offsets = permitted.rehearsed_layer(name) if is_rehearsal else permitted.write_layer(name, puts, removes)
     return {
         "put": len(puts),
+        **{name: became[name] for name in ("added", "changed", "unchanged")},
         "removed": len(removes),
         "version": version,
         "effective_offsets": {stream: plain_offsets(found) for stream, found in offsets.items()},

@@ -224,17 +224,26 @@ class Permitted:
         check_layer(name, self.layers)
         return self._service.registrar().standing.layers[name]
 
+    def check_writes_layer(self, name: str) -> None:
+        """Raise ForbiddenError for a caller that does not see all queries: a layer is everybody's."""
+        self._scope.check_change()
+        if not self._scope.sees_all:
+            remedy = f"is everybody's: token '{self._scope.name}' does not see all queries, use one that does"
+            raise ForbiddenError("layer", name[:200], remedy)
+
+    def rehearsed_layer(self, name: str) -> tuple[int, Mapping[str, Offsets]]:
+        """Return the version as it is, where rows of a layer could be written; errors as of :meth:`write_layer`."""
+        self.check_writes_layer(name)
+        return self._service.registrar().standing.version, {}
+
     def write_layer(
         self, name: str, puts: Mapping[str, bytes], removes: Collection[str]
     ) -> tuple[int, Mapping[str, Offsets]]:
         """Write rows of a layer (:meth:`Registrar.write_layer`), audit it, and return the version and offsets of them.
 
-        ForbiddenError for a caller that does not see all queries: the layer is everybody's.
+        Errors as of :meth:`check_writes_layer`.
         """
-        self._scope.check_change()
-        if not self._scope.sees_all:
-            remedy = f"is everybody's: token '{self._scope.name}' does not see all queries, use one that does"
-            raise ForbiddenError("layer", name[:200], remedy)
+        self.check_writes_layer(name)
         registrar = self._service.registrar()
         offsets = registrar.write_layer(name, puts, removes)
         self.note("layer", {"layer": name, "put": len(puts), "removed": len(removes)})

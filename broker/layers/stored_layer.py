@@ -40,6 +40,18 @@ class StoredLayer:
         """As predicates name its rows."""
         return Layer(self.rows, self.rules.is_planar, self.rules.properties)
 
+    @cached_property
+    def bounds(self) -> tuple[float, float, float, float] | None:
+        """Least x and y, greatest x and y of all shapes; None where there is none. Cost: a look at each, once."""
+        import numpy as np
+        import shapely
+
+        shapes = [row.shape for row in self.rows.values() if row.shape is not None and not row.shape.is_empty]
+        if not shapes:
+            return None
+        west, south, east, north = map(float, shapely.total_bounds(np.array(shapes, dtype=object)))
+        return west, south, east, north
+
     def after(
         self, records: Sequence[tuple[bytes | None, bytes | None]], mark: LayerMark
     ) -> tuple[StoredLayer, set[str]]:

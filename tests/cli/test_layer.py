@@ -34,11 +34,11 @@ def zones(tmp_path: Path) -> Path:
 def test_a_file_is_put_and_what_is_refused_is_named(asc: Asc, zones: Path) -> None:
     refused = asc("layer", "put", "zones", zones, "--id", "code")
     assert refused.exit_code == 1
-    assert refused.stdout == "zones: 1 shape, 1 refused\n"
+    assert refused.stdout.splitlines()[0] == "zones: 1 added, 1 refused"
     assert "refused: bow-tie Self-intersection at 1 1 (--repair mends it)\n" in refused.stderr
     assert "shapes that are refused: 1: the others are in layer 'zones'" in refused.stderr
     mended = asc("layer", "put", "zones", zones, "--id", "code", "--repair")
-    assert (mended.exit_code, mended.stdout) == (0, "zones: 2 shapes\n")
+    assert (mended.exit_code, mended.stdout.splitlines()[0]) == (0, "zones: 1 added, 1 unchanged")
     assert "warning: bow-tie mended: Self-intersection at 1 1; its area was 0 and is 2" in mended.stderr
     found = json.loads(asc("layer", "put", "zones", zones, "--id", "code", "--json").stdout)
     assert (found["put"], found["removed"], list(found["refused"])) == (1, 0, ["bow-tie"])
@@ -51,13 +51,13 @@ def test_what_the_daemon_alone_refuses_is_named_and_the_rest_is_put(asc: Asc, tm
     path = tmp_path / "typed.ndjson"
     path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     result = asc("layer", "put", "zones", path)
-    assert (result.exit_code, result.stdout) == (1, "zones: 1 shape, 1 refused\n")
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (1, "zones: 1 added, 1 refused")
     assert "refused: typed-bad property high 'tall': is none of its type" in result.stderr
     assert [one["id"] for one in asc.json("layer", "show", "zones", "--prefix", "typed-")["shapes"]] == ["typed-good"]
     # Also where it is all of them.
     path.write_text(json.dumps({**rows[1], "id": "y" * 2000}), "utf-8")
     result = asc("layer", "put", "zones", path)
-    assert (result.exit_code, result.stdout) == (1, "zones: 0 shapes, 1 refused\n")
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (1, "zones: 1 refused")
     assert "printable characters" in result.stderr
 
 
@@ -84,14 +84,41 @@ def test_prune_removes_what_the_file_has_not(asc: Asc, zones: Path, tmp_path: Pa
     asc("layer", "put", "zones", zones, "--id", "code")
     lines = tmp_path / "zones.ndjson"
     lines.write_text("\n".join(json.dumps(feature(f"n{i}")) for i in range(3)), "utf-8")
-    assert asc("layer", "put", "zones", lines, "--id", "code", "--prune").stdout.startswith("zones: 3 shapes, ")
+    assert asc("layer", "put", "zones", lines, "--id", "code", "--prune").stdout.startswith("zones: 3 added, ")
     assert [one["id"] for one in asc.json("layer", "show", "zones")["shapes"]] == ["n0", "n1", "n2"]
     # One whose new shape is refused keeps the one it has.
     lines.write_text(json.dumps(feature("n0")) + "\n" + json.dumps(feature("n1", BOW_TIE)), "utf-8")
-    assert asc("layer", "put", "zones", lines, "--id", "code", "--prune").stdout == (
-        "zones: 1 shape, 1 removed, 1 refused\n"
-    )
+    assert asc("layer", "put", "zones", lines, "--id", "code", "--prune").stdout.splitlines() == [
+        "zones: 1 unchanged, 1 removed, 1 refused",
+        "shapes: 3 before, 2 now; bounds: 0 0 10 10",
+    ]
     assert [one["id"] for one in asc.json("layer", "show", "zones")["shapes"]] == ["n0", "n1"]
+
+
+def test_a_rehearsal_changes_nothing_and_a_change_says_what_it_replaced(asc: Asc, tmp_path: Path) -> None:
+    rows = tmp_path / "zones.ndjson"
+    squares = [feature("moved"), feature("kept"), feature("gone")]
+    rows.write_text("\n".join(map(json.dumps, squares)), "utf-8")
+    assert asc("layer", "put", "zones", rows, "--id", "code", "--prune").exit_code == 0
+    moved = feature("moved", [[-5, -5], [20, 0], [20, 30], [-5, -5]])
+    rows.write_text("\n".join(map(json.dumps, [moved, feature("kept"), feature("new")])), "utf-8")
+    put = ("layer", "put", "zones", rows, "--id", "code", "--prune")
+    rehearsed = asc(*put, "--dry-run")
+    assert rehearsed.stdout.splitlines() == [
+        "zones (dry run): 1 added, 1 changed, 1 unchanged, 1 removed",
+        "shapes: 3 before, 3 now; the file's bounds: -5 -5 20 30",
+    ]
+    assert [one["id"] for one in asc.json("layer", "show", "zones")["shapes"]] == ["gone", "kept", "moved"]
+    assert asc.json("layer", "show", "zones")["bounds"] == [0, 0, 10, 10]
+    assert asc(*put).stdout.splitlines() == [
+        "zones: 1 added, 1 changed, 1 unchanged, 1 removed",
+        "shapes: 3 before, 3 now; bounds: -5 -5 20 30",
+    ]
+    again = asc.json(*put)
+    assert {name: again[name] for name in ("added", "changed", "unchanged", "removed", "rows_before", "rows")} == {
+        **{"added": 0, "changed": 0, "unchanged": 3, "removed": 0},
+        **{"rows_before": 3, "rows": 3},
+    }
 
 
 def test_a_layer_is_listed_and_shown(asc: Asc, tmp_path: Path) -> None:

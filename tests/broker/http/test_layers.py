@@ -50,6 +50,24 @@ def test_rows_are_put_shown_in_pages_and_removed(api: TestClient) -> None:
     assert api.get("/v1/layers/zones/shapes/page-4").status_code == 404
 
 
+def test_a_rehearsal_tells_what_a_change_would_do_and_changes_nothing(api: TestClient) -> None:
+    assert put(api, feature(1, id="dry-a"), feature(2, id="dry-b")).json()["added"] == 2
+    lines = (feature(1, id="dry-a"), feature(9, id="dry-b"), feature(3, id="dry-c"), {"remove": "dry-a2"})
+    before = api.get("/v1/layers/zones").json()
+    tried = put(api, *lines, dry_run="true").json()
+    assert api.get("/v1/layers/zones").json() == before
+    made = put(api, *lines).json()
+    for answer in (tried, made):
+        counts = [answer[name] for name in ("put", "added", "changed", "unchanged", "removed")]
+        assert counts == [3, 1, 1, 1, 1]
+    assert tried["version"] < made["version"]
+    assert (tried["effective_offsets"], bool(made["effective_offsets"])) == ({}, True)
+    assert put(api, feature(1, id="dry-a", properties={"n": 1})).json()["changed"] == 1
+    west, south, east, north = api.get("/v1/layers/zones").json()["bounds"]
+    assert (west <= 1, south, east >= 10, north >= 1) == (True, 0, True, True)
+    put(api, *({"remove": f"dry-{name}"} for name in "abc"))
+
+
 def test_one_row_of_any_id(api: TestClient) -> None:
     answer = api.put("/v1/layers/zones/shapes/%C3%98%2F1 x", json=feature(3, properties={"n": "Æ"}))
     assert answer.status_code == 200, answer.text

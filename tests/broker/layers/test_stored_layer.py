@@ -35,6 +35,18 @@ def said(layer: StoredLayer) -> object:
     return rows, dict(layer.refused), layer.unkeyed
 
 
+def test_its_bounds_are_those_of_its_shapes() -> None:
+    layer = StoredLayer(Rules(), 10)
+    assert layer.bounds is None
+    empty = json.dumps({"type": "Feature", "geometry": None, "properties": {}}).encode()
+    layer, _ = layer.after([(b"none", empty)], LayerMark())
+    assert layer.bounds is None
+    layer, _ = layer.after([(b"a", row(1)), (b"b", row(3))], LayerMark())
+    assert layer.bounds == (0, 0, 3, 3)
+    layer, _ = layer.after([(b"b", None)], LayerMark())
+    assert layer.bounds == (0, 0, 1, 1)
+
+
 @given(RECORDS, st.lists(st.integers(0, 30)), st.integers(1, 4))
 def test_it_is_the_same_in_any_pieces(
     records: list[tuple[bytes | None, bytes | None]], cuts: list[int], rows_max: int
