@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from asc.predicate.character_set import CharacterSet
-from asc.predicate.regular_expression import Anchor, Atom, Choice, Group, Part, Repeat, Run
+from asc.predicate.one_try import steps_of_look
+from asc.predicate.pattern_tree import Anchor, Atom, Choice, Group, Look, Part, Repeat, Run
 
 _MAX_PLACES = 500
 _NONE = CharacterSet(())
@@ -35,7 +36,9 @@ class _Piece:
 
 @dataclass(slots=True)
 class Automaton:
-    """The places of a regular expression. ``atom_of`` is the atom of each; None for ``$``, which no character is."""
+    """The places of a regular expression. ``atom_of`` is the atom of each; None for ``$`` and looks, which no
+    character is.
+    """
 
     characters: list[CharacterSet] = field(default_factory=list)
     costs: list[int] = field(default_factory=list)
@@ -99,6 +102,9 @@ class Automaton:
         if isinstance(part, Anchor):
             # After a character ^ never holds; after $ there is none but the end of the last line.
             return _Piece(1, 0, {}, {}, {}) if part.text == "^" else self._place(_NONE, 1, None)
+        if isinstance(part, Look):
+            # What is looked at is not read: it holds, or it is a place that no character is.
+            return _either(_empty(), self._place(_NONE, steps_of_look(part), None))
         if isinstance(part, Group):
             return self._piece(part.part)
         if isinstance(part, Run):

@@ -13,7 +13,8 @@ from collections.abc import Collection
 from itertools import pairwise
 
 from asc.predicate.automaton import Automaton, Ways
-from asc.predicate.regular_expression import Anchor, Atom, Choice, Group, Part, Run
+from asc.predicate.one_try import LoopError, tried
+from asc.predicate.pattern_tree import Anchor, Atom, Choice, Look, Part, Run
 
 MAX_STEPS = 500
 """Steps that may be taken for each character of a string; one is ten nanoseconds."""
@@ -30,9 +31,6 @@ _AGAIN = (
     "bound: {0,20}"
 )
 
-Work = tuple[int, int]
-"""Of a part that is tried at one place: the ways in which it may match, and the steps of all of them."""
-
 
 def steps(part: Part, guarded: Collection[Atom] = ()) -> int:
     """The steps for each character of a text in which an expression is sought; ValueError for too many.
@@ -44,17 +42,20 @@ def steps(part: Part, guarded: Collection[Atom] = ()) -> int:
     >>> steps(regular_expression("error|warning"))
     12
     """
+    looks, rest = _looks_at_start(part)
+    if looks:
+        return _bounded(sum(1 + steps(own) for own in looks) + steps(rest))
     refused = None
     options = part.options if isinstance(part, Choice) else (part,)
     try:
         anchored = [_is_anchored(option) for option in options]
-        own = [_tried(option, is_last=True)[1] for option in options]
+        own = [tried(option, is_last=True)[1] for option in options]
         if all(anchored):
             if sum(own) > _MAX_STEPS_ONCE:
                 raise ValueError(f"it may take {sum(own)} steps, more than {_MAX_STEPS_ONCE}")
             return 0
         return _bounded(sum(own))
-    except _LoopError:
+    except LoopError:
         pass
     except ValueError as error:
         refused = error
@@ -69,8 +70,8 @@ def steps(part: Part, guarded: Collection[Atom] = ()) -> int:
 def ways(part: Part) -> int | None:
     """The ways in which a part may match at one place; None where it repeats something without bound."""
     try:
-        return _tried(part, is_last=False)[0]
-    except _LoopError:
+        return tried(part, is_last=False)[0]
+    except LoopError:
         return None
 
 
@@ -80,47 +81,24 @@ def _bounded(count: int) -> int:
     return count
 
 
+def _looks_at_start(part: Part) -> tuple[list[Part], Part]:
+    """What an expression that begins with ``^`` looks for ahead of its start, each as an expression, and the rest."""
+    parts = part.parts if isinstance(part, Run) else ()
+    end = 1
+    while parts[:1] == (Anchor("^"),) and end < len(parts) and _is_ahead(parts[end]):
+        end += 1
+    looks: list[Part] = [Run((Anchor("^"), own.part)) for own in parts[1:end] if isinstance(own, Look)]
+    return looks, Run((Anchor("^"), *parts[end:]))
+
+
+def _is_ahead(part: Part) -> bool:
+    return isinstance(part, Look) and "<" not in part.text
+
+
 def _is_anchored(part: Part) -> bool:
     return (isinstance(part, Anchor) and part.text == "^") or (
         isinstance(part, Run) and bool(part.parts) and _is_anchored(part.parts[0])
     )
-
-
-class _LoopError(Exception):
-    """A repetition without bound has something after it."""
-
-
-def _tried(part: Part, *, is_last: bool) -> Work:
-    """The work of a part at one place; each way of one part is followed by all steps of the next."""
-    if isinstance(part, Atom):
-        return 1, part.cost
-    if isinstance(part, Anchor):
-        return 1, 1
-    if isinstance(part, Group):
-        return _tried(part.part, is_last=is_last)
-    if isinstance(part, Choice):
-        works = [_tried(option, is_last=is_last) for option in part.options]
-        return sum(ways for ways, _ in works), sum(taken for _, taken in works)
-    if isinstance(part, Run):
-        ways, taken = 1, 0
-        for place, own in enumerate(part.parts):
-            more, its = _tried(own, is_last=is_last and place == len(part.parts) - 1)
-            ways, taken = ways * more, taken + ways * its
-        return ways, taken
-    if part.high is None:
-        if not is_last:
-            raise _LoopError
-        # Where it is reached, the whole expression matches: nothing is gone back over.
-        return 1, max(part.low, 1) * _tried(part.part, is_last=False)[1]
-    more, its = _tried(part.part, is_last=False)
-    ways, each, taken = 0, 1, 0
-    for times in range(part.high + 1):
-        ways += each if times >= part.low else 0
-        taken += its * each if times < part.high else 0
-        each *= more
-        if taken > 10**9:
-            break
-    return ways, max(taken, its)
 
 
 class _Counted:

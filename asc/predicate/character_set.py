@@ -58,6 +58,22 @@ class CharacterSet:
         return hash(self.ranges)
 
     @property
+    def in_both_cases(self) -> CharacterSet:
+        """The set and the ASCII letters of which the other case is in it: what Java's flag ``i`` makes of it.
+
+        >>> CharacterSet.of("aZ-").in_both_cases == CharacterSet.of("aAzZ-")
+        True
+        """
+        cased = ((0x41, 0x5A, 0x20), (0x61, 0x7A, -0x20))
+        other = (
+            (max(a, low) + shift, min(b, high) + shift)
+            for a, b, shift in cased
+            for low, high in self.ranges
+            if low <= b and a <= high
+        )
+        return self | CharacterSet(other)
+
+    @property
     def text(self) -> str:
         """The set as a class of a regular expression of Java's."""
         return "[" + "".join(f"\\x{{{low:x}}}-\\x{{{high:x}}}" for low, high in self.ranges) + "]"

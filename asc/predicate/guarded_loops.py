@@ -15,11 +15,12 @@ of characters takes a second half only where it takes all such characters.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from asc.predicate.automaton import Automaton
 from asc.predicate.backtracking import steps
 from asc.predicate.character_set import CharacterSet
-from asc.predicate.regular_expression import Anchor, Atom, Choice, Group, Part, Repeat, Run, is_nullable, spelled
+from asc.predicate.pattern_tree import Anchor, Atom, Choice, Group, Part, Repeat, Run, is_nullable, spelled
 
 _WHOLE = r"(?![\x{dc00}-\x{dfff}])"
 _RETURN, _NEWLINE = CharacterSet.of("\r"), CharacterSet.of("\n")
@@ -146,5 +147,5 @@ def _with_guards(part: Part, guards: dict[int, str]) -> Part:
     if isinstance(part, Choice):
         return Choice(tuple(_with_guards(own, guards) for own in part.options))
     if isinstance(part, Repeat) and isinstance(part.part, Group):
-        return Repeat(_with_guards(part.part, guards), part.low, part.high)
+        return replace(part, part=_with_guards(part.part, guards))
     return part

@@ -3,7 +3,7 @@
 As it is written, where the steps of that are bounded. Else in another spelling that finds the same:
 
 - Where nothing is asked but whether it is found, what a match may begin and end with need not be repeated: ``[a-z]+b``
-  is found where ``[a-z]b`` is.
+  is found where ``[a-z]b`` is. Nor is it asked then whether a repetition is lazy.
 - ``error.*timeout``: of several heads in one run of what is repeated, the one that ends first is as good as any other,
   so a run is read once, from its beginning: ``(?<!.)(?>.*?error).*timeout``. The head may not hold itself so that one
   could end before another one that begins first. Where it may be of other characters than the repeated ones, as the
@@ -25,7 +25,7 @@ from asc.predicate.automaton import Automaton
 from asc.predicate.backtracking import MAX_STEPS, steps, ways
 from asc.predicate.character_set import CharacterSet
 from asc.predicate.guarded_loops import LOOKING_BACK, guard, guarded
-from asc.predicate.regular_expression import (
+from asc.predicate.pattern_tree import (
     Anchor,
     Atom,
     Choice,
@@ -35,11 +35,14 @@ from asc.predicate.regular_expression import (
     Run,
     atoms,
     captures,
+    greedy,
     has_anchor,
+    has_look,
+    is_lazy,
     is_nullable,
-    regular_expression,
     spelled,
 )
+from asc.predicate.regular_expression import regular_expression
 
 
 class Use(Enum):
@@ -69,10 +72,14 @@ def search(pattern: str, use: Use, group: int = 0) -> Search:
     ('[a-z]b', '(?<![a-z])[a-z]+b')
     """
     tree = regular_expression(pattern)
+    if use is Use.TEST:
+        tree = greedy(tree)
     try:
         return Search(spelled(tree), group, steps(tree))
     except ValueError as error:
         refused = error
+    if has_look(tree) or (is_lazy(tree) and use in (Use.ALL, Use.ALL_FROM)):
+        raise refused
     if all(atom.characters.takes_whole_characters for atom in atoms(tree)) and (
         use in (Use.TEST, Use.PLACE) or (use is Use.GROUP and not group) or not _captures_in_turn(tree)
     ):
@@ -314,7 +321,7 @@ def _first_head(tree: Part, group: int) -> Search | None:
         if not (isinstance(loop, Repeat) and loop.high is None and isinstance(loop.part, Atom)):
             continue
         head, rest = Run(tuple(parts[:place])), Run(tuple(parts[place:]))
-        if not _is_within(head, loop.part.characters) or is_nullable(head) or not _ends_once(head):
+        if not _is_within(head, loop.part.characters) or is_nullable(head) or not _ends_once(head) or is_lazy(head):
             continue
         if group and not _captures_always(head):
             continue  # what a try that failed has captured would be kept
@@ -335,7 +342,7 @@ def _whole_line(tree: Part, group: int) -> Search | None:
     they begin, or from nowhere, and a look ahead tells which.
     """
     parts = _parts(tree)
-    if len(parts) < 3 or parts[0] != Anchor("^") or parts[-1] != Anchor("$"):
+    if len(parts) < 3 or parts[0] != Anchor("^") or parts[-1] != Anchor("$") or is_lazy(tree):
         return None
     loop = parts[-2]
     while isinstance(loop, Group):

@@ -1,16 +1,17 @@
-"""Regular expressions as trees: those whose work can be counted.
+"""Regular expressions read as trees: those whose work can be counted.
 
-Literals, classes, ``.``, anchors, groups, alternatives and greedy repetition. No backreferences, lookaround, or inline
-flags, and no word boundary: where a string is one long run of combining accents, Java looks through all of it for each.
+Literals, classes, ``.``, anchors, looks ahead and back, groups, alternatives, greedy and lazy repetition, and the
+flags ``i`` and ``s``. No backreferences, and no word boundary: where a string is one long run of combining accents,
+Java looks through all of it for each.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from asc.predicate.character_set import CharacterSet
+from asc.predicate.pattern_tree import Anchor, Atom, Choice, Group, Look, Part, Repeat, Run, is_nullable, within
 
 MAX_CHARS = 500
 _LITERAL_ESCAPES = r"\.[]{}()*+-?^$|/ " + "'\"&%_#@!~`=:;,<>"
@@ -20,139 +21,13 @@ _CLASS_ESCAPES = {
     "s": CharacterSet.of(" \t\n\x0b\f\r"),
 }
 _ANY = ~CharacterSet.of("\n\r\x85\u2028\u2029")
+_ANYTHING = ~CharacterSet(())
 _REPEAT = re.compile(r"\{(\d{1,4})(,(\d{0,4}))?\}", re.ASCII)
+_FLAGS = re.compile(r"\(\?([A-Za-z]*)(?:-([A-Za-z]*))?([:)])")
+_LOOK = re.compile(r"\((\?<?[=!])")
+_NO_FLAG = "i and s are, and i is of ASCII letters alone: for other letters use ILIKE, or lower(text)"
 _MAX_GROUP_TIMES = 50
 _MAX_NESTED = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Atom:
-    """One character of a set; ``cost`` is what looking for it costs: Java goes through a class's members beyond Latin-1
-    one by one.
-    """
-
-    characters: CharacterSet
-    text: str
-    cost: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """``^`` or ``$``."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """A part ``low`` to ``high`` times; None: without bound."""
-
-    part: Part
-    low: int
-    high: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A part in parentheses."""
-
-    part: Part
-    is_capturing: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Parts, one after the other."""
-
-    parts: tuple[Part, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Alternatives."""
-
-    options: tuple[Part, ...]
-
-
-Part = Atom | Anchor | Repeat | Group | Run | Choice
-
-
-def spelled(part: Part, *, capturing: bool = True) -> str:
-    """The text of a part for Java, its groups capturing as they did or not at all.
-
-    ``x{3,}`` becomes ``x{3}x*``: Java goes one call deeper wherever a character of two halves follows one of one half.
-
-    >>> spelled(regular_expression("(ab|c){2}d{3,}"))
-    '(ab|c){2}d{3}d*'
-    """
-    if isinstance(part, Atom | Anchor):
-        return part.text
-    if isinstance(part, Group):
-        inner = spelled(part.part, capturing=capturing)
-        return f"({inner})" if part.is_capturing and capturing else f"(?:{inner})"
-    if isinstance(part, Run):
-        return "".join(
-            f"(?:{spelled(own, capturing=capturing)})" if isinstance(own, Choice) else spelled(own, capturing=capturing)
-            for own in part.parts
-        )
-    if isinstance(part, Choice):
-        return "|".join(spelled(own, capturing=capturing) for own in part.options)
-    own, low, high = spelled(part.part, capturing=capturing), part.low, part.high
-    if high is None:
-        if low > 1:
-            # Only of a single character: a repeated group keeps its groups' numbers.
-            return f"{own}{{{low}}}{own}*" if isinstance(part.part, Atom) else f"{own}{{{low},}}"
-        return own + "*+"[low]
-    if (low, high) == (0, 1):
-        return own + "?"
-    return own + (f"{{{low}}}" if low == high else f"{{{low},{high}}}")
-
-
-def is_nullable(part: Part) -> bool:
-    """Whether a part may match no character at all."""
-    if isinstance(part, Atom | Anchor):
-        return isinstance(part, Anchor)
-    if isinstance(part, Group):
-        return is_nullable(part.part)
-    if isinstance(part, Run):
-        return all(map(is_nullable, part.parts))
-    if isinstance(part, Choice):
-        return any(map(is_nullable, part.options))
-    return part.low == 0 or is_nullable(part.part)
-
-
-def atoms(part: Part) -> Iterator[Atom]:
-    """The atoms of a part, as they stand in its text."""
-    if isinstance(part, Atom):
-        yield part
-    elif isinstance(part, Run):
-        for own in part.parts:
-            yield from atoms(own)
-    elif isinstance(part, Choice):
-        for own in part.options:
-            yield from atoms(own)
-    elif not isinstance(part, Anchor):
-        yield from atoms(part.part)
-
-
-def captures(part: Part) -> bool:
-    """Whether a capturing group stands in a part."""
-    if isinstance(part, Run):
-        return any(map(captures, part.parts))
-    if isinstance(part, Choice):
-        return any(map(captures, part.options))
-    if isinstance(part, Group):
-        return part.is_capturing or captures(part.part)
-    return isinstance(part, Repeat) and captures(part.part)
-
-
-def has_anchor(part: Part) -> bool:
-    """Whether ``^`` or ``$`` stands in a part."""
-    if isinstance(part, Run):
-        return any(map(has_anchor, part.parts))
-    if isinstance(part, Choice):
-        return any(map(has_anchor, part.options))
-    return isinstance(part, Anchor) or (not isinstance(part, Atom) and has_anchor(part.part))
 
 
 def regular_expression(pattern: str) -> Part:
@@ -169,6 +44,8 @@ class _Reader:
         self._pattern = pattern
         self._position = 0
         self._depth = 0
+        self._flags = frozenset[str]()
+        """Of ``i`` and ``s`` those that hold here."""
 
     def read(self) -> Part:
         whole = self._choice()
@@ -189,8 +66,22 @@ class _Reader:
     def _run(self) -> Part:
         parts: list[Part] = []
         while (character := self._next()) and character not in "|)":
-            parts.append(self._repeated())
+            match = _FLAGS.match(self._pattern, self._position)
+            if match is not None and match.group(3) == ")":
+                # They hold up to the end of the group that they stand in, its other alternatives included.
+                self._flags = self._flagged(match)
+            else:
+                parts.append(self._repeated())
         return parts[0] if len(parts) == 1 else Run(tuple(parts))
+
+    def _flagged(self, match: re.Match[str]) -> frozenset[str]:
+        """The flags that hold after a text that switches some on and others off."""
+        on, off = match.group(1), match.group(2) or ""
+        for flag in on + off:
+            if flag not in "is":
+                raise ValueError(f"the flag {flag} is not allowed: {_NO_FLAG}")
+        self._position = match.end()
+        return (self._flags | set(on)) - set(off)
 
     def _repeated(self) -> Part:
         character = self._next()
@@ -198,25 +89,32 @@ class _Reader:
             part: Part = self._group()
         elif character in "^$":
             self._position += 1
-            if self._next() and self._next() in "*+?{":
-                raise ValueError("an anchor cannot be repeated")
-            return Anchor(character)
+            part = Anchor(character)
         else:
             part = self._atom()
+        if isinstance(part, Anchor | Look):
+            if self._next() and self._next() in "*+?{":
+                what = "an anchor" if isinstance(part, Anchor) else "a look ahead or back"
+                raise ValueError(f"{what} cannot be repeated")
+            return part
         bounds = self._bounds()
         if bounds is None:
             return part
         if isinstance(part, Group):
-            _check_repeated(part, *bounds)
+            _check_repeated(part, *bounds[:2])
         return Repeat(part, *bounds)
 
-    def _group(self) -> Group:
-        self._position += 1
-        is_capturing = self._next() != "?"
-        if not is_capturing:
-            if not self._pattern.startswith("?:", self._position):
-                raise ValueError("only plain groups ( ) and (?: ) are allowed")
-            self._position += 2
+    def _group(self) -> Group | Look:
+        outer = self._flags
+        look, flags = (own.match(self._pattern, self._position) for own in (_LOOK, _FLAGS))
+        if look is not None:
+            self._position = look.end()
+        elif flags is not None:
+            self._flags = self._flagged(flags)
+        else:
+            self._position += 1
+            if self._next() == "?":
+                raise ValueError("only the groups ( ), (?: ), (?i: ), (?= ), (?! ), (?<= ) and (?<! ) are allowed")
         self._depth += 1
         if self._depth > _MAX_NESTED:
             raise ValueError(f"groups inside groups, more than {_MAX_NESTED} deep")
@@ -225,10 +123,17 @@ class _Reader:
             raise ValueError("a ( has no )")
         self._position += 1
         self._depth -= 1
-        return Group(inner, is_capturing)
+        self._flags = outer
+        if look is None:
+            return Group(inner, flags is None)
+        if "<" in look.group(1):
+            _check_looked_back(inner)
+        return Look(inner, look.group(1))
 
-    def _bounds(self) -> tuple[int, int | None] | None:
-        """Least and greatest number of repetitions, the latter None without bound; None where nothing is repeated."""
+    def _bounds(self) -> tuple[int, int | None, bool] | None:
+        """Least and greatest number of repetitions, the latter None without bound, and whether the fewer the better;
+        None where nothing is repeated.
+        """
         following = self._next()
         if following and following in "*+?":
             self._position += 1
@@ -245,20 +150,22 @@ class _Reader:
             bounds = (low, high)
         else:
             return None
+        is_lazy = self._next() == "?"
+        self._position += is_lazy
         if self._next() and self._next() in "*+?{":
-            raise ValueError("lazy, possessive and doubled repetitions are not allowed")
-        return bounds
+            raise ValueError("possessive and doubled repetitions are not allowed")
+        return *bounds, is_lazy
 
     def _atom(self) -> Atom:
         start = self._position
         character = self._next()
         self._position += 1
-        cost = 1
+        if character == "." and "s" in self._flags:
+            return Atom(_ANYTHING, "[\\d\\D]")
         if character == ".":
             characters = _ANY
         elif character == "[":
-            characters = self._class()
-            cost += sum(c > "\xff" for c in self._pattern[start : self._position])
+            return self._class()
         elif character == "\\":
             characters = self._escape()
         elif character in "*+?{":
@@ -267,7 +174,9 @@ class _Reader:
             raise ValueError(f"write \\{character}")
         else:
             characters = CharacterSet.of(character)
-        return Atom(characters, self._pattern[start : self._position], cost)
+        if "i" in self._flags and characters != characters.in_both_cases:
+            return Atom(characters.in_both_cases, f"[{character.lower()}{character.upper()}]")
+        return Atom(characters, self._pattern[start : self._position])
 
     def _escape(self) -> CharacterSet:
         character = self._next()
@@ -285,27 +194,43 @@ class _Reader:
             raise ValueError(f"\\{character} can take very long on accents: {remedy}")
         raise ValueError(f"\\{character} is not allowed")
 
-    def _class(self) -> CharacterSet:
-        pattern = self._pattern
+    def _class(self) -> Atom:
+        pattern, start = self._pattern, self._position - 1
         is_negated = pattern.startswith("^", self._position)
         self._position += is_negated
-        found: list[tuple[int, int]] = []
-        is_empty = True
+        begin = self._position
+        found = CharacterSet(self._members())
+        head, rest = pattern[start:begin], pattern[begin : self._position]
+        if "i" in self._flags:
+            # Java folds first and negates then.
+            others = found.in_both_cases & ~found
+            found |= others
+            if rest.startswith("--"):
+                characters = ~found if is_negated else found
+                return Atom(characters, characters.text, len(characters.ranges))
+            if rest.startswith("-"):
+                head, rest = head + rest[0], rest[1:]
+            head += others.text[1:-1]
+        characters = ~found if is_negated else found
+        return Atom(characters, head + rest, 1 + sum(c > "\xff" for c in rest))
+
+    def _members(self) -> Iterator[tuple[int, int]]:
+        """The runs of characters of a class, up to its end."""
+        pattern, begin = self._pattern, self._position
         while True:
             character = self._next()
             self._position += 1
             if not character:
                 raise ValueError("a [ has no ]")
-            if character == "]" and not is_empty:
+            if character == "]" and self._position > begin + 1:
                 break
             if character in "[]" or (character == "&" and pattern.startswith("&", self._position)):
                 raise ValueError("classes inside classes are not allowed: write \\[ or \\]")
-            is_empty = False
             low = ord(character)
             if character == "\\":
                 escaped = self._escape().ranges
                 if len(escaped) > 1 or escaped[0][0] < escaped[0][1]:
-                    found += escaped
+                    yield from escaped
                     continue
                 low = escaped[0][0]
             if pattern.startswith("-", self._position) and pattern[self._position + 1 : self._position + 2] not in (
@@ -316,10 +241,20 @@ class _Reader:
                 if end in "\\[" or ord(end) < low:
                     raise ValueError(f"a range {chr(low)}-{end} that is none")
                 self._position += 2
-                found.append((low, ord(end)))
+                yield low, ord(end)
             else:
-                found.append((low, low))
-        return ~CharacterSet(found) if is_negated else CharacterSet(found)
+                yield low, low
+
+
+def _check_looked_back(part: Part) -> None:
+    """ValueError where Java may not say how far it looks back."""
+    for own in within(part):
+        if isinstance(own, Look):
+            raise ValueError("a look back that holds another look is not allowed")
+        if isinstance(own, Repeat) and own.high is None:
+            raise ValueError("a look back needs a bound: give what it repeats one, {0,20}")
+        if isinstance(own, Repeat) and not isinstance(own.part, Atom):
+            raise ValueError("a look back repeats characters and classes, not groups")
 
 
 def _check_repeated(group: Group, low: int, high: int | None) -> None:

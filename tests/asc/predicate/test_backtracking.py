@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asc.predicate.backtracking import steps, ways
-from asc.predicate.regular_expression import Anchor, Atom, Choice, Group, Part, Repeat, Run, regular_expression
+from asc.predicate.pattern_tree import Anchor, Atom, Choice, Group, Look, Part, Repeat, Run
+from asc.predicate.regular_expression import regular_expression
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,10 @@ from asc.predicate.regular_expression import Anchor, Atom, Choice, Group, Part, 
         ("(a*|c)", 2),
         ("foo\\s*=\\s*bar", 4),
         ("^a*b*c*d*$", 6),
+        ("a(?=bc)", 4),
+        ("(?<![a-z]{2})a", 8),
+        ("^(?=.*a)(?!bc)d", 6),
+        ("a[^b]{0,2}?b", 6),
     ],
 )
 def test_the_steps_for_each_character(pattern: str, count: int) -> None:
@@ -98,6 +103,11 @@ class _Counted:
             yield from [place + 1] if self._reads(part, place) else []
         elif isinstance(part, Anchor):
             yield from [place] if place == (0 if part.text == "^" else len(self.text)) else []
+        elif isinstance(part, Look):
+            begins = range(place + 1) if "<" in part.text else (place,)
+            ends = [self._ends(part.part, begin) for begin in reversed(begins)]
+            holds = any(end == place or "<" not in part.text for own in ends for end in own)
+            yield from [place] if holds is ("=" in part.text) else []
         elif isinstance(part, Group):
             yield from self._ends(part.part, place)
         elif isinstance(part, Choice):
@@ -119,10 +129,12 @@ class _Counted:
         is_shut = place and any(part.part is own for own in self._guarded) and self._is(part.part, place - 1)
         if times == 0 and is_shut:
             return
+        if part.is_lazy and times >= part.low:
+            yield place
         if part.high is None or times < part.high:
             for end in self._ends(part.part, place):
                 yield from self._repeated(part, end, times + 1)
-        if times >= part.low:
+        if times >= part.low and not part.is_lazy:
             yield place
 
     def _is(self, atom: Part, place: int) -> bool:
@@ -155,6 +167,7 @@ pieces = st.sampled_from(
             "(ab|a)",
         ),
         *("(ab)*", "(a|bc){1,2}", "(b+)?", "(ca?)?", "c{2,}", "(^|c)", "$"),
+        *("a*?", "b+?", "[ab]{0,2}?", "(?=ab?)", "(?!b|ac)", "(?=[ab]{0,3}c)"),
     ]
 )
 patterns = st.lists(pieces, min_size=1, max_size=5).map("".join)

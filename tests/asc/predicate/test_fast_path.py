@@ -249,7 +249,7 @@ def test_harmless_regular_expressions(pattern: str) -> None:
 RISKY = r"""
 (a+)+$ (a|a)*b (a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)z
 ((a|b){2}|c)(ab?|a?b)(x?y?z?|x?y?z?)(x?y?z?|x?y?z?)(x?y?z?|x?y?z?)w a{1000}b{2} ^a*b{900}c{900}
-^a*[a-c]d*[a-d]*e (a)\1 (?=a) (?i)a a** a++ a+? [a a) (a *a a{3,2} a{5000} za{0,99}b{0,99}c \Qa\E [[a]] [a&&b]
+^a*[a-c]d*[a-d]*e (a)\1 (?=a*)b (?iu)a a** a++ [a a) (a *a a{3,2} a{5000} za{0,99}b{0,99}c \Qa\E [[a]] [a&&b]
 \p{L} x(ab|b)*y
 """
 

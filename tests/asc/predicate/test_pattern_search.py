@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asc.predicate.pattern_search import Search, Use, search
-from asc.predicate.regular_expression import Anchor, Atom, Choice, Group, Part, Repeat, Run, regular_expression
+from asc.predicate.pattern_tree import Anchor, Atom, Choice, Group, Look, Part, Repeat, Run
+from asc.predicate.regular_expression import regular_expression
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,6 +35,11 @@ WHOLE = r"(?![\x{dc00}-\x{dfff}])"
         ("^x?.*a.*b", "^x?(?>.*?a).*b"),
         ("^\\w+ .*a.*b", "^(?>\\w+ )(?>.*?a).*b"),
         ("a.*\\d*.*b", f"(?<!.){WHOLE}(?>.*?a).*b"),
+        ("error.*?timeout", f"(?<!.){WHOLE}(?>.*?error).*timeout"),
+        ("(?i)ab+?", "[aA][bB]+"),
+        ("x{2,3}?y??z", "x{2,3}y?z"),
+        ("(?<!\\d)[a-c](?=\\d|$)", "(?<!\\d)[a-c](?=\\d|$)"),
+        ("^(?=.*a)(?!.*debug)", "^(?=.*a)(?!.*debug)"),
     ],
 )
 def test_whether_there_is_a_match(pattern: str, test: str) -> None:
@@ -62,6 +68,9 @@ def test_a_head_that_may_be_of_several_lines() -> None:
         ("id=(\\d) .*x=(\\d)", Use.GROUP, 2, (f"(?<!.){WHOLE}(?>.*?id=(\\d) ).*x=(\\d)", 2)),
         ("id=(\\d) .*x", Use.GROUP, 0, (f"(?<!.){WHOLE}(?>.*?(?=id=(?:\\d) ))((?>id=(?:\\d) ).*x)", 1)),
         ("^(.*)-(.*)$", Use.ALL, 0, ("^(?=.*$)(.*)-(.*)$", 0)),
+        ("id=(.*?),", Use.GROUP, 1, (f"(?<!.){WHOLE}(?>.*?id=)(.*?),", 1)),
+        ("([a-z]+?)b", Use.GROUP, 1, ("((?<![a-z])[a-z]+?)b", 1)),
+        ('"[^"]{0,20}?"', Use.ALL, 0, ('"[^"]{0,20}?"', 0)),
     ],
 )
 def test_the_place_or_the_text_of_a_match(pattern: str, use: Use, group: int, sought: tuple[str, int]) -> None:
@@ -85,6 +94,9 @@ def test_the_place_or_the_text_of_a_match(pattern: str, use: Use, group: int, so
         ("[^,]+,", Use.ALL_FROM, 0),  # the place may be between two halves
         ("([ab]+c)?(?:(b)c){2}x", Use.ALL, 0),  # what was captured in vain is kept
         ("a(b)?c.*x", Use.GROUP, 1),
+        ("[a-z]+(?=\\d)", Use.TEST, 0),
+        ("a(?!.*b)", Use.TEST, 0),
+        ("<.*?>", Use.ALL, 0),
     ],
 )
 def test_what_has_no_other_spelling_is_refused(pattern: str, use: Use, group: int) -> None:
@@ -107,7 +119,7 @@ class _Maker:
 
     def pattern(self) -> str:
         one = self._random.choice
-        loop = one(self.CLASSES) + one(("*", "+", "{2,}"))
+        loop = one(self.CLASSES) + one(("*", "+", "{2,}")) + one(("", "", "?"))
         same = one(self.CLASSES)
         shapes = (
             loop + self._parts(3),
@@ -131,7 +143,8 @@ class _Maker:
             (
                 one(self.LITERALS),
                 one(self.CLASSES),
-                one(self.CLASSES) + one(("*", "+", "?", "{0,2}")),
+                one(self.CLASSES) + one(("*", "+", "?", "{0,2}")) + one(("", "", "?")),
+                one(("(?i:a)", "(?i:[^b-])", "(?s:.)", "(?!a)", "(?=[ab])", "(?<!,)", "(?<=^|a)", "")),
                 f"({one(self.LITERALS)}|{one(self.CLASSES)}){one(('', '?', '{2}'))}",
             )
         )
@@ -151,7 +164,7 @@ class _Maker:
                 if len(character) == 1 and any(a <= ord(character) <= b for a, b in part.characters.ranges)
             ]
             return self._random.choice(fitting or ["a"])
-        if isinstance(part, Anchor):
+        if isinstance(part, Anchor | Look):
             return ""
         if isinstance(part, Group):
             return self._sample(part.part)
@@ -170,7 +183,7 @@ def made(count: int) -> Iterator[tuple[str, Use, int, Search, _Maker]]:
     while count:
         pattern = maker.pattern()
         use = maker._random.choice(list(Use))
-        groups = pattern.count("(")
+        groups = pattern.count("(") - pattern.count("(?")
         group = maker._random.randint(0, groups) if use is Use.GROUP else 0
         try:
             found = search(pattern, use, group)

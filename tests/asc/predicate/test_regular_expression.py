@@ -8,20 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asc.predicate.regular_expression import (
+from asc.predicate.pattern_tree import (
     Anchor,
     Atom,
     Choice,
     Group,
+    Look,
     Repeat,
     Run,
     atoms,
     captures,
+    greedy,
     has_anchor,
     is_nullable,
-    regular_expression,
     spelled,
 )
+from asc.predicate.regular_expression import regular_expression
 
 
 @pytest.mark.parametrize(
@@ -33,7 +35,15 @@ from asc.predicate.regular_expression import (
         ("(a|b)*", "repeat a class"),
         ("(.a)*", "as deep as"),
         ("(a|b){0,51}", "50 times at most"),
-        ("(?=a)", "only plain groups"),
+        ("(?<name>a)", "only the groups"),
+        ("(?>a)", "only the groups"),
+        ("(?iu)a", "for other letters use ILIKE, or lower(text)"),
+        ("(?m)^a", "the flag m is not allowed"),
+        ("(?i)*", "repeats nothing"),
+        ("(?=a)*", "a look ahead or back cannot be repeated"),
+        ("(?<=a+)b", "a look back needs a bound"),
+        ("(?<=(?:ab){1,2})b", "not groups"),
+        ("(?<=a(?=b))b", "another look"),
         ("a{3,1}", "m < n"),
         (r"\1", "not allowed"),
         ("[a", "has no ]"),
@@ -44,7 +54,8 @@ from asc.predicate.regular_expression import (
         ("(" * 21 + ")" * 21, "more than 20 deep"),
         ("^*", "cannot be repeated"),
         ("*a", "repeats nothing"),
-        ("a++", "lazy, possessive"),
+        ("a++", "possessive"),
+        ("a+?+", "possessive"),
         ("a{,3}", "repeats nothing"),
         ("a]", "write \\]"),
         ("[[a]]", "classes inside classes"),
@@ -92,13 +103,54 @@ def test_the_text_of_a_tree(pattern: str, text: str) -> None:
     assert spelled(regular_expression(pattern), capturing=False) == text.replace("(a", "(?:a")
 
 
-@given(st.text(".^$|()[]{}*+?-\\,&dwsab10\u00e9\U0001f600 \n", max_size=12))
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("(?i)aB1\u00e9", "[aA][bB]1\u00e9"),
+        ("a(?i)b|c", "a[bB]|[cC]"),
+        ("(a(?i)b|c)d", "(a[bB]|[cC])d"),
+        ("(?i:a)b(?i)c(?-i)d", "(?:[aA])b[cC]d"),
+        ("(?i)[b-]", "[\\x{42}-\\x{42}b-]"),
+        ("(?i)[-b-]", "[-\\x{42}-\\x{42}b-]"),
+        ("(?i)[^b]", "[^\\x{42}-\\x{42}b]"),
+        ("(?i)[\\d_]\\w\\D", "[\\d_]\\w\\D"),
+        ("(?s).(?-s).", "[\\d\\D]."),
+        ("(?is)a.", "[aA][\\d\\D]"),
+        ("a*?b+?c??d{2,3}?e{2,}?f{2}?", "a*?b+?c??d{2,3}?e{2}e*?f{2}"),
+        ("(?<![a-z])a(?=b|$)(?!c)", "(?<![a-z])a(?=b|$)(?!c)"),
+    ],
+)
+def test_flags_are_written_out(pattern: str, text: str) -> None:
+    assert spelled(regular_expression(pattern)) == text
+
+
+def test_a_fold_is_of_ascii_letters() -> None:
+    (kelvin,) = atoms(regular_expression("(?i)[X-c]"))
+    assert kelvin.characters.ranges == ((0x41, 0x43), (0x58, 0x63), (0x78, 0x7A))
+    assert [atom.text for atom in atoms(regular_expression("(?i)\u212a\u0130\u00df"))] == ["\u212a", "\u0130", "\u00df"]
+
+
+def test_what_is_looked_at_is_not_read() -> None:
+    tree = regular_expression("(?=(a))b??")
+    assert isinstance(tree, Run)
+    look, repeat = tree.parts
+    assert isinstance(look, Look)
+    assert isinstance(repeat, Repeat)
+    assert repeat.is_lazy
+    assert captures(look)
+    assert has_anchor(tree)
+    assert is_nullable(tree)
+    assert spelled(greedy(tree)) == "(?=(a))b?"
+
+
+@given(st.text(".^$|()[]{}*+?-\\,&=!<:idwsab10\u00e9\U0001f600 \n", max_size=12))
 def test_what_is_read_is_a_regular_expression(pattern: str) -> None:
     try:
         tree = regular_expression(pattern)
     except ValueError:
         return
-    re.compile(spelled(tree).replace("[[", "[\\["))
+    text = re.sub(r"\\x\{([0-9a-f]+)\}", lambda match: f"\\U{int(match.group(1), 16):08x}", spelled(tree))
+    re.compile(text.replace("[[", "[\\["))
     assert all(isinstance(atom, Atom) for atom in atoms(tree))
 
 
