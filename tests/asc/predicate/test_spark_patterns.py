@@ -2,60 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import reduce
-from typing import TYPE_CHECKING, Any
-
 import pytest
 
-from asc.predicate import normalise
-from asc.schema import Schema
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from tests.asc.predicate.differing import Differing
 
 pytestmark = pytest.mark.spark
-
-Differing = Callable[[str, Sequence[tuple[Any, ...]], Sequence[str]], list[tuple[str, list[int]]]]
-
-
-@pytest.fixture
-def differing(spark: SparkSession) -> Differing:
-    """The predicates that accept other rows than Spark's filter, with those rows, for rows of a DDL."""
-
-    def found(ddl: str, rows: Sequence[tuple[Any, ...]], texts: Sequence[str]) -> list[tuple[str, list[int]]]:
-        numbered = [(place, *row) for place, row in enumerate(rows)]
-        df = spark.createDataFrame(numbered, f"id INT, {ddl}").coalesce(1).localCheckpoint()
-        kept = _kept(df, texts)
-        own = [_accepted(df, text, ddl, len(rows)) for text in texts]
-        return [(text, sorted(a ^ b)) for text, a, b in zip(texts, kept, own, strict=True) if a != b]
-
-    return found
-
-
-def _kept(df: DataFrame, texts: Sequence[str]) -> list[set[int]]:
-    from pyspark.sql import functions as F  # noqa: N812
-
-    kept: list[set[int]] = [set() for _ in texts]
-    parts = [df.filter(text).select(F.lit(place).alias("i"), "id") for place, text in enumerate(texts)]
-    for row in reduce(type(df).union, parts).collect():
-        kept[row.i].add(row.id)
-    return kept
-
-
-def _accepted(df: DataFrame, text: str, ddl: str, count: int) -> set[int]:
-    from pyspark.sql import functions as F  # noqa: N812
-
-    predicate = normalise(text, Schema.from_ddl(ddl))
-    attributes = list(predicate.p_attributes)
-    table = df.orderBy("id").select(*[F.expr(a.sql).alias(f"c{i}") for i, a in enumerate(attributes)]).toArrow()
-    values = {a.sql: [a.key_of(value) for value in column] for a, column in zip(attributes, table.columns, strict=True)}
-    return {
-        row
-        for row in range(count)
-        if predicate.match_all
-        or any(all(c.admits(values[a.sql][row]) for a, c in conjunct) for conjunct in predicate.conjuncts)
-    }
 
 
 TEXTS = (
