@@ -11,7 +11,7 @@ from asc.predicate.functions.caught import caught_date
 from asc.predicate.functions.function import Call, Function, plain
 from asc.predicate.interval import Interval
 from asc.predicate.interval_type import DAYS
-from asc.predicate.literal import Literal, date, timestamp
+from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal, date, timestamp
 from asc.predicate.syntax import Node
 
 _MAX_CONSTANT = 1_000
@@ -35,8 +35,10 @@ def _trouble(call: Call) -> str | None:
 
 
 def _is_of_record(call: Call) -> bool:
-    """Whether its ends or its step are integers of the record."""
-    return call.type(0) in types.INTEGERS and any(arg.literal is None for arg in call.args)
+    """Whether its ends or its step are the record's."""
+    if types.is_instant(call.type(0)):
+        return any(_micros(arg) is None for arg in call.args[:2])
+    return any(arg.literal is None for arg in call.args)
 
 
 def _of_constants(call: Call) -> str | None:
@@ -48,19 +50,22 @@ def _of_constants(call: Call) -> str | None:
 
 
 def _of_instants(call: Call) -> str | None:
+    if len(call.args) > 2:
+        step = _step(call.args[2].node)
+        if step is None or not step.amount:
+            return "sequence of dates or timestamps takes a constant INTERVAL other than 0 as its step"
+        if call.type(0) == pa.date32() and step.type != DAYS and not step.type.of_months:
+            return "sequence of dates takes a step of days, weeks, months or years"
     start, stop = (_micros(arg) for arg in call.args[:2])
     if start is None or stop is None:
-        return (
-            "sequence of dates and timestamps takes constants, such as DATE '2024-01-31': compare with its ends instead"
-        )
-    if len(call.args) < 3:
-        return _too_long(start, stop, _DAY_MICROS if start <= stop else -_DAY_MICROS)
-    step = _step(call.args[2].node)
-    if step is None:
-        return "sequence takes a constant INTERVAL as its step"
-    if call.type(0) == pa.date32() and step.type != DAYS and not step.type.of_months:
-        return "sequence of dates takes a step of days, weeks, months or years"
-    return _too_long(start, stop, step.amount * (_MONTH_MICROS if step.type.of_months else 1))
+        return None
+    return _too_long(start, stop, _step_micros(call) or (_DAY_MICROS if start <= stop else -_DAY_MICROS))
+
+
+def _step_micros(call: Call) -> int | None:
+    """The least length of the step of a sequence of instants; None where none is given."""
+    step = _step(call.args[2].node) if len(call.args) > 2 else None
+    return None if step is None else step.amount * (_MONTH_MICROS if step.type.of_months else 1)
 
 
 def _too_long(start: int, stop: int, step: int) -> str | None:
@@ -104,11 +109,30 @@ def _spelled(call: Call) -> str:
     """Spark throws for a step that leads away from the end, and makes as many entries as it is told."""
     if not _is_of_record(call):
         return plain(call)
-    step = "abs(CAST(p.c AS DOUBLE))" if len(call.args) > 2 else "1"
-    near = f"abs(CAST(p.b AS DOUBLE) - CAST(p.a AS DOUBLE)) <= {_MAX_ENTRIES}D * {step}"
+    near = f"abs({_number(call, 'p.b')} - {_number(call, 'p.a')}) <= {_MAX_ENTRIES}D * {_least_step(call)}"
     made = f"sequence({', '.join(f'p.{name}' for name in 'abc'[: len(call.args)])})"
     known = f"{caught_date(f'date_from_unix_date(size({made}))')} IS NOT NULL"
     return bound_together([arg.sql for arg in call.args], f"if({near}, if({known}, {made}, NULL), NULL)")
+
+
+def _number(call: Call, end: str) -> str:
+    """An end as a number: of days or of microseconds, where it is an instant."""
+    kind = call.type(0)
+    if kind == pa.date32():
+        end = f"unix_date({end})"
+    elif kind == TIMESTAMP:
+        end = f"unix_micros({end})"
+    elif kind == TIMESTAMP_NTZ:
+        end = f"unix_micros({types.guarded(end, TIMESTAMP)})"
+    return f"CAST({end} AS DOUBLE)"
+
+
+def _least_step(call: Call) -> str:
+    """How far apart two entries are at least, in the unit of the ends."""
+    if types.is_instant(call.type(0)):
+        micros = abs(_step_micros(call) or _DAY_MICROS)
+        return f"{micros // _DAY_MICROS if call.type(0) == pa.date32() else micros}D"
+    return "abs(CAST(p.c AS DOUBLE))" if len(call.args) > 2 else "1"
 
 
 def _growth(call: Call) -> float:

@@ -20,13 +20,15 @@ from asc.predicate.expression import Expression
         ("sequence(1, n, d)", "not an integer or INTERVAL"),
         ("sequence(DATE '2020-01-01', ts)", "CAST both to one type"),
         ("sequence(s, n)", "not an integer, date or timestamp"),
-        ("sequence(day, DATE '2024-01-01')", "takes constants"),
-        ("sequence(DATE '2024-01-01', DATE '2024-02-01', day - day)", "a constant INTERVAL as its step"),
-        ("sequence(DATE '2024-01-01', DATE '2024-02-01', 1)", "a constant INTERVAL as its step"),
+        ("sequence(day, DATE '2024-01-01', day - day)", "a constant INTERVAL other than 0"),
+        ("sequence(day, day, INTERVAL 0 DAY)", "a constant INTERVAL other than 0"),
+        ("sequence(day, day, INTERVAL 24 HOURS)", "a step of days"),
+        ("sequence(DATE '2024-01-01', DATE '2024-02-01', day - day)", "a constant INTERVAL other than 0"),
+        ("sequence(DATE '2024-01-01', DATE '2024-02-01', 1)", "a constant INTERVAL other than 0"),
         ("sequence(DATE '2024-01-01', DATE '2024-02-01', INTERVAL 24 HOURS)", "a step of days"),
         ("sequence(DATE '2024-01-01', DATE '2023-01-01', INTERVAL 1 DAY)", "a step towards its end"),
         ("sequence(DATE '2024-01-01', DATE '2024-02-01', -INTERVAL 1 MONTH)", "a step towards its end"),
-        ("sequence(DATE '2024-01-01', DATE '2024-02-01', INTERVAL 0 DAY)", "a step towards its end"),
+        ("sequence(DATE '2024-01-01', DATE '2024-02-01', INTERVAL 0 DAY)", "a constant INTERVAL other than 0"),
         ("sequence(DATE '0001-01-01', DATE '9999-12-31', INTERVAL 1 MONTH)", "at most 1,000 entries"),
         ("sequence(DATE '2024-01-01', DATE '2027-01-01')", "at most 1,000 entries"),
         (
@@ -34,7 +36,6 @@ from asc.predicate.expression import Expression
             "at most 1,000 entries",
         ),
         ("sequence(DATE '2024-01-01', TIMESTAMP '2024-01-01 00:00:00')", "CAST both to one type"),
-        ("sequence(to_date(s), DATE '2024-01-01')", "takes constants"),
         ("sequence('2024-01-01', '2024-01-02', INTERVAL 1 DAY)", "not an integer, date or timestamp"),
         ("sequence(1, 5, INTERVAL 1 DAY)", "takes a step that is one"),
     ],
@@ -53,6 +54,10 @@ def test_constant_ends_stand_as_they_are(expression_of: Callable[[str], Expressi
     [
         ("sequence(n, 5)", "<= 10000D * 1", pa.int32()),
         ("sequence(n, big, 2)", "10000D * abs(CAST(p.c AS DOUBLE))", pa.int64()),
+        ("sequence(day, DATE '2024-01-01')", "CAST(unix_date(p.a) AS DOUBLE)) <= 10000D * 1D", pa.date32()),
+        ("sequence(to_date(s), day, -INTERVAL 1 YEAR)", "10000D * 336D", pa.date32()),
+        ("sequence(ts, ts, INTERVAL 1 HOUR)", "10000D * 3600000000D", pa.timestamp("us", tz="UTC")),
+        ("sequence(ntz, ntz)", "unix_micros(TRY_CAST(p.b AS TIMESTAMP))", pa.timestamp("us")),
     ],
 )
 def test_ends_of_the_record_are_bounded(
