@@ -20,6 +20,7 @@ _WORDS = MappingProxyType(
         "I": "integer",
         "s": "string",
         "S": "string",
+        "W": "string or array",
         "B": "string or binary",
         "f": "integer or string",
         "k": "integer or condition",
@@ -43,7 +44,7 @@ _SHOWN = 8
 _SAMPLES = MappingProxyType(
     {
         **dict.fromkeys("xqnNiIfkuew", "n"),
-        **dict.fromkeys("sSB", "s"),
+        **dict.fromkeys("sSBW", "s"),
         "Y": "raw",
         **dict.fromkeys("tTzr", "ts"),
         "D": "day",

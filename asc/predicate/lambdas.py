@@ -118,7 +118,7 @@ def _with_other_keys(typer: Typer, node: Node, given: Sequence[Expression], made
         raise typer.source.error_at(node.args[-1], "lambda of transform_keys:", trouble)
     name = unused_name(made.sql)
     keys = f"zip_with(map_keys({name}), map_values({name}), {made.sql})"
-    return bound(given[0].sql, if_keys_differ(keys, f"transform_keys({name}, {made.sql})"), name)
+    return bound(given[0].sql, if_keys_differ(keys, f"transform_keys({name}, {made.sql})", made.type), name)
 
 
 def _of_few_entries(typer: Typer, node: Node, given: Sequence[Expression], made: Expression) -> str:

@@ -9,12 +9,14 @@ import pyarrow as pa
 from asc.predicate import types
 from asc.predicate.cast import cast
 from asc.predicate.column import column, inside
+from asc.predicate.common_type import wider
 from asc.predicate.expression import Expression
 from asc.predicate.functions import FUNCTIONS, Call
 from asc.predicate.functions.bounded import BOUNDED
 from asc.predicate.functions.concatenation import concatenation_trouble, type_of_concatenation
 from asc.predicate.functions.function import plain
 from asc.predicate.functions.growth import joined
+from asc.predicate.functions.joining import joined_by
 from asc.predicate.functions.maps import KEYED
 from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, instant_arithmetic, instant_call
 from asc.predicate.interval_arithmetic import INTERVAL_FUNCTIONS, TRIED, interval_call, negative
@@ -244,19 +246,18 @@ class Typer:
             raise self.source.error_at(node, "||:", trouble)
         known = all(kind is not None and (kind == pa.string() or types.is_container(kind)) for kind in kinds)
         made = self.operator(node, "||", sides[0], sides[1], type_of_concatenation(kinds) if known else None)
-        made.growth = self._count_joined(node, sides)
+        made.growth = self._count_joined(node, sides, sum(side.growth for side in sides if side.literal is None))
         return made
 
-    def _count_joined(self, node: Node, parts: list[Expression]) -> float:
-        """How many times longer than the record what is joined may be.
+    def _count_joined(self, node: Node, parts: list[Expression], growth: float) -> float:
+        """How many times longer than the record what is joined may be, which is made of so many parts.
 
         PredicateError where a predicate joins so much that one long string of a record becomes too long.
         """
-        varying = [part.growth for part in parts if part.literal is None]
-        self._joined += len(varying)
+        self._joined += sum(part.literal is None for part in parts)
         if self._joined > _MAX_JOINED:
             raise self.source.error_at(node, "joined strings", f"at most {_MAX_JOINED} in a predicate")
-        return self._bounded(node, sum(varying), sum(varying))
+        return self._bounded(node, growth, growth)
 
     def count_grown(self, node: Node, growth: float) -> float:
         """How many times longer than the record a value may be that is made longer; PredicateError for too much."""
@@ -305,7 +306,7 @@ class Typer:
         if args:
             text.append(f"ELSE {_as_instant(results[-1], target)}")
         text.append("END")
-        return Expression(" ".join(text), types.common(kinds), node)
+        return Expression(" ".join(text), wider(kinds), node)
 
     def check_keyed(self, subject: Node) -> None:
         """PredicateError for IS NULL of what is made of a map that could not be made: Spark may see that it is never
@@ -324,7 +325,9 @@ class Typer:
         if container.type is None:
             return Expression(sql, None, node)
         if pa.types.is_map(container.type):
-            if not types.searchable(container.type.key_type, index.type):
+            # Spark casts a number to the type of the keys.
+            kinds = container.type.key_type, index.type
+            if not (types.searchable(*kinds) or all(map(types.is_number, kinds))):
                 raise self.source.error_at(index.node, f"{types.name(index.type)} as a key:", "use the map's key type")
             return Expression(sql, container.type.item_type, node)
         if pa.types.is_list(container.type):
@@ -369,8 +372,8 @@ class Typer:
             self.warnings[f"{node.value} of what a record brings is NULL beyond a bound, an evaluation error"] = None
         if function.steps is not None:
             self.pattern_work.add(node, args[0], function.steps(call))
-        if function.growth is joined:
-            made.growth = self._count_joined(node, args)
+        if function.growth in (joined, joined_by):
+            made.growth = self._count_joined(node, args, function.growth(call))
         elif function.growth is not None:
             made.growth = self.count_grown(node, function.growth(call))
         if node.value in DIVISIONS:

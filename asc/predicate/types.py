@@ -148,11 +148,19 @@ def unifiable(candidates: Sequence[Type], strings_with: str) -> bool:
     kinds = {c for c in candidates if c is not None and c != pa.null()}
     families = {_family(kind) for kind in kinds}
     if "container" in families:
-        return len(kinds) == 1
+        return len(kinds) == 1 or _arrays_unifiable(kinds, strings_with)
     if len(families) <= 1:
         return True
     families.discard("string")
     return len(families) == 1 and bool(strings_with) and families <= _WITH_STRINGS
+
+
+def _arrays_unifiable(kinds: Iterable[pa.DataType], strings_with: str) -> bool:
+    """Whether Spark finds a common type for what arrays hold, and casts to it without a guard."""
+    if not all(map(pa.types.is_list, kinds)):
+        return False
+    held = [kind.value_type for kind in kinds]
+    return unifiable(held, strings_with) and not mixed_instants(held)
 
 
 def mixed_instants(candidates: Iterable[Type]) -> bool:
@@ -208,8 +216,10 @@ def comparable(operator: str, left: Type, right: Type) -> bool:
         return _family(left) == _family(right)
     if is_container(left) or is_container(right):
         # Of two types of container Spark compares some, casting what they hold: unguarded. Numbers need no guard.
-        both = pa.types.is_list(left) and pa.types.is_list(right)
-        return both and left.value_type in _NUMERIC_ORDER and right.value_type in _NUMERIC_ORDER
+        held = [kind.value_type for kind in (left, right) if pa.types.is_list(kind)]
+        if len(held) == 2 and pa.null() in held:
+            return True
+        return len(held) == 2 and all(kind in _NUMERIC_ORDER for kind in held)
     if pa.string() in (left, right):
         return True
     if is_number(left) and is_number(right):
@@ -248,8 +258,8 @@ def searchable(held: Type, sought: Type) -> bool:
     """Whether a value may be sought among the elements of an array or the keys of a map: of their own type, or an
     integer or float among such. Spark would cast others unguarded, or not at all.
     """
-    if held is None or sought is None or sought in (pa.null(), held):
-        return not holds_map(held)
+    if held in (None, pa.null()) or sought is None or sought in (pa.null(), held):
+        return not holds_map(held) and not holds_map(sought)
     return held in _NUMERIC_ORDER and sought in _NUMERIC_ORDER
 
 

@@ -54,7 +54,8 @@ def _comparable_arrays(call: Call) -> str | None:
 
 def _held(call: Call) -> pa.DataType | None:
     """What the arrays hold, as Spark compares it."""
-    return types.common([kind.value_type for kind in call.kinds if kind is not None and is_array(kind)])
+    held = [kind.value_type for kind in call.kinds if kind is not None and is_array(kind)]
+    return pa.null() if held and all(kind == pa.null() for kind in held) else types.common(held)
 
 
 def _set(call: Call) -> pa.DataType | None:

@@ -35,7 +35,7 @@ def _decoding(call: Call) -> str | None:
             return f"{types.name(call.type(0))} and {types.name(sought.type)} cannot be compared"
         if types.mixed_instants([call.type(0), sought.type]):
             return "decode of instants of several types: CAST them to one type"
-    return unified(_decoded_kinds(call), "decode to", "numbers and instants")
+    return unified(_decoded_kinds(call), "decode to")
 
 
 def _sought(call: Call) -> Sequence[Expression]:

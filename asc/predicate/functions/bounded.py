@@ -17,8 +17,8 @@ MAX_PAIR_CHARS = 100_000
 """The product of the lengths of two texts that are held against each other character by character."""
 
 _BOUNDED_LIST = """
-array_join array_repeat btrim contains find_in_set format_number instr levenshtein locate lpad ltrim position repeat
-replace rpad rtrim sequence space split_part substring_index trim
+array_join array_repeat btrim concat_ws contains find_in_set format_number instr levenshtein locate lpad ltrim
+position repeat replace rpad rtrim sequence space split_part substring_index trim
 """
 BOUNDED = frozenset(_BOUNDED_LIST.split())
 """Functions that are NULL beyond a bound where Spark would go on, if it is a record that asks for so much."""

@@ -82,6 +82,18 @@ def cast_to(target: pa.DataType, arg: Expression) -> str:
     return types.guarded(arg.sql, target) if arg.type is None or types.needs_guard(arg, target) else arg.sql
 
 
+def as_together(places: slice = slice(None)) -> Spelling:
+    """The call, with those of its arguments at these places that are instants of several types cast to one of them."""
+
+    def spelled(call: Call) -> str:
+        target = types.together(call.kinds[places])
+        chosen = range(len(call.args))[places] if target is not None else ()
+        texts = [cast_to(target, arg) if i in chosen else arg.sql for i, arg in enumerate(call.args)]
+        return f"{call.name}({', '.join(texts)})"
+
+    return spelled
+
+
 def _with(call: Call, place: int, target: pa.DataType) -> str:
     args = [cast_to(target, arg) if i == place else arg.sql for i, arg in enumerate(call.args)]
     return f"{call.name}({', '.join(args)})"

@@ -9,16 +9,20 @@ from asc.predicate.functions.bounded import MAX_SOUGHT_CHARS, is_short_constant
 from asc.predicate.functions.function import Call, Check
 
 
-def unified(kinds: list[pa.DataType | None], name: str, strings_with: str) -> str | None:
+def unified(
+    kinds: list[pa.DataType | None], name: str, strings_with: str = "numbers and instants", *, are_cast: bool = False
+) -> str | None:
+    """Why values of these types have none together; ``are_cast``: instants of several known types are cast to one."""
     if not types.unifiable(kinds, strings_with):
         return f"{name} of {' and '.join(dict.fromkeys(map(types.name, kinds)))}: CAST them to one type"
-    if types.mixed_instants(kinds):
+    if types.mixed_instants(kinds) and not (are_cast and None not in kinds):
         return f"{name} of instants of several types: CAST them to one type"
     return None
 
 
-def same_kind(call: Call) -> str | None:
-    return unified(call.kinds, call.name, "numbers and instants")
+def of_one_kind(places: slice = slice(None), strings_with: str = "numbers and instants") -> Check:
+    """The arguments at these places are of one type, or of types for which Spark finds a common one."""
+    return lambda call: unified(call.kinds[places], call.name, strings_with, are_cast=True)
 
 
 def sought(place: int, within: int) -> Check:

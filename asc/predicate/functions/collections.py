@@ -5,23 +5,22 @@ from __future__ import annotations
 import pyarrow as pa
 
 from asc.predicate import types
+from asc.predicate.common_type import held_together
 from asc.predicate.functions.array_sets import ARRAY_SETS
-from asc.predicate.functions.binding import bound, bound_together, names
-from asc.predicate.functions.checks import constant_integer, every, held, same_kind
+from asc.predicate.functions.binding import bound, bound_together
+from asc.predicate.functions.caught import as_together
+from asc.predicate.functions.checks import constant_integer, every, held, of_one_kind
 from asc.predicate.functions.function import MANY, Call, Check, Function, Result, is_array, is_map, plain
 from asc.predicate.functions.growth import joined, longest
+from asc.predicate.functions.joining import ARRAY_JOIN, GROWTH_OF_RECORD, MAX_JOINED_BYTES
 from asc.predicate.functions.maps import MAPS
-from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, element, first, unknown
+from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, element, first, unknown
 from asc.predicate.functions.sequences import SEQUENCES
 
 _MAX_REPEATED = 100
 _MAX_PLACE = 100
 _MAX_OF_RECORD = 10_000
-_MAX_JOINED_BYTES = 50_000
-_GROWTH_OF_RECORD = 40.0
-"""What one of a record may become where a guard bounds its bytes."""
 _PLACES = (pa.int8(), pa.int16(), pa.int32())
-_MAX_SEPARATOR = 20
 _MOST_ELEMENTS = 1_000_000_000
 """Spark's own bound but one: element_at(array, -2147483648) reads beyond the array, and ends the JVM."""
 _NO_PLACE = f"{{0}} = 0 OR {{0}} < -{_MOST_ELEMENTS}"
@@ -117,7 +116,7 @@ def _repeated(call: Call) -> str:
         return plain(call)
     few = f"p.b <= {_MAX_OF_RECORD}"
     if call.type(0) in (pa.string(), pa.binary()):
-        few += f" AND (p.a IS NULL OR CAST(p.b AS BIGINT) * octet_length(p.a) <= {_MAX_JOINED_BYTES})"
+        few += f" AND (p.a IS NULL OR CAST(p.b AS BIGINT) * octet_length(p.a) <= {MAX_JOINED_BYTES})"
     return bound_together([arg.sql for arg in call.args], f"if({few}, array_repeat(p.a, p.b), NULL)")
 
 
@@ -126,38 +125,8 @@ def _entry(call: Call) -> pa.DataType | None:
     return container.item_type if container is not None and is_map(container) else element(call)
 
 
-def _joinable(call: Call) -> str | None:
-    array = first(call)
-    if array is not None and types.is_container(array.value_type):
-        return f"array_join of {types.name(array)}: its elements are no strings"
-    return None
-
-
-def _has_short_texts(call: Call) -> bool:
-    texts = [call.constant(place) for place in range(1, len(call.args))]
-    return all(isinstance(text, str) and len(text) <= _MAX_SEPARATOR for text in texts)
-
-
-def _with_separators(call: Call) -> float:
-    if not _has_short_texts(call):
-        return longest(call) + _GROWTH_OF_RECORD
-    texts = (call.constant(place) for place in range(1, len(call.args)))
-    return longest(call) * (1.0 + sum(len(str(text)) for text in texts))
-
-
-def _joined_text(call: Call) -> str:
-    """With what the record says between, where that is not made to stall a stream."""
-    if _has_short_texts(call):
-        return plain(call)
-    places = [f"p.{name}" for name in names(len(call.args))]
-    longest_text = [f"octet_length({place})" for place in places[1:]]
-    put = f"greatest({', '.join(longest_text)})" if len(longest_text) > 1 else longest_text[0]
-    few = f"CAST(size(p.a) AS BIGINT) * {put} <= {_MAX_JOINED_BYTES}"
-    return bound_together([arg.sql for arg in call.args], f"if({few}, array_join({', '.join(places)}), NULL)")
-
-
 def _array_of_arguments(call: Call) -> pa.DataType | None:
-    kind = types.common(call.kinds) if call.args else None
+    kind = held_together(call.kinds)
     return None if kind is None else pa.list_(kind)
 
 
@@ -170,7 +139,7 @@ def _holds_arrays(call: Call) -> str | None:
 
 def _repeats(call: Call) -> float:
     count = call.constant(1)
-    return longest(call) * (max(1, count) if isinstance(count, int) else _GROWTH_OF_RECORD)
+    return longest(call) * (max(1, count) if isinstance(count, int) else GROWTH_OF_RECORD)
 
 
 def _array_of_first(call: Call) -> pa.DataType | None:
@@ -208,7 +177,7 @@ def _table() -> dict[str, Function]:
     return {
         **dict.fromkeys(("size", "cardinality"), size),
         "array_size": Function(1, 1, "y", INT),
-        "array": Function(0, MANY, "x", _array_of_arguments, same_kind, joined),
+        "array": Function(0, MANY, "x", _array_of_arguments, of_one_kind(), joined, as_together()),
         "array_contains": Function(2, 2, "yx", BOOLEAN, held),
         "array_position": Function(2, 2, "yx", BIGINT, held),
         "array_remove": Function(2, 2, "yx", _with_element(1), _of_own_type(1)),
@@ -219,7 +188,7 @@ def _table() -> dict[str, Function]:
         **dict.fromkeys(("array_min", "array_max"), extreme),
         "array_sort": of_order,
         "sort_array": Function(1, 2, "yb", first, every(_ordered, _direction)),
-        "array_join": Function(2, 3, "yS", STRING, _joinable, _with_separators, _joined_text),
+        "array_join": ARRAY_JOIN,
         **ARRAY_SETS,
         **SEQUENCES,
         "arrays_zip": Function(1, MANY, "y", unknown, growth=joined),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from asc.predicate import types
+from asc.predicate.common_type import held_together
 from asc.predicate.functions.function import MANY, Call, Function, is_array
 from asc.predicate.functions.growth import joined
 from asc.predicate.functions.results import part_of_string, string_or_binary
@@ -31,7 +32,7 @@ def concatenation_trouble(kinds: Sequence[pa.DataType | None]) -> str | None:
 def type_of_concatenation(kinds: Sequence[pa.DataType | None]) -> pa.DataType | None:
     """The type of what values of these types are joined to; None where it cannot be told."""
     if any(kind is not None and types.is_container(kind) for kind in kinds):
-        held = None if None in kinds else types.common(_held(kinds))
+        held = None if None in kinds else held_together(_held(kinds))
         return None if held is None else pa.list_(held)
     found = set(kinds)
     return None if pa.binary() in found or None in found else pa.string()

@@ -5,36 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 
 from asc.predicate import types
-from asc.predicate.functions.caught import cast_to
-from asc.predicate.functions.function import MANY, Call, Check, Function, Spelling, plain
+from asc.predicate.functions.caught import as_together, cast_to
+from asc.predicate.functions.checks import of_one_kind
+from asc.predicate.functions.function import MANY, Call, Function, plain
 from asc.predicate.functions.results import BOOLEAN, STRING, common, common_of_branches, first, string_or_binary
-
-
-def _same_kind(strings_with: str, start: int = 0) -> Check:
-    """The arguments from a place on are of one type, or of types for which Spark finds a common one."""
-
-    def check(call: Call) -> str | None:
-        kinds = call.kinds[start:]
-        if not types.unifiable(kinds, strings_with):
-            return f"{call.name} of {' and '.join(dict.fromkeys(map(types.name, kinds)))}: CAST them to one type"
-        if types.mixed_instants(kinds) and None in kinds:
-            return f"{call.name} of instants of several types: CAST them to one type"
-        return None
-
-    return check
-
-
-def _of_one_type(start: int = 0) -> Spelling:
-    """The call, with instants of several types from a place on cast to one of them."""
-
-    def spelled(call: Call) -> str:
-        target = types.together(call.kinds[start:])
-        if target is None:
-            return plain(call)
-        texts = [arg.sql if i < start else cast_to(target, arg) for i, arg in enumerate(call.args)]
-        return f"{call.name}({', '.join(texts)})"
-
-    return spelled
 
 
 def _comparable(call: Call) -> str | None:
@@ -57,9 +31,9 @@ def _one_of(call: Call) -> pa.DataType | None:
 
 
 def _table() -> dict[str, Function]:
-    any_kind, branches = _same_kind("numbers and instants"), _same_kind("numbers and instants", 1)
-    own_kind = _same_kind("")
-    chosen, of_branches = _of_one_type(), _of_one_type(1)
+    after_first = slice(1, None)
+    any_kind, branches, own_kind = of_one_kind(), of_one_kind(after_first), of_one_kind(strings_with="")
+    chosen, of_branches = as_together(), as_together(after_first)
     either = Function(2, 2, "x", common, any_kind, spelling=chosen)
     return {
         "coalesce": Function(1, MANY, "x", common, any_kind, spelling=chosen),

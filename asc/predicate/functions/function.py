@@ -133,6 +133,11 @@ def is_map(data_type: pa.DataType) -> bool:
     return bool(pa.types.is_map(data_type))
 
 
+def is_text_like(data_type: pa.DataType) -> bool:
+    """Whether Spark casts values of a type to a string where one is wanted."""
+    return not types.is_container(data_type) and data_type != CALENDAR
+
+
 def _is_integer(data_type: pa.DataType) -> bool:
     return data_type in types.INTEGERS
 
@@ -156,8 +161,9 @@ SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTyp
         "k": ("an integer or condition", lambda t: _is_integer(t) or _is_condition(t)),
         "u": ("a number or condition", lambda t: types.is_number(t) or _is_text(t) or _is_condition(t)),
         "f": ("an integer or string", lambda t: _is_integer(t) or _is_text(t)),
-        "s": ("a string", lambda t: not types.is_container(t) and t != CALENDAR),
+        "s": ("a string", is_text_like),
         "S": ("a string", _is_text),
+        "W": ("a string or an array of strings", lambda t: is_text_like(t.value_type if is_array(t) else t)),
         "B": ("a string or binary", lambda t: _is_text(t) or t == pa.binary()),
         "Y": ("binary", lambda t: bool(t == pa.binary())),
         "t": ("a date or timestamp", lambda t: t in _INSTANTS or _is_text(t)),

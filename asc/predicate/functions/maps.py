@@ -10,30 +10,32 @@ import pyarrow as pa
 
 from asc.keys.byte_strings import quoted
 from asc.predicate import types
+from asc.predicate.common_type import wider
 from asc.predicate.expression import column_sql
-from asc.predicate.functions.array_sets import is_written_out
 from asc.predicate.functions.binding import bound, bound_together, names
-from asc.predicate.functions.checks import held, unified
+from asc.predicate.functions.caught import as_together
+from asc.predicate.functions.checks import held, of_one_kind
 from asc.predicate.functions.function import MANY, Call, Function, is_array, is_map
 from asc.predicate.functions.growth import joined, times
-from asc.predicate.functions.results import BOOLEAN, always, first
+from asc.predicate.functions.results import BOOLEAN, always, element, first
 from asc.predicate.pattern_search import Search, Use, search
 from asc.spark_types import folded
 
+_MAX_DECIMALS = 1_000
+"""Keys that are decimals: those of one hash are searched one after the other."""
 
-def if_keys_differ(keys: str, made: str) -> str:
-    """What is made of an array of keys, NULL where one of them is NULL or comes twice."""
-    none_twice = bound(f"sort_array({keys})", "size(filter(s, (e, j) -> e <=> get(s, j - 1))) = 0", "s")
+
+def if_keys_differ(keys: str, made: str, kind: pa.DataType | None) -> str:
+    """What is made of an array of keys of a type, NULL where one of them is NULL or comes twice."""
+    few = f"size(s) <= {_MAX_DECIMALS} AND " if kind is not None and pa.types.is_decimal(kind) else ""
+    none_twice = bound(f"sort_array({keys})", f"{few}size(filter(s, (e, j) -> e <=> get(s, j - 1))) = 0", "s")
     return f"if({none_twice}, {made}, NULL)"
 
 
-def key_trouble(kind: pa.DataType | None, *, few: bool = False) -> str | None:
+def key_trouble(kind: pa.DataType | None) -> str | None:
     """Why values of a type are not made keys of a map; None for those that are."""
     if kind is None or kind == pa.null() or types.is_interval(kind) or types.holds_map(kind):
         return f"keys of type {types.name(kind)}: CAST them"
-    if pa.types.is_decimal(kind) and not few:
-        # Those of one hash are searched one after the other.
-        return f"keys of {types.name(kind)} can take the square of their number: CAST them to STRING"
     return None
 
 
@@ -56,6 +58,13 @@ def _entries(call: Call) -> pa.DataType | None:
 
 # -- map
 
+_VALUES = slice(1, None, 2)
+_of_one_kind = of_one_kind(_VALUES)
+
+
+def _is_exact(kind: pa.DataType | None) -> bool:
+    return kind is not None and bool(pa.types.is_decimal(kind))
+
 
 def _arguments(call: Call) -> str | None:
     """Spark throws for a key that is NULL or comes twice, but where it takes the map apart before it makes it: it does
@@ -67,13 +76,14 @@ def _arguments(call: Call) -> str | None:
     values = [key.value for key in keys if key is not None and key.known and key.value is not None]
     if len(values) < len(keys) or len(set(values)) < len(values):
         return "map takes keys that are constants, each once; of the record's: map_from_arrays(array(...), array(...))"
-    if len({key.type for key in keys if key is not None}) > 1:
-        return "the keys given to map must be of one type"
-    return unified(call.kinds[1::2], "the values of map", "numbers and instants")
+    kinds = call.kinds[::2]
+    if len(set(kinds)) > 1 and not (set(kinds) <= types.INTEGERS or _is_exact(wider(kinds))):
+        return "the keys given to map must be of one type, or integers and decimals that one decimal holds"
+    return _of_one_kind(call)
 
 
 def _map_of_arguments(call: Call) -> pa.DataType | None:
-    key, item = types.common(call.kinds[::2]), types.common(call.kinds[1::2])
+    key, item = wider(call.kinds[::2]), wider(call.kinds[1::2])
     return None if key is None or item is None else pa.map_(key, item)
 
 
@@ -82,13 +92,13 @@ def _map_of_arguments(call: Call) -> pa.DataType | None:
 
 def _arrays(call: Call) -> str | None:
     keys = first(call)
-    trouble = key_trouble(None if keys is None else keys.value_type, few=is_written_out(call.args[0]))
+    trouble = key_trouble(None if keys is None else keys.value_type)
     return None if trouble is None else f"{call.name} with {trouble}"
 
 
 def _of_arrays(call: Call) -> str:
     made = "if(size(p.a) = size(p.b), map_from_arrays(p.a, p.b), NULL)"
-    return bound_together([arg.sql for arg in call.args], if_keys_differ("p.a", made))
+    return bound_together([arg.sql for arg in call.args], if_keys_differ("p.a", made, element(call)))
 
 
 def _map_of_arrays(call: Call) -> pa.DataType | None:
@@ -108,7 +118,7 @@ def _array_of_entries(call: Call) -> str | None:
     struct = _struct(call)
     if struct is None or folded(struct.field(0).name) == folded(struct.field(1).name):
         return f"{call.name} of {types.name(call.type(0))}: it takes an array of structs with two names"
-    trouble = key_trouble(struct.field(0).type, few=is_written_out(call.args[0]))
+    trouble = key_trouble(struct.field(0).type)
     return None if trouble is None else f"{call.name} with {trouble}"
 
 
@@ -116,7 +126,7 @@ def _of_entries(call: Call) -> str:
     struct = _struct(call)
     assert struct is not None
     keys = f"transform(p, e -> e.{column_sql((struct.field(0).name,))})"
-    return bound(call.args[0].sql, if_keys_differ(keys, "map_from_entries(p)"))
+    return bound(call.args[0].sql, if_keys_differ(keys, "map_from_entries(p)", struct.field(0).type))
 
 
 def _map_of_entries(call: Call) -> pa.DataType | None:
@@ -129,14 +139,18 @@ def _same_maps(call: Call) -> str | None:
     kind = next(iter(kinds), None)
     if len(kinds) != 1 or kind is None:
         return f"map_concat of {' and '.join(map(types.name, call.kinds))}: CAST them to one type"
-    trouble = key_trouble(kind.key_type, few=all(map(is_written_out, call.args)))
+    trouble = key_trouble(kind.key_type)
     return None if trouble is None else f"map_concat of {trouble}"
 
 
 def _of_maps(call: Call) -> str:
     places = [f"p.{name}" for name in names(len(call.args))]
     keys = f"concat({', '.join(f'map_keys({place})' for place in places)})"
-    return bound_together([arg.sql for arg in call.args], if_keys_differ(keys, f"map_concat({', '.join(places)})"))
+    kind = _common_map(call)
+    made = f"map_concat({', '.join(places)})"
+    return bound_together(
+        [arg.sql for arg in call.args], if_keys_differ(keys, made, None if kind is None else kind.key_type)
+    )
 
 
 def _common_map(call: Call) -> pa.DataType | None:
@@ -166,12 +180,12 @@ def _steps_of_delimiters(call: Call) -> int:
 def _of_text(call: Call) -> str:
     between, within = (quoted(delimiter.pattern) for delimiter in _delimiters(call))
     keys = f"transform(split(p, {between}, -1), e -> split(e, {within}, 2)[0])"
-    return bound(call.args[0].sql, if_keys_differ(keys, f"str_to_map(p, {between}, {within})"))
+    return bound(call.args[0].sql, if_keys_differ(keys, f"str_to_map(p, {between}, {within})", pa.string()))
 
 
 def _table() -> dict[str, Function]:
     return {
-        "map": Function(0, MANY, "x", _map_of_arguments, _arguments, joined),
+        "map": Function(0, MANY, "x", _map_of_arguments, _arguments, joined, as_together(_VALUES)),
         "map_from_arrays": Function(2, 2, "y", _map_of_arrays, _arrays, joined, _of_arrays, fails=True),
         "map_from_entries": Function(1, 1, "y", _map_of_entries, _array_of_entries, spelling=_of_entries),
         "map_concat": Function(1, MANY, "m", _common_map, _same_maps, joined, _of_maps, fails=True),

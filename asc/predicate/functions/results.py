@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from asc.predicate import types
+from asc.predicate.common_type import wider
 from asc.predicate.functions.function import Call, Result, is_array
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
 
@@ -29,11 +29,11 @@ def first(call: Call) -> pa.DataType | None:
 
 
 def common(call: Call) -> pa.DataType | None:
-    return types.common(call.kinds)
+    return wider(call.kinds)
 
 
 def common_of_branches(call: Call) -> pa.DataType | None:
-    return types.common(call.kinds[1:])
+    return wider(call.kinds[1:])
 
 
 def string_or_binary(call: Call) -> pa.DataType | None:

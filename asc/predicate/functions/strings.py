@@ -23,6 +23,7 @@ from asc.predicate.functions.concatenation import CONCATENATION
 from asc.predicate.functions.format_string import format_trouble, formatted
 from asc.predicate.functions.function import MANY, Call, Function, plain
 from asc.predicate.functions.growth import joined, longest, times
+from asc.predicate.functions.joining import CONCAT_WS
 from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, always, part_of_string, string_or_binary
 
 _MAX_REPEATED = 100
@@ -140,7 +141,7 @@ def _table() -> dict[str, Function]:
         "sentences": Function(1, 3, "S", always(pa.list_(pa.list_(pa.string()))), _language, times(4)),
         "soundex": Function(1, 1, "S", STRING),
         **CONCATENATION,
-        "concat_ws": Function(1, MANY, "s", STRING, growth=joined),
+        "concat_ws": CONCAT_WS,
         "replace": Function(
             2,
             3,

@@ -98,7 +98,6 @@ def test_text_and_type(text: str, sql: str | None, data_type: pa.DataType) -> No
         ("transform(xs, s)", "bring it out of the lambda"),
         ("transform(xs, m)", "bring it out of the lambda"),
         ("transform(sequence(1, 100), x -> x)", "an array of the record"),
-        ("transform_keys(m, (k, v) -> CAST(v AS DECIMAL(5,2)))", "the square of their number"),
         ("transform_keys(m, (k, v) -> NULL)", "keys of type VOID"),
         ("map_zip_with(m, map(1, 2), (k, a, b) -> a)", "the keys must be of one type"),
         ("map_zip_with(m, m, (k, a) -> a)", "has 3 variables"),

@@ -89,6 +89,7 @@ BY_SORT = {
     "D": ("day", "ts"),
     "I": ("n", "tiny", "2", "-1", "s", "d"),
     "S": ("s", "raw", "n"),
+    "W": ("s", "n", "list", "days", "array(s, NULL)", "array(ts, ntz)", "array()", "array(raw)", "NULL"),
     "B": ("s", "raw", "n"),
     "Y": ("raw", "s"),
     "y": ("list", "dict", "days", "instants"),

@@ -39,7 +39,7 @@ def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str]
         ("nvl2(s, n, big)", pa.int64()),
         ("greatest(day, ts)", TIMESTAMP),
         ("coalesce(day, ntz)", TIMESTAMP_NTZ),
-        ("coalesce(day, ts, s)", None),
+        ("coalesce(day, ts, s)", pa.string()),
         ("nullif(day, ts)", pa.date32()),
     ],
 )

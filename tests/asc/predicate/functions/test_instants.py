@@ -18,7 +18,7 @@ from asc.predicate.expression import Expression
         ("date_format(ts, s)", "must be a constant string such as"),
         ("to_date(s, 'YYYY')", "has no letter Y"),
         ("to_timestamp(s, 'E')", "to read with has no letter E"),
-        ("to_timestamp(coalesce(s, ts), 'yyyy')", "CAST it to STRING or TIMESTAMP"),
+        ("to_timestamp(elt(n, raw, raw), 'yyyy')", "CAST it to STRING or TIMESTAMP"),
         ("from_utc_timestamp(ts, 'Mars/Olympus')", "unknown time zone given to"),
         ("to_utc_timestamp(ts, 'pst')", "unknown time zone given to"),
         ("convert_timezone('UTC', '+19:00', ntz)", "unknown time zone given to"),

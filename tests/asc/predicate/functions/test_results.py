@@ -17,7 +17,8 @@ def call(*kinds: pa.DataType | None) -> Call:
 def test_common_types() -> None:
     assert results.common(call(pa.null(), pa.int32(), pa.int64())) == pa.int64()
     assert results.common_of_branches(call(pa.bool_(), pa.date32(), pa.null())) == pa.date32()
-    assert results.common(call(pa.string(), pa.int32())) is None
+    assert results.common(call(pa.string(), pa.int32())) == pa.string()
+    assert results.common(call(pa.string(), None)) is None
 
 
 def test_first_and_elements() -> None:
