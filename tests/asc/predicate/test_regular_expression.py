@@ -13,14 +13,11 @@ from asc.predicate.pattern_tree import (
     Atom,
     Choice,
     Group,
-    Look,
     Repeat,
     Run,
     atoms,
     captures,
-    greedy,
     has_anchor,
-    is_nullable,
     spelled,
 )
 from asc.predicate.regular_expression import regular_expression
@@ -84,25 +81,6 @@ def test_a_tree() -> None:
     assert not captures(tree)
 
 
-@pytest.mark.parametrize("pattern", ["", "a*", "(a|b*)", "^", "$", "(a?b?)", "a{0}", "(ab)*"])
-def test_what_may_match_nothing(pattern: str) -> None:
-    assert is_nullable(regular_expression(pattern))
-
-
-@pytest.mark.parametrize(
-    ("pattern", "text"),
-    [
-        ("(a)(?:b|c){2}d?e+f*", "(a)(?:b|c){2}d?e+f*"),
-        ("a{0,1}b{0,}c{1,}", "a?b*c+"),
-        ("a{3,}", "a{3}a*"),
-        ("(ab){3,}", "(ab){3,}"),
-    ],
-)
-def test_the_text_of_a_tree(pattern: str, text: str) -> None:
-    assert spelled(regular_expression(pattern)) == text
-    assert spelled(regular_expression(pattern), capturing=False) == text.replace("(a", "(?:a")
-
-
 @pytest.mark.parametrize(
     ("pattern", "text"),
     [
@@ -128,19 +106,6 @@ def test_a_fold_is_of_ascii_letters() -> None:
     (kelvin,) = atoms(regular_expression("(?i)[X-c]"))
     assert kelvin.characters.ranges == ((0x41, 0x43), (0x58, 0x63), (0x78, 0x7A))
     assert [atom.text for atom in atoms(regular_expression("(?i)\u212a\u0130\u00df"))] == ["\u212a", "\u0130", "\u00df"]
-
-
-def test_what_is_looked_at_is_not_read() -> None:
-    tree = regular_expression("(?=(a))b??")
-    assert isinstance(tree, Run)
-    look, repeat = tree.parts
-    assert isinstance(look, Look)
-    assert isinstance(repeat, Repeat)
-    assert repeat.is_lazy
-    assert captures(look)
-    assert has_anchor(tree)
-    assert is_nullable(tree)
-    assert spelled(greedy(tree)) == "(?=(a))b?"
 
 
 @given(st.text(".^$|()[]{}*+?-\\,&=!<:idwsab10\u00e9\U0001f600 \n", max_size=12))
