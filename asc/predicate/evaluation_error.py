@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from asc.predicate import types
+from asc.predicate.constant_text import constant_text
 from asc.predicate.expression import Expression
 from asc.predicate.functions import CASTING_SORTS, FUNCTIONS, Call
 from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS
@@ -172,6 +173,8 @@ def _can_err(typer: Typer, node: Node) -> bool:
         return divides or spans or any(_may_be_text(kind) or pa.types.is_decimal(kind) for kind in kinds)
     if node.op in COMPARISONS or node.op == "between":
         return node.op != "<=>" and _comparison_can_err(kinds)
+    if node.op == "like":
+        return kinds[1] != pa.null() and constant_text(node.args[1]) is None
     if node.op == "call" and node.value in INSTANT_FUNCTIONS:
         return node.value == "timestampadd" or any(map(_may_be_text, kinds[1:]))
     if node.op == "call" and node.value in ("abs", "negative") and types.is_interval(kinds[0]):
@@ -182,7 +185,7 @@ def _can_err(typer: Typer, node: Node) -> bool:
         divides = node.value in DIVISIONS and not _is_other_than_zero(operands[1])
         return (
             divides
-            or (function.can_fail(Call(node.value, operands)) and not any(map(types.is_instant, kinds[:1])))
+            or function.can_fail(Call(node.value, operands))
             or any(is_cast and _may_be_text(kind) for is_cast, kind in zip(cast, kinds, strict=True))
         )
     return False

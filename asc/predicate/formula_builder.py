@@ -13,13 +13,13 @@ from asc.keys.like import element_key, like_key
 from asc.keys.spaces import space_of
 from asc.predicate import types
 from asc.predicate.coercion import position, same_coercion, satisfying
+from asc.predicate.constant_text import ConstantText, constant_text
 from asc.predicate.evaluation_error import error_condition
 from asc.predicate.expression import Expression
 from asc.predicate.formula import FALSE, NULL, TRUE, Atom, Const, Every, Formula, Not, Some, Within, null_test, union_of
 from asc.predicate.literal import Literal
 from asc.predicate.membership import membership
 from asc.predicate.pattern import like_parts
-from asc.predicate.pattern_match import pattern_text
 from asc.predicate.spatial import SpatialReader, is_condition, is_distance, refuse_in_spark
 from asc.predicate.spatial_operand import OperandReader
 from asc.predicate.syntax import Node, Source
@@ -288,12 +288,14 @@ class FormulaBuilder:
     def _like(self, node: Node) -> Formula:
         whole = self._typer.of(node)  # checks the types and the pattern
         subject, pattern = self._typer.of(node.args[0]), self._typer.of(node.args[1])
-        if pattern.type == pa.null():
+        constant = constant_text(pattern.node)
+        if pattern.type == pa.null() or constant == ConstantText(None):
             return Const(NULL)
+        if constant is None or constant.value is None:
+            return self._boolean(whole)
         if subject.type != pa.string() or subject.literal is not None:
             return self._boolean(whole)
-        text = pattern_text(pattern)
-        assert text is not None
+        text = constant.value
         escape = node.args[2].value.value if len(node.args) > 2 else "\\"
         if escape in text and not _is_whole(text):
             return self._boolean(whole)

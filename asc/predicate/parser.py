@@ -182,7 +182,7 @@ class _Parser(FormReader):
     def _in_lower_case(self, pattern: Node) -> Node:
         literal = pattern.value
         if pattern.op != "literal" or not isinstance(literal.value, str | None):
-            raise self._source.error_at(pattern, "pattern", "a pattern must be a constant string")
+            return Node("call", (pattern,), pattern.start, pattern.end, "lower")
         if literal.value is None:
             return pattern
         text = literal.value.lower()

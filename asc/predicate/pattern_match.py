@@ -8,9 +8,13 @@ import pyarrow as pa
 
 from asc.keys.byte_strings import quoted
 from asc.predicate import types
+from asc.predicate.constant_text import ConstantText, constant_text
 from asc.predicate.expression import Expression
+from asc.predicate.functions.binding import bound
+from asc.predicate.functions.function import not_constant
 from asc.predicate.interval_type import CALENDAR
 from asc.predicate.pattern import like_parts, like_regex, like_text, like_work
+from asc.predicate.pattern_of_record import MAX_LIKE_CHARS, like_regex_of_record
 from asc.predicate.pattern_search import Use, search
 from asc.predicate.syntax import Node
 
@@ -18,23 +22,21 @@ if TYPE_CHECKING:
     from asc.predicate.typer import Typer
 
 
-def pattern_text(pattern: Expression) -> str | None:
-    """The text of a pattern: a constant, or constants joined; None for NULL and for anything else."""
-    return None if pattern.type == pa.null() else _constant(pattern.node)
-
-
 def pattern_match(typer: Typer, node: Node) -> Expression:
-    """A match with a pattern that is a constant; PredicateError for what is refused."""
+    """A match with a pattern; PredicateError for what is refused."""
     subject, pattern = typer.of(node.args[0]), typer.of(node.args[1])
     if types.is_container(subject.type) or subject.type == CALENDAR:
         raise typer.source.error_at(
             subject.node, f"{types.name(subject.type)} matched with a pattern:", "patterns match strings"
         )
-    text = pattern_text(pattern)
-    if text is None and pattern.type != pa.null():
-        raise typer.source.error_at(pattern.node, "pattern", "a pattern must be a constant string")
-    if text is None:
+    constant = constant_text(pattern.node)
+    if pattern.type == pa.null() or constant == ConstantText(None):
         return typer.operator(node, node.op.upper(), subject, pattern, pa.bool_())
+    if constant is None and node.op == "rlike":
+        raise typer.source.error_at(pattern.node, "pattern", not_constant("what RLIKE matches with"))
+    if constant is None or constant.value is None:
+        return _with_pattern_of_record(typer, node, subject, pattern)
+    text = constant.value
     if node.op == "rlike":
         try:
             sought = search(text, Use.TEST)
@@ -42,11 +44,7 @@ def pattern_match(typer: Typer, node: Node) -> Expression:
             raise typer.source.error_at(pattern.node, "regular expression", str(error)) from None
         typer.pattern_work.add(node, subject, sought.steps)
         return Expression(f"{subject.argument} RLIKE {quoted(sought.pattern)}", pa.bool_(), node, atomic=False)
-    escape = "\\"
-    if len(node.args) > 2:
-        escape = node.args[2].value.value if node.args[2].op == "literal" else ""
-        if not isinstance(escape, str) or len(escape) != 1:
-            raise typer.source.error_at(node.args[2], "escape", "it is one character")
+    escape = _escape(typer, node)
     try:
         steps = like_work(like_parts(text, escape))
         regex = like_regex(text, escape)
@@ -60,12 +58,27 @@ def pattern_match(typer: Typer, node: Node) -> Expression:
     return Expression(f"{subject.argument} LIKE {like}{suffix}", pa.bool_(), node, atomic=False)
 
 
-def _constant(node: Node) -> str | None:
-    """The text of a constant, or of constants joined; None for anything else."""
-    if node.op == "||" or (node.op == "call" and node.value == "concat"):
-        parts = [_constant(arg) for arg in node.args]
-        return None if None in parts else "".join(part for part in parts if part is not None)
-    value = node.value.value if node.op == "literal" else None
-    if isinstance(value, bool):
-        return None
-    return value if isinstance(value, str) else str(value) if isinstance(value, int) and node.value.known else None
+def _escape(typer: Typer, node: Node) -> str:
+    if len(node.args) < 3:
+        return "\\"
+    escape = node.args[2].value.value if node.args[2].op == "literal" else ""
+    if not isinstance(escape, str) or len(escape) != 1:
+        raise typer.source.error_at(node.args[2], "escape", "it is one character")
+    return escape
+
+
+def _with_pattern_of_record(typer: Typer, node: Node, subject: Expression, pattern: Expression) -> Expression:
+    """LIKE with a pattern that the record brings: NULL where it is too long, or none for which Spark throws."""
+    if types.is_container(pattern.type) or pattern.type == CALENDAR:
+        raise typer.source.error_at(pattern.node, f"{types.name(pattern.type)} as a pattern:", "patterns are strings")
+    if typer.scopes:
+        raise typer.source.error_at(pattern.node, "pattern in a lambda", "a pattern there must be a constant string")
+    escape = _escape(typer, node)
+    if escape in "%_" or escape > "\uffff":
+        remedy = "beside a pattern that is no constant it is another character than % and _"
+        raise typer.source.error_at(node.args[2], "escape", remedy)
+    typer.pattern_work.add(node, subject, MAX_LIKE_CHARS)
+    typer.warnings[f"LIKE with a pattern of more than {MAX_LIKE_CHARS} characters is NULL, an evaluation error"] = None
+    text = pattern.sql if pattern.type == pa.string() else f"CAST({pattern.sql} AS STRING)"
+    regex = bound(text, like_regex_of_record("p", escape))
+    return Expression(f"{subject.argument} RLIKE {regex}", pa.bool_(), node, atomic=False)

@@ -15,7 +15,7 @@ AS DISTINCT EXISTS INTERVAL ESCAPE DIV COLLATE VALUES TABLE
 KEYWORDS = frozenset(_KEYWORD_LIST.split())
 """Words that mean something else than a column in some places: in the text for Spark they are put in backquotes."""
 
-_MORE_THAN_OPERANDS = frozenset(("case_of", "between", "in", "call"))
+_MORE_THAN_OPERANDS = frozenset(("case_of", "between", "in", "like", "call"))
 _OF_SEVERAL = frozenset(("like_any", "like_all", "ilike_any", "ilike_all"))
 _NAMING_THE_FIRST_TWICE = frozenset(("nullif", "nullifzero"))
 _GUARDED_LIST = """
@@ -35,6 +35,11 @@ _BOUNDED: Mapping[object, tuple[int, ...]] = MappingProxyType(
         "split_part": (1, 2, 2),
         **dict.fromkeys(("bit_get", "getbit"), (1, 1)),
         "levenshtein": (0, 1),
+        **dict.fromkeys(
+            ("date_format", "from_unixtime", "to_char", "to_varchar", "to_date", "unix_timestamp", "to_unix_timestamp"),
+            (1,),
+        ),
+        **dict.fromkeys(("to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz", "try_to_timestamp"), (1,)),
     }
 )
 """The arguments of functions that are named once more, or twice, where they are no constants: to bound them."""
@@ -129,6 +134,8 @@ def _beyond_operands(op: str, args: tuple[Node, ...], value: object) -> int:
         return args[0].weight * max(0, (len(args) - 1) // 2 - 1)
     if op == "between" or (op == "call" and value in _NAMING_THE_FIRST_TWICE):
         return args[0].weight if args else 0
+    if op == "like":
+        return _GUARD_WEIGHT if args[1].op != "literal" else 0
     if op == "in":
         # A list of constants is one set to Spark, which is quickly made.
         return -3 * sum(arg.op == "literal" for arg in args) // 4

@@ -11,6 +11,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from asc.predicate import types
+from asc.predicate.constant_text import constant_text
 from asc.predicate.expression import Expression
 from asc.predicate.interval_type import CALENDAR
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
@@ -19,8 +20,17 @@ from asc.spark_types import VARIANT
 _INTEGER = re.compile(r" *[+-]?\d{1,9} *\Z", re.ASCII)
 _BEYOND_INT = 1 << 31
 
+_NO_EXPRESSION = (
+    "must be a constant string, or made of such ones by ||, concat and lower: one of a record may take exponential"
+    " time, and Spark throws where it is malformed"
+)
 MANY = 100
 """The arguments of a function that takes any number of them."""
+
+
+def not_constant(what: str) -> str:
+    """Why a regular expression is refused that a record brings."""
+    return f"{what} {_NO_EXPRESSION}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,11 @@ class Call:
         """The value of a constant argument; None for any other, and for one that is not there."""
         literal = self.args[i].literal if i < len(self.args) else None
         return literal.value if literal is not None and literal.known else None
+
+    def text(self, i: int) -> str | None:
+        """The text of an argument that is a constant or is made of constants; None for any other and for NULL."""
+        constant = constant_text(self.args[i].node) if i < len(self.args) else None
+        return None if constant is None or self.type(i) != pa.string() else constant.value
 
     def integer(self, i: int) -> int | None:
         """The integer that Spark casts a constant argument to; None for any other, and where that is NULL."""

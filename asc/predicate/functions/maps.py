@@ -15,7 +15,7 @@ from asc.predicate.expression import column_sql
 from asc.predicate.functions.binding import bound, bound_together, names
 from asc.predicate.functions.caught import as_together
 from asc.predicate.functions.checks import held, of_one_kind
-from asc.predicate.functions.function import MANY, Call, Function, is_array, is_map
+from asc.predicate.functions.function import MANY, Call, Function, is_array, is_map, not_constant
 from asc.predicate.functions.growth import joined, times
 from asc.predicate.functions.results import BOOLEAN, always, element, first
 from asc.predicate.pattern_search import Search, Use, search
@@ -159,9 +159,9 @@ def _common_map(call: Call) -> pa.DataType | None:
 
 def _delimiters(call: Call) -> list[Search]:
     """How the regular expressions between entries and within them are sought; ValueError for one that is refused."""
-    patterns = [call.constant(i) if i < len(call.args) else default for i, default in ((1, ","), (2, ":"))]
-    if not all(isinstance(pattern, str) for pattern in patterns):
-        raise ValueError("the delimiters given to str_to_map must be constant strings")
+    patterns = [call.text(i) if i < len(call.args) else default for i, default in ((1, ","), (2, ":"))]
+    if None in patterns:
+        raise ValueError(not_constant("a delimiter given to str_to_map"))
     return [search(str(pattern), Use.ALL) for pattern in patterns]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from asc.keys.byte_strings import quoted
 from asc.predicate.functions.checks import constant_integer, every
-from asc.predicate.functions.function import Call, Check, Function, Growth, Result, Spelling, plain
+from asc.predicate.functions.function import Call, Check, Function, Growth, Result, Spelling, not_constant, plain
 from asc.predicate.functions.growth import longest, times
 from asc.predicate.functions.results import BOOLEAN, INT, STRING, STRINGS
 from asc.predicate.pattern_search import Search, Use, search
@@ -20,9 +20,9 @@ def _sought(call: Call, use: Use) -> Search | None:
     """How the regular expression is sought; None for NULL. ValueError for one that is refused."""
     if _is_null(call):
         return None
-    pattern = call.constant(1)
-    if not isinstance(pattern, str):
-        raise ValueError("the regular expression must be a constant string")
+    pattern = call.text(1)
+    if pattern is None:
+        raise ValueError(not_constant(f"the regular expression given to {call.name}"))
     if use is Use.ALL and call.name == "regexp_replace" and call.constant(3) not in (None, 1):
         use = Use.ALL_FROM
     group = _group(call) if call.name == "regexp_extract" else 0
@@ -36,7 +36,7 @@ def _is_null(call: Call) -> bool:
 
 def _groups(call: Call) -> int:
     """The groups of the regular expression, which is an allowed one."""
-    return sum(match.group(1) is not None for match in _GROUP.finditer(str(call.constant(1))))
+    return sum(match.group(1) is not None for match in _GROUP.finditer(str(call.text(1))))
 
 
 def _group(call: Call) -> int:
@@ -65,10 +65,10 @@ def _group_is_constant(call: Call) -> str | None:
 
 def _replacement(call: Call) -> str | None:
     """A replacement is literal text and groups; Spark throws for what is neither."""
-    text = call.constant(2)
+    text = call.text(2)
     if _is_null(call):
         return None
-    if not isinstance(text, str):
+    if text is None:
         return "the replacement given to regexp_replace must be a constant string"
     for match in _REFERENCE.finditer(text):
         if match.group(1) is None or not match.group(1) or int(match.group(1)) > _groups(call):
@@ -78,8 +78,8 @@ def _replacement(call: Call) -> str | None:
 
 def _replaced(call: Call) -> float:
     """Where nothing is matched, a replacement may stand beside every character."""
-    text = call.constant(2)
-    if not isinstance(text, str):
+    text = call.text(2)
+    if text is None:
         return longest(call)
     references = sum(1 for _ in _REFERENCE.finditer(text))
     return longest(call) * (1.0 + references + len(_REFERENCE.sub("", text).encode()))

@@ -27,6 +27,10 @@ def typed(text: str) -> str:
         ("s REGEXP 'a[bc]'", "s RLIKE 'a[bc]'"),
         ("a LIKE '1%'", "a LIKE '1%'"),
         ("s LIKE NULL", "s LIKE NULL"),
+        ("s LIKE concat('a', NULL)", "s LIKE concat('a', NULL)"),
+        ("s LIKE lower('A') || '%'", "s LIKE 'a%'"),
+        ("s ILIKE concat('A', '%')", "lower(s) LIKE 'a%'"),
+        ("s RLIKE concat('a', '[bc]')", "s RLIKE 'a[bc]'"),
     ],
 )
 def test_text(text: str, sql: str) -> None:
@@ -36,7 +40,11 @@ def test_text(text: str, sql: str) -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("s LIKE s", "a pattern must be a constant string"),
+        ("s RLIKE s", "what RLIKE matches with must be a constant string"),
+        ("s LIKE xs", "patterns are strings"),
+        ("s LIKE s ESCAPE '%'", "another character than % and _"),
+        ("exists(xs, x -> s LIKE x)", "a pattern there must be a constant string"),
+        (" OR ".join(["s LIKE s || 'a'"] * 6), "more than 500 steps"),
         ("xs LIKE 'a'", "patterns match strings"),
         ("s RLIKE '(a+)+'", "regular expression"),
         ("s LIKE 'a' ESCAPE 'xx'", "one character"),

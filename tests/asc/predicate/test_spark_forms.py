@@ -109,6 +109,16 @@ raw ILIKE 'A%'
 n LIKE 5
 s LIKE concat('a', '%')
 s LIKE 'a' || '%'
+s LIKE city
+city LIKE '%' || s || '%'
+s ILIKE city
+s NOT LIKE ALL (city, concat('a', '%'))
+like(s, city, '/')
+s RLIKE concat('^[a-c]', '+')
+date_format(ts, concat('yyyy', '-MM')) = '2013-07'
+concat_ws(',', tags, list) = 'Abc,🚀'
+array(n, s)[0] = '5'
+size(sequence(day, DATE '2013-07-14')) = 11
 TRIM(BOTH FROM s) = 'Abc'
 TRIM(LEADING FROM s) = 'Abc '
 TRIM(FROM s) = 'Abc'
@@ -392,6 +402,10 @@ from_utc_timestamp(ts, s) IS NULL
 convert_timezone(s, city, ntz) IS NULL
 make_timestamp(n, m, m, m, m, s, s) IS NULL
 to_char(raw, 'utf-8') = 'abc'
+date_format(ts, city) IS NULL OR to_char(day, s) IS NULL OR from_unixtime(n, s) IS NULL
+to_date(s, city) IS NULL OR to_timestamp(city, s) IS NULL OR unix_timestamp(s, city) IS NULL
+size(sequence(day, CAST(ts AS DATE), INTERVAL 1 MONTH)) > 5
+size(sequence(ts, ts2, INTERVAL 5 HOURS)) > 5 OR size(sequence(ntz, CAST(ts AS TIMESTAMP_NTZ))) > 5
 """
 """What makes Spark's own filter throw on some of these rows."""
 

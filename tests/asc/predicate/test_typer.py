@@ -57,7 +57,7 @@ def test_text_and_type(text: str, sql: str, data_type: pa.DataType) -> None:
         ("a < c", "INT compared with BOOLEAN"),
         ("a AND c", "INT where a condition must stand"),
         ("CAST(xs AS INT)", "Spark has no such cast"),
-        ("s LIKE s", "a pattern must be a constant string"),
+        ("s RLIKE s", "what RLIKE matches with must be a constant string"),
         ("nonsense(a)", "unknown function 'nonsense'"),
         ("sum(a)", "aggregate function 'sum'"),
         ("a['x']", "index an array or a map"),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         ("map_from_arrays(maps, ns)", "CAST them"),
         ("map_from_entries(ns)", "structs with two names"),
         ("map_concat(labels, map(1, 2))", "CAST them to one type"),
-        ("str_to_map(s, t)", "must be constant"),
+        ("str_to_map(s, t)", "given to str_to_map must be a constant"),
         ("str_to_map(s, '(a*)*')", "(a*)*"),
         ("map_contains_key(labels, 1)", "seeks STRING, not INT"),
     ],
