@@ -60,11 +60,6 @@ def as_instant_of(place: int, target: pa.DataType = TIMESTAMP) -> Spelling:
     return lambda call: caught_instant(_with(call, place, target))
 
 
-def with_timestamp(place: int) -> Spelling:
-    """The call, with the argument at a place cast to a timestamp."""
-    return lambda call: _with(call, place, TIMESTAMP)
-
-
 def with_short_number(call: Call, place: int) -> str:
     """The call, with the argument at a place no longer than what is read as a decimal, where it may be a text."""
     args = [

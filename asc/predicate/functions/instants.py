@@ -14,11 +14,16 @@ from asc.predicate.functions.caught import (
     cast_to,
     caught_instant,
     with_short_number,
-    with_timestamp,
 )
 from asc.predicate.functions.function import Call, Check, Function, Spelling, plain
+from asc.predicate.functions.pattern_argument import (
+    brings_pattern,
+    longest_shown,
+    pattern_check,
+    pattern_of,
+    shown_by_pattern,
+)
 from asc.predicate.functions.results import BIGINT, DATE, DOUBLE, INSTANT, INT, LOCAL_INSTANT, STRING
-from asc.predicate.functions.time_pattern import time_pattern_trouble
 from asc.predicate.functions.time_zone import is_time_zone
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
 
@@ -29,16 +34,9 @@ _DAY_COUNT = re.compile(r"\s*[+-]?[0-9]{1,9}\s*\Z")
 _DEFAULT_PATTERN = "'yyyy-MM-dd HH:mm:ss'"
 
 
-def _pattern(place: int, *, parses: bool) -> Check:
-    def check(call: Call) -> str | None:
-        pattern = call.constant(place)
-        if place >= len(call.args) or call.is_null(place):
-            return None
-        if not isinstance(pattern, str):
-            return f"the pattern given to {call.name} must be a constant string such as 'yyyy-MM-dd HH:mm:ss'"
-        return time_pattern_trouble(pattern, parses=parses)
-
-    return check
+def _shown(call: Call) -> str:
+    first = cast_to(TIMESTAMP, call.args[0]) if call.name != "from_unixtime" else call.args[0].sql
+    return shown_by_pattern(call, first) if len(call.args) > 1 else f"{call.name}({first})"
 
 
 def _zone(place: int) -> Check:
@@ -59,12 +57,18 @@ def _readable(call: Call) -> str | None:
         return f"{call.name} of {types.name(None)}: CAST it to STRING or TIMESTAMP"
     if len(call.args) > 1 and types.is_number(call.type(0)) and call.name != "to_timestamp_ntz":
         return f"{call.name} reads no {types.name(call.type(0))} with a pattern: CAST it to STRING"
-    return _pattern(1, parses=True)(call)
+    return pattern_check(parses=True)(call)
 
 
 def _read(target: pa.DataType) -> Spelling:
     """With a pattern Spark takes what is a date or timestamp already without a cast."""
-    return lambda call: as_instant(call) if len(call.args) > 1 else as_instant_of(0, target)(call)
+
+    def spelled(call: Call) -> str:
+        if len(call.args) == 1:
+            return as_instant_of(0, target)(call)
+        return caught_instant(f"{call.name}({call.args[0].sql}, {pattern_of(call)})")
+
+    return spelled
 
 
 def _read_date(call: Call) -> str:
@@ -72,7 +76,7 @@ def _read_date(call: Call) -> str:
     if len(call.args) == 1:
         return plain(call)
     text = call.args[0].sql if call.type(0) in _READ else f"CAST({call.args[0].sql} AS STRING)"
-    return f"CAST({caught_instant(f'to_timestamp({text}, {call.args[1].sql})')} AS DATE)"
+    return f"CAST({caught_instant(f'to_timestamp({text}, {pattern_of(call)})')} AS DATE)"
 
 
 def _seconds_of(call: Call) -> str:
@@ -81,7 +85,7 @@ def _seconds_of(call: Call) -> str:
         return f"unix_timestamp({call.args[0].sql})"
     if call.type(0) != pa.string():
         return f"unix_timestamp({cast_to(TIMESTAMP, call.args[0])})"
-    pattern = call.args[1].sql if len(call.args) > 1 else _DEFAULT_PATTERN
+    pattern = pattern_of(call) if len(call.args) > 1 else _DEFAULT_PATTERN
     return f"unix_timestamp({caught_instant(f'to_timestamp({call.args[0].sql}, {pattern})')})"
 
 
@@ -142,7 +146,7 @@ def _reads_text(call: Call) -> bool:
 def _table() -> dict[str, Function]:
     field = Function(1, 1, "t", INT)
     days = "year quarter month day dayofmonth dayofweek weekday dayofyear weekofyear"
-    shown = _pattern(1, parses=False)
+    shown = pattern_check(parses=False)
     zoned = Function(2, 2, "tS", INSTANT, _zone(1), spelling=as_instant_of(0))
     seconds = Function(1, 2, "tS", BIGINT, _readable, spelling=_seconds_of)
     return {
@@ -157,12 +161,12 @@ def _table() -> dict[str, Function]:
         "next_day": Function(2, 2, "ts", DATE),
         "trunc": Function(2, 2, "ts", DATE, spelling=as_date),
         "date_trunc": Function(2, 2, "st", INSTANT, spelling=as_instant_of(1)),
-        "date_format": Function(2, 2, "tS", STRING, shown, spelling=with_timestamp(0)),
-        "from_unixtime": Function(1, 2, "nS", STRING, shown),
+        "date_format": Function(2, 2, "tS", STRING, shown, longest_shown, _shown, brings_pattern),
+        "from_unixtime": Function(1, 2, "nS", STRING, shown, longest_shown, _shown, brings_pattern),
         "date_from_unix_date": Function(1, 1, "n", DATE),
         "timestamp_seconds": Function(1, 1, "N", INSTANT, spelling=as_instant),
         **dict.fromkeys(("timestamp_millis", "timestamp_micros"), Function(1, 1, "I", INSTANT, spelling=as_instant)),
-        "to_date": Function(1, 2, "rS", DATE, _pattern(1, parses=True), spelling=_read_date, fails=_reads_text),
+        "to_date": Function(1, 2, "rS", DATE, pattern_check(parses=True), spelling=_read_date, fails=_reads_text),
         "to_timestamp": Function(1, 2, "rS", INSTANT, _readable, spelling=_read(TIMESTAMP), fails=_reads_text),
         "to_timestamp_ltz": Function(1, 2, "rS", INSTANT, _readable, spelling=_read(TIMESTAMP), fails=_reads_text),
         "to_timestamp_ntz": Function(

@@ -9,8 +9,8 @@ import pyarrow as pa
 from asc.predicate import types
 from asc.predicate.functions.caught import cast_to, caught_text
 from asc.predicate.functions.function import Call, Function
+from asc.predicate.functions.pattern_argument import brings_pattern, longest_shown, pattern_check, shown_by_pattern
 from asc.predicate.functions.results import STRING
-from asc.predicate.functions.time_pattern import time_pattern_trouble
 from asc.predicate.literal import TIMESTAMP
 
 _MAX_DIGITS = 38
@@ -40,17 +40,15 @@ def _digits(text: object) -> tuple[int, int] | None:
 
 
 def _format_trouble(call: Call) -> str | None:
-    if _digits(call.constant(1)) is None:
+    if _digits(call.text(1)) is None:
         return f"the format given to {call.name} must be a constant such as '$99,990.99S', of at most 38 digits"
     return None
 
 
 def _shown(call: Call) -> str | None:
-    kind, text = call.type(0), call.constant(1)
+    kind, text = call.type(0), call.text(1)
     if types.is_instant(kind):
-        if not isinstance(text, str):
-            return f"the pattern given to {call.name} must be a constant string such as 'yyyy-MM-dd HH:mm:ss'"
-        return time_pattern_trouble(text, parses=False)
+        return pattern_check(parses=False)(call)
     if kind == pa.binary():
         if str(text).lower() in _BINARY_FORMATS:
             return None
@@ -63,7 +61,7 @@ def _shown(call: Call) -> str | None:
 def _show(call: Call) -> str:
     value, text = call.args[0], call.args[1].sql
     if types.is_instant(value.type):
-        return f"date_format({cast_to(TIMESTAMP, value)}, {text})"
+        return shown_by_pattern(call, cast_to(TIMESTAMP, value), "date_format")
     if value.type == pa.string():
         number = f"CAST(left({value.sql}, {_MAX_TEXT_CHARS}) AS DECIMAL(38,18))"
         return caught_text(f"{call.name}({number}, {text})")
@@ -71,12 +69,14 @@ def _show(call: Call) -> str:
 
 
 def _grown(call: Call) -> float:
-    """Of binary alone: other texts are as long as their format."""
+    """Other texts are as long as their format."""
+    if types.is_instant(call.type(0)):
+        return longest_shown(call)
     return 2.0 * call.args[0].growth if call.type(0) == pa.binary() else 1.0
 
 
 def _number(call: Call) -> pa.DataType | None:
-    digits = _digits(call.constant(1))
+    digits = _digits(call.text(1))
     return None if digits is None else pa.decimal128(*digits)
 
 
@@ -84,12 +84,12 @@ def _read(call: Call) -> str:
     """Spark throws even from try_to_number, for numbers of fewer digits than their format."""
     number = f"left({call.args[0].sql}, {_MAX_NUMBER_CHARS})"
     text = caught_text(f"CAST(try_to_number({number}, {call.args[1].sql}) AS STRING)")
-    precision, scale = _digits(call.constant(1)) or (_MAX_DIGITS, 0)
+    precision, scale = _digits(call.text(1)) or (_MAX_DIGITS, 0)
     return f"CAST({text} AS DECIMAL({precision},{scale}))"
 
 
 def _table() -> dict[str, Function]:
-    show = Function(2, 2, "xS", STRING, _shown, _grown, _show)
+    show = Function(2, 2, "xS", STRING, _shown, _grown, _show, brings_pattern)
     return {
         "to_char": show,
         "to_varchar": show,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-_MAX_CHARS = 100
+MAX_PATTERN_CHARS = 100
 _MOST = {
     **dict.fromkeys("GMLqQE", 4),
     **dict.fromkeys("dhHkKms", 2),
@@ -32,8 +32,8 @@ def time_pattern_trouble(pattern: str, *, parses: bool) -> str | None:
     >>> time_pattern_trouble("YYYY", parses=False)
     'a pattern of times has no letter Y'
     """
-    if not pattern or len(pattern) > _MAX_CHARS:
-        return f"a pattern of times has 1 to {_MAX_CHARS} characters"
+    if not pattern or len(pattern) > MAX_PATTERN_CHARS:
+        return f"a pattern of times has 1 to {MAX_PATTERN_CHARS} characters"
     depth = 0
     for match in _PIECE.finditer(pattern):
         piece, letter = match.group(), match.group(1)

@@ -150,12 +150,20 @@ PLACES: dict[str, dict[int, tuple[str, ...]]] = {
         ("next_day", {1: ("'MON'", "'x'", "s")}),
         (
             "date_format",
-            {1: ("'yyyy-MM-dd HH:mm:ss.SSSSSS'", "'G y D F E a h K k q Q'", "'yy VV z O X x Z'", "'yyyy\\'T\\'HH'")},
+            {
+                1: (
+                    "'yyyy-MM-dd HH:mm:ss.SSSSSS'",
+                    "'G y D F E a h K k q Q'",
+                    "'yy VV z O X x Z'",
+                    "'yyyy\\'T\\'HH'",
+                    "s",
+                )
+            },
         ),
-        ("from_unixtime", {1: ("'yyyy-MM-dd'", "'yy D VV'")}),
+        ("from_unixtime", {1: ("'yyyy-MM-dd'", "'yy D VV'", "s")}),
         (
             "to_date to_timestamp to_timestamp_ltz to_timestamp_ntz try_to_timestamp unix_timestamp to_unix_timestamp",
-            {1: ("'yyyy-MM-dd HH:mm:ss'", "'yyyyyy-MM-dd'", "'yy D'", "'HH VV'", "'yyyy-MM-dd[ XXX]'")},
+            {1: ("'yyyy-MM-dd HH:mm:ss'", "'yyyyyy-MM-dd'", "'yy D'", "'HH VV'", "'yyyy-MM-dd[ XXX]'", "s")},
         ),
         ("from_utc_timestamp to_utc_timestamp", {1: ("'Asia/Tokyo'", "'-17:59'", "'UTC'")}),
         (
@@ -358,6 +366,7 @@ def texts_of_operators() -> Iterator[str]:
             yield f"TRY_CAST({source} AS {target})"
     yield from LAMBDAS
     yield from ("list[n]", "list[0]", "dict[s]", "place.x", "dict['a']", "s LIKE '%a%b_'", "s LIKE 'a/%' ESCAPE '/'")
+    yield from ("s LIKE s", "n LIKE s", "s LIKE d ESCAPE '1'", "raw LIKE raw", "s ILIKE concat(s, '%')")
 
 
 LAMBDAS = (

@@ -15,7 +15,8 @@ from asc.predicate.expression import Expression
     [
         ("year(n)", "not a date or timestamp"),
         ("hour(n)", "not a date or timestamp"),
-        ("date_format(ts, s)", "must be a constant string such as"),
+        ("date_format(ts, n)", "argument 2 of date_format is INT, not a string"),
+        ("date_format(ts, concat('YY', 'YY'))", "has no letter Y"),
         ("to_date(s, 'YYYY')", "has no letter Y"),
         ("to_timestamp(s, 'E')", "to read with has no letter E"),
         ("to_timestamp(elt(n, raw, raw), 'yyyy')", "CAST it to STRING or TIMESTAMP"),

@@ -24,7 +24,7 @@ from asc.predicate.expression import Expression
         ("to_char(s, 'yyyy')", "must be a constant such as"),
         ("to_char(raw, 'rot13')", "one of the formats base64"),
         ("to_char(day, 'YYYY')", "no letter Y"),
-        ("to_char(day, t)", "must be a constant string"),
+        ("to_char(n, t)", "given to to_char must be a constant"),
         ("to_char(tags, '9')", "not a number, date, timestamp or binary"),
         ("try_to_number(s, '.9')", "must be a constant such as"),
         (f"try_to_number(s, '{'9' * 39}')", "of at most 38 digits"),

@@ -1,0 +1,43 @@
+"""Patterns of times that are the second argument of a call: constants are looked at, those of a record are caught."""
+
+from __future__ import annotations
+
+from asc.predicate.constant_text import constant_text
+from asc.predicate.functions.bounded import text_up_to
+from asc.predicate.functions.caught import caught_text
+from asc.predicate.functions.function import Call, Check
+from asc.predicate.functions.time_pattern import MAX_PATTERN_CHARS, time_pattern_trouble
+
+_MOST_SHOWN = 16.0
+"""Two letters of a pattern may become the name of a time zone."""
+
+
+def pattern_check(*, parses: bool) -> Check:
+    """A pattern that is a constant, or made of constants, must be one."""
+
+    def check(call: Call) -> str | None:
+        pattern = call.text(1)
+        return None if pattern is None else time_pattern_trouble(pattern, parses=parses)
+
+    return check
+
+
+def brings_pattern(call: Call) -> bool:
+    """Whether the pattern is one that the record brings."""
+    return len(call.args) > 1 and not call.is_null(1) and constant_text(call.args[1].node) is None
+
+
+def pattern_of(call: Call) -> str:
+    """The pattern as Spark is given it, NULL where it is long."""
+    return text_up_to(1, MAX_PATTERN_CHARS)(call) if brings_pattern(call) else call.args[1].sql
+
+
+def shown_by_pattern(call: Call, instant: str, name: str | None = None) -> str:
+    """The text of an instant, NULL where Spark throws for the pattern that a record brings."""
+    made = f"{name or call.name}({instant}, {pattern_of(call)})"
+    return caught_text(made) if brings_pattern(call) else made
+
+
+def longest_shown(call: Call) -> float:
+    """How much longer than the pattern that a record brings the text may be."""
+    return _MOST_SHOWN * call.args[1].growth if brings_pattern(call) else 0.0
