@@ -27,6 +27,14 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 
+_REFUSAL_TITLES: Mapping[int, str] = {
+    401: "Not logged in",
+    403: "Not permitted",
+    404: "Not found",
+    429: "Too many requests",
+    503: "Not available",
+}
+
 _FIELDS_MAX = 50
 """The most fields of a form; the largest of the console's has six."""
 
@@ -51,7 +59,16 @@ class Pages:
         name = "refusal.html" if "hx-request" in request.headers else "refused.html"
         # htmx puts an answer into the page only where its status is a success.
         shown_as = 200 if "hx-request" in request.headers else status
-        return self.page(name, {"error": said(error), "title": "Refused"}, shown_as)
+        return self.page(name, {"error": said(error), "title": refusal_title(status)}, shown_as)
+
+
+def refusal_title(status: int) -> str:
+    """Return the title of a refusal by its status.
+
+    >>> refusal_title(404), refusal_title(403), refusal_title(500), refusal_title(400)
+    ('Not found', 'Not permitted', 'Failed', 'Refused')
+    """
+    return _REFUSAL_TITLES.get(status, "Failed" if status >= 500 else "Refused")
 
 
 def said(error: AscError) -> dict[str, str]:

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from asc.errors import AscError
 from broker.errors import QueryError, http_status
 from broker.http.console.chart import Line, chart
-from broker.http.console.pages import Form, Pages, quoted_part, said
+from broker.http.console.pages import Form, Pages, quoted_part, refusal_title, said
 from broker.http.console.query_form import FIELDS, alteration, altered, new_fields, shown_fields
 from broker.http.flow import described_deliveries
 from broker.http.guards import CONSOLE
@@ -142,8 +142,9 @@ def _add_checks(router: APIRouter, pages: Pages, of_caller: Any) -> None:
 
 def _add_changes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
     def refused(permitted: Permitted, form: Form, query_id: str | None, error: AscError) -> Response:
-        values = _form_values(permitted, form, query_id)
-        return pages.page("query_form.html", {**values, "title": "Refused", "error": said(error)}, http_status(error))
+        status = http_status(error)
+        values = {**_form_values(permitted, form, query_id), "title": refusal_title(status), "error": said(error)}
+        return pages.page("query_form.html", values, status)
 
     def made(permitted: Permitted, change: Change, verb: str, form: Form, query_id: str | None) -> Response:
         """Return the page of a query that was changed, or the form again, with the reason why it was not."""

@@ -24,7 +24,7 @@ def test_whatever_a_page_is_given_is_text() -> None:
     page = Pages(logs_in=True).page("refused.html", {"title": HOSTILE, "error": {"message": HOSTILE, "caret": HOSTILE}})
     text = page.body.decode()
     assert HOSTILE not in text
-    assert text.count("&lt;script&gt;alert(1)&lt;/script&gt;&#34;&#39;&amp;{{ 1 }}") == 3
+    assert text.count("&lt;script&gt;alert(1)&lt;/script&gt;&#34;&#39;&amp;{{ 1 }}") == 4
     policy = page.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
@@ -39,6 +39,16 @@ def test_a_refusal_is_a_page_or_the_part_that_was_asked_for() -> None:
     part = pages.refused(error, 404, request(hx_request="true"))
     assert (part.status_code, b"<!doctype html>" in part.body) == (200, False)
     assert b"query &#39;late&#39;: is unknown" in part.body
+
+
+@pytest.mark.parametrize(
+    ("status", "title"),
+    [(400, "Refused"), (403, "Not permitted"), (404, "Not found"), (500, "Failed"), (503, "Not available")],
+)
+def test_a_refusal_is_called_what_it_is(status: int, title: str) -> None:
+    page = Pages(logs_in=False).refused(QueryError("query", "late", "is unknown"), status, request()).body.decode()
+    assert f"<title>{title} - asc</title>" in page
+    assert f"<h1>{title}</h1>" in page
 
 
 def test_an_error_has_its_line_and_its_caret() -> None:

@@ -97,6 +97,7 @@ def test_one_who_may_not_change_is_shown_no_way_to(browse: Browse, registered: R
         assert answer.status_code == 403, answer.text
     new = client.post("/console/query/new", data={"id": "con-new", "where": "n > 6", "stream": resting.stream("json")})
     assert new.status_code == 403
+    assert "<title>Not permitted - asc</title>" in new.text
     assert "reader" in re.findall(r'role="alert">(.*?)</div>', new.text)[0]
     assert {query.where for query in resting.registrar().standing if query.id.startswith("con-")} == {"n > 5"}
 
