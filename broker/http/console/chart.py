@@ -8,9 +8,17 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
+from broker.http.console.pages import duration_text
+
 _WIDTH, _HEIGHT = 600, 140
 _LEFT, _BOTTOM, _TOP = 64, 22, 10
 SPAN_S = 3_600
+
+SECONDS = "s"
+"""The unit of values that are durations: each is told in the unit that its size suits."""
+
+_LONG_S = (120.0, 300.0, 600.0, 1_200.0, 1_800.0, 3_600.0, 7_200.0)
+"""The bounds of an axis of durations over 100 s."""
 
 
 class Line(NamedTuple):
@@ -34,7 +42,7 @@ def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit:
     """Return a chart of the last hour: a point each ``step_s``, the y axis from 0 to a bound of all values.
 
     With ``is_whole`` it is without the current step, whose count is incomplete. It has at most three lines. Its content
-    is in words as well, for those who cannot see it.
+    is in words as well, for those who cannot see it. The ``unit`` is that of the values, or ``SECONDS``.
 
     >>> svg = chart("Records", [Line("in", {7200: 4.0})], now_s=7205, step_s=60, unit="records/s")
     >>> "in: at most 4 records/s, now 4" in svg
@@ -43,8 +51,8 @@ def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit:
     last = (int(now_s // step_s) - is_whole) * step_s
     times = range(last - SPAN_S + step_s, last + 1, step_s)
     most = max((value for line in lines for at_s, value in line.values.items() if at_s in times), default=0.0)
-    top = _round_up(most)
-    parts = [_grid(top)]
+    top = _round_up_s(most) if unit == SECONDS else _round_up(most)
+    parts = [_grid(top, unit)]
     for number, line in enumerate(lines):
         parts += [_drawn(number, piece, top) for piece in _pieces(line, times)]
     said = "; ".join(_said(line, times, unit) for line in lines)
@@ -82,16 +90,17 @@ def _drawn(number: int, piece: Sequence[tuple[float, float]], top: float) -> Mar
 def _said(line: Line, times: range, unit: str) -> str:
     most = max((value for at_s, value in line.values.items() if at_s in times), default=0.0)
     now = line.values.get(times[-1], line.values.get(times[-2], line.at(times[-1], times.step)))
-    return f"{line.name}: at most {_number(most)} {unit}, now {'none' if now is None else _number(now)}"
+    said = _value(most, unit) if unit == SECONDS else f"{_value(most, unit)} {unit}"
+    return f"{line.name}: at most {said}, now {'none' if now is None else _value(now, unit)}"
 
 
-def _grid(top: float) -> Markup:
+def _grid(top: float, unit: str) -> Markup:
     rule = Markup(
         '<line class="rule" x1="{}" x2="{}" y1="{}" y2="{}"/>'
         '<text class="axis" x="{}" y="{}" text-anchor="end">{}</text>'
     )
     rules = Markup("").join(
-        rule.format(_LEFT, _WIDTH - 8, _y(share), _y(share), _LEFT - 6, _y(share) + 4, _number(top * share))
+        rule.format(_LEFT, _WIDTH - 8, _y(share), _y(share), _LEFT - 6, _y(share) + 4, _value(top * share, unit))
         for share in (0, 0.5, 1)
     )
     ends = ((0.0, "start", "-60 min"), (0.5, "middle", "-30 min"), (1.0, "end", "now"))
@@ -118,7 +127,14 @@ def _round_up(most: float) -> float:
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= most * (1 - 1e-9))
 
 
-def _number(value: float) -> str:
+def _round_up_s(most_s: float) -> float:
+    """Return the next bound of durations."""
+    return _round_up(most_s) if most_s <= 100 else next((bound for bound in _LONG_S if bound >= most_s), most_s)
+
+
+def _value(value: float, unit: str) -> str:
+    if unit == SECONDS:
+        return duration_text(value) if value else "0"
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from broker.http.console.chart import Line, chart
+from broker.http.console.chart import SECONDS, Line, chart
 from broker.http.console.pages import Pages
 from broker.http.flow import described_flow
 from broker.http.permitted import Permitted
@@ -89,13 +89,13 @@ def _charts(moments: Sequence[Moment], began_s: float, *, whole: bool) -> list[A
 
     def latency(name: str, share: float) -> Line:
         found = {at_s: one.quantile_s(share) for at_s, one in latencies.items()}
-        values = {at_s: quantile_s * 1000 for at_s, quantile_s in found.items() if quantile_s is not None}
+        values = {at_s: quantile_s for at_s, quantile_s in found.items() if quantile_s is not None}
         return Line(name, values, has_gaps=True)
 
     within = [latency("half of the records within", 0.5), latency("99 of 100 within", 0.99)]
     return [
         chart("Records a second", rates, now_s=now_s, step_s=_STEP_S, unit="records/s"),
-        chart("Latency, milliseconds", within, now_s=now_s, step_s=_STEP_S, unit="ms"),
+        chart("Latency", within, now_s=now_s, step_s=_STEP_S, unit=SECONDS),
     ]
 
 

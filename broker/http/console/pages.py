@@ -35,6 +35,9 @@ _REFUSAL_TITLES: Mapping[int, str] = {
     503: "Not available",
 }
 
+_UNITS = ((3600.0, 3600.0, "h"), (120.0, 60.0, "min"), (0.9995, 1.0, "s"))
+"""The units of durations: the least duration in seconds that is told in it, its seconds, its name."""
+
 _FIELDS_MAX = 50
 """The most fields of a form; the largest of the console's has six."""
 
@@ -47,7 +50,7 @@ class Pages:
             loader=PackageLoader("broker.http.console"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
         self._templates.filters.update(time=time_text, number=number_text, part=quoted_part)
-        self._templates.filters.update(seconds=seconds_text, latency=latency_text)
+        self._templates.filters.update(duration=duration_text, latency=latency_text)
         self._templates.globals.update(console=CONSOLE, logs_in=logs_in)
 
     def page(self, name: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
@@ -122,23 +125,23 @@ def number_text(value: float | None) -> str:
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else f"{value:,.3g}"
 
 
-def seconds_text(seconds: float | None) -> str:
-    """Return a duration in the unit that suits it.
+def duration_text(seconds: float | None) -> str:
+    """Return a duration in the unit that its size suits, to three digits.
 
-    >>> seconds_text(0.0831), seconds_text(2.5), seconds_text(1234.5), seconds_text(None)
-    ('83 ms', '2.5 s', '1,234 s', '-')
+    >>> duration_text(0.0831), duration_text(2.5), duration_text(100.0), duration_text(1234.5), duration_text(None)
+    ('83.1 ms', '2.5 s', '100 s', '20.6 min', '-')
     """
     if seconds is None:
         return "-"
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    return f"{seconds:,.0f} s" if seconds >= 100 else f"{seconds:.3g} s"
+    unit_s, unit = next(((size_s, unit) for least_s, size_s, unit in _UNITS if seconds >= least_s), (0.001, "ms"))
+    value = seconds / unit_s
+    return f"{value:,.0f} {unit}" if value >= 99.95 else f"{value:.3g} {unit}"
 
 
 def latency_text(seconds: float | None) -> str:
     """Return the longest time of a share of the records; beyond the last bound only that is known.
 
-    >>> latency_text(299.0), latency_text(3600.0)
-    ('299 s', 'more than 1 h')
+    >>> latency_text(100.0), latency_text(3600.0)
+    ('100 s', 'more than 1 h')
     """
-    return "more than 1 h" if seconds is not None and seconds >= BOUNDS_S[-1] else seconds_text(seconds)
+    return "more than 1 h" if seconds is not None and seconds >= BOUNDS_S[-1] else duration_text(seconds)

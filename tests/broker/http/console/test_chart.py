@@ -8,7 +8,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from broker.http.console.chart import Line, bar, chart
+from broker.http.console.chart import SECONDS, Line, bar, chart
 
 NOW_S = 100_000 * 60 + 12.0
 MINUTE = 100_000 * 60
@@ -70,6 +70,17 @@ def test_it_is_said_in_words_as_well() -> None:
     assert label[1] == (
         "Records a second, the last hour. in: at most 5,000 records/s, now 1,234; out: at most 0 records/s, now 0"
     )
+
+
+def test_durations_are_told_in_the_unit_of_their_size() -> None:
+    svg = str(chart("Latency", [Line("half", {MINUTE: 100.0})], now_s=NOW_S, step_s=60, unit=SECONDS))
+    assert "half: at most 100 s, now 100 s" in svg
+    assert re.findall(r'text-anchor="end">([^<]*)</text>', svg) == ["0", "50 s", "100 s", "now"]
+    axis = [str(chart("", [Line("", {MINUTE: value})], now_s=NOW_S, step_s=60, unit=SECONDS)) for value in (0.08, 299)]
+    assert [re.findall(r'"end">([^<]*)</text>', each)[1:3] for each in axis] == [
+        ["50 ms", "100 ms"],
+        ["2.5 min", "5 min"],
+    ]
 
 
 @example({0: 5e-324}, False)

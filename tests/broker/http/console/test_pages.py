@@ -7,7 +7,7 @@ from fastapi import Request
 
 from asc.errors import PredicateError
 from broker.errors import QueryError
-from broker.http.console.pages import Pages, form_of, latency_text, number_text, said, seconds_text, time_text
+from broker.http.console.pages import Pages, duration_text, form_of, latency_text, number_text, said, time_text
 
 HOSTILE = "<script>alert(1)</script>\"'&{{ 1 }}"
 
@@ -75,7 +75,17 @@ def test_times_numbers_and_durations_that_are_none_or_out_of_range() -> None:
     assert time_text(0) == "1970-01-01 00:00:00"
     assert (time_text(None), time_text(1e300), time_text(-1e18)) == ("-", "1e+300", "-1e+18")
     assert (number_text(0), number_text(0.0312), number_text(1234.5)) == ("0", "0.0312", "1,234")
-    assert (seconds_text(0), seconds_text(0.9994), seconds_text(61)) == ("0 ms", "999 ms", "61 s")
-    assert (seconds_text(99.97), seconds_text(999.7), seconds_text(3600)) == ("100 s", "1,000 s", "3,600 s")
-    assert (latency_text(None), latency_text(0.08), latency_text(3599.9)) == ("-", "80 ms", "3,600 s")
+    assert (latency_text(None), latency_text(0.08), latency_text(3599.9)) == ("-", "80 ms", "60 min")
     assert latency_text(3600.0) == "more than 1 h"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        *((0, "0 ms"), (0.0004, "0.4 ms"), (0.0831, "83.1 ms"), (0.9994, "999 ms"), (0.9996, "1 s"), (61, "61 s")),
+        *((99.97, "100 s"), (100.0, "100 s"), (119, "119 s"), (120, "2 min"), (1234.5, "20.6 min"), (5400, "1.5 h")),
+        (360_000, "100 h"),
+    ],
+)
+def test_a_duration_has_the_unit_of_its_size(seconds: float, text: str) -> None:
+    assert duration_text(seconds) == text
