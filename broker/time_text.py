@@ -13,10 +13,38 @@ def time_text(timestamp_ms: int | None) -> str:
     >>> time_text(10**15)
     '1000000000000000 ms since 1970'
     """
+    at = _time(timestamp_ms)
+    return at if isinstance(at, str) else at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def page_time(timestamp_ms: float | None) -> str:
+    """Return a time (ms since 1970) in the one form that pages have: UTC, to the second.
+
+    >>> page_time(1_500_000_000_123), page_time(None), page_time(10**15)
+    ('2017-07-14 02:40:00 UTC', 'none', '1000000000000000 ms since 1970')
+    """
+    at = _time(timestamp_ms)
+    return at if isinstance(at, str) else _page_form(at)
+
+
+def page_date(text: str) -> str:
+    """Return a time that is given in ISO 8601, with an offset, as :func:`page_time` does.
+
+    >>> page_date("2030-01-31T13:00:00.500+01:00"), page_date("2030-01-31T12:00:00Z")
+    ('2030-01-31 12:00:00 UTC', '2030-01-31 12:00:00 UTC')
+    """
+    return _page_form(datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(timezone.utc))
+
+
+def _page_form(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _time(timestamp_ms: float | None) -> datetime | str:
+    """Return a time as a date, or the text of one that is none."""
     if timestamp_ms is None or timestamp_ms < 0:
         return "none"
     try:
-        at = datetime.fromtimestamp(timestamp_ms / 1000, timezone.utc)
+        return datetime.fromtimestamp(timestamp_ms / 1000, timezone.utc)
     except (ValueError, OverflowError, OSError):
         return f"{timestamp_ms} ms since 1970"
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

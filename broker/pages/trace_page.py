@@ -11,7 +11,7 @@ from markupsafe import Markup
 from broker.pages.bars import grb_bar, region_bar
 from broker.pages.markup import element, joined
 from broker.pages.page import page
-from broker.time_text import time_text
+from broker.time_text import page_time
 
 Json = Mapping[str, Any]
 
@@ -83,7 +83,7 @@ def _record(answer: Json) -> Markup | None:
     if record:
         rows = [
             ("topic, partition, offset", f"{record['topic']}, {record['partition']}, {record['offset']}"),
-            ("timestamp", time_text(record["timestamp_ms"])),
+            ("timestamp", page_time(record["timestamp_ms"])),
             ("key", _part(record["key"])),
             *((f"header {header['name']}", _part(header)) for header in record["headers"]),
         ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime, timezone
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request
@@ -42,7 +41,7 @@ def overview_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) 
 
 def _shown(permitted: Permitted) -> dict[str, Any]:
     reason = permitted.readiness()
-    told = {"reason": reason, "phases": PHASES, "as_of": datetime.now(timezone.utc).strftime("%H:%M:%S")}
+    told = {"reason": reason, "phases": PHASES, "as_of_ms": time.time() * 1000}
     if reason is not None and not permitted.is_loaded:
         return {**told, "streams": []}
     whole = permitted.sees_whole_streams

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timezone
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, quote
 
@@ -15,6 +14,7 @@ from asc.errors import AscError, PredicateError
 from broker.errors import QueryError
 from broker.http.guards import CONSOLE
 from broker.stream.latency import BOUNDS_S
+from broker.time_text import page_date, page_time
 
 _HEADERS = {
     # Nothing from other hosts, no script or style within a page: what a record or a predicate holds stays text.
@@ -49,7 +49,7 @@ class Pages:
         self._templates = Environment(
             loader=PackageLoader("broker.http.console"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
-        self._templates.filters.update(time=time_text, number=number_text, part=quoted_part)
+        self._templates.filters.update(time=page_time, date=page_date, number=number_text, part=quoted_part)
         self._templates.filters.update(duration=duration_text, latency=latency_text)
         self._templates.globals.update(console=CONSOLE, logs_in=logs_in)
 
@@ -102,16 +102,6 @@ Form = Annotated[Mapping[str, str], Depends(form_of)]
 def quoted_part(text: str) -> str:
     """Return a text as a part of a path."""
     return quote(text, safe="")
-
-
-def time_text(at_s: float | None) -> str:
-    """Return a time (seconds since 1970) in UTC."""
-    if at_s is None:
-        return "-"
-    try:
-        return datetime.fromtimestamp(at_s, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
-    except (OverflowError, ValueError, OSError):
-        return str(at_s)
 
 
 def number_text(value: float | None) -> str:

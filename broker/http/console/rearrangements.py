@@ -8,7 +8,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from broker.http.console.pages import number_text, time_text
+from broker.http.console.pages import number_text
+from broker.time_text import page_date, page_time
 
 _WIDTH, _HEIGHT = 600, 140
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 8, 10, 22
@@ -39,11 +40,11 @@ def time_line(events: Sequence[Mapping[str, Any]], now_s: float) -> Markup:
         for share in (0, 0.5, 1)
     )
     ends = Markup(
-        '<text class="axis" x="{}" y="{}">{} UTC</text><text class="axis" x="{}" y="{}" text-anchor="end">now</text>'
+        '<text class="axis" x="{}" y="{}">{}</text><text class="axis" x="{}" y="{}" text-anchor="end">now</text>'
     )
     kept = sum(event["kind"] == "kept" for event in events)
     told = f"rearrangements: {len(events) - kept}, orders that were measured and kept: {kept}"
-    label = f"{told}; since {time_text(first_s)} UTC, and the list below has each of them"
+    label = f"{told}; since {page_time(first_s * 1000)}, and the list below has each of them"
     legend = Markup("").join(
         Markup('<span class="key key-{}">{}</span> ').format(number, kind) for number, kind in enumerate(_KINDS)
     )
@@ -57,7 +58,7 @@ def time_line(events: Sequence[Mapping[str, Any]], now_s: float) -> Markup:
         label,
         rules,
         strokes,
-        ends.format(_LEFT, _HEIGHT - 4, time_text(first_s), _WIDTH - _RIGHT, _HEIGHT - 4),
+        ends.format(_LEFT, _HEIGHT - 4, page_time(first_s * 1000), _WIDTH - _RIGHT, _HEIGHT - 4),
     )
 
 
@@ -65,7 +66,7 @@ def _stroke(event: Mapping[str, Any], share: float, most: float) -> Markup:
     number = _KINDS.index(event["kind"])
     before, after = (round(_y(event[name] / most), 1) for name in ("cost_before", "cost_after"))
     costs = " to ".join(number_text(event[name]) for name in ("cost_before", "cost_after"))
-    said = f"{event['at']} block {event['block']}: {costs}"
+    said = f"{page_date(event['at'])} block {event['block']}: {costs}"
     return Markup(
         '<g><title>{0}</title><line class="line line-{1}" x1="{2}" x2="{2}" y1="{3}" y2="{4}"/>'
         '<circle class="point point-{1}" cx="{2}" cy="{4}" r="3.5"/></g>'

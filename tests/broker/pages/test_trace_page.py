@@ -179,7 +179,7 @@ def test_it_says_so_of_a_dead_letter(answer: dict[str, Any]) -> None:
 
 def test_a_record_s_parts(answer: dict[str, Any]) -> None:
     text = Strict(trace_page({**answer, "record": record(), "tuple": None, "source": "flights-0-17"})).text
-    for said in ("flights-0-17 at late", "flights, 0, 17", "2017-07-14T02:40:00.123Z", "v …", "base64 /w==", "58 more"):
+    for said in ("flights-0-17 at late", "flights, 0, 17", "2017-07-14 02:40:00 UTC", "v …", "base64 /w==", "58 more"):
         assert said in text
 
 
@@ -188,7 +188,7 @@ def test_the_answer_is_json_all_the_way(answer: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("timestamp_ms", "said"), [(-1, "none"), (0, "1970-01-01T00:00:00.000Z"), (2**62, f"{2**62} ms since 1970")]
+    ("timestamp_ms", "said"), [(-1, "none"), (0, "1970-01-01 00:00:00 UTC"), (2**62, f"{2**62} ms since 1970")]
 )
 def test_a_time_that_is_none(answer: dict[str, Any], timestamp_ms: int, said: str) -> None:
     own = {**record(), "timestamp_ms": timestamp_ms}

@@ -57,7 +57,7 @@ def test_a_daemon_that_is_not_ready_says_why(tmp_path: Path) -> None:
         answer = client.get(path)
         assert answer.status_code == 200
         assert "<strong>Not ready.</strong> starting" in answer.text
-        assert re.search(r"As of <time>\d\d:\d\d:\d\d</time> UTC", answer.text)
+        assert re.search(r"As of <time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC</time>", answer.text)
     refused = client.get("/console/queries")
     assert refused.status_code == 503
     assert "not ready" in refused.text

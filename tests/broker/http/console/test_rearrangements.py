@@ -28,7 +28,7 @@ def test_each_event_stands_where_it_was_and_leads_from_before_to_after() -> None
     assert (first, second) == (64, 64 + (600 - 8 - 64) / 2)
     assert top < half == before == after
     assert "2026-01-31 12:00:00 UTC</text>" in svg
-    assert "12:00:00.000+00:00 block 3: 8 to 4</title>" in svg
+    assert "2026-01-31 12:00:00 UTC block 3: 8 to 4</title>" in svg
     assert 'aria-label="rearrangements: 1, orders that were measured and kept: 1; since' in svg
 
 
