@@ -105,10 +105,12 @@ def _add_forms(router: APIRouter, pages: Pages, of_caller: Any) -> None:
     @router.get("/query/new")
     def new(stream: str = "", where: str = "", permitted: Permitted = of_caller) -> Response:
         form = {"stream": stream, "where": where}
-        return pages.page("query_form.html", {"title": "New query", **_form_values(permitted, form, None)})
+        title = "New query" if permitted.may_change else "Try a predicate"
+        return pages.page("query_form.html", {"title": title, **_form_values(permitted, form, None)})
 
     @router.get("/query/edit/{query_id:path}")
     def edit(query_id: str, permitted: Permitted = of_caller) -> Response:
+        permitted.check_changes()
         own = shown_fields(permitted.get(query_id))
         return pages.page("query_form.html", {"title": f"Change {query_id}", **_form_values(permitted, own, query_id)})
 
@@ -186,7 +188,8 @@ def _to_query(query_id: str) -> Response:
 def _form_values(permitted: Permitted, form: Form, query_id: str | None) -> dict[str, Any]:
     streams = {name: stream.fields.ddl() for name, stream in sorted(permitted.streams().items())}
     fields = {name: form.get(name, "") for name in FIELDS}
-    return {"form": fields, "streams": streams, "query_id": query_id, "error": None}
+    may_change = permitted.may_change
+    return {"form": fields, "streams": streams, "query_id": query_id, "error": None, "may_change": may_change}
 
 
 def _constructs(permitted: Permitted, query: RegisteredQuery) -> str | None:

@@ -88,10 +88,16 @@ def test_a_query_has_a_page(browse: Browse, registered: Register) -> None:
 def test_one_who_may_not_change_is_shown_no_way_to(browse: Browse, registered: Register, resting: Resting) -> None:
     registered({"con-late": "n > 5"})
     client = browse("reader")
+    ways = ("New query", "Register", "Pause", "Resume", "Remove", ">Change<", "Send again")
+    for path in ("/console/", "/console/queries", "/console/queries/con-late", "/console/query/new"):
+        page, own = (browse(token).get(path).text for token in ("reader", "all"))
+        assert [way for way in ways if way in page] == []
+        assert any(way in own for way in ways) or path == "/console/"
     for path in ("/console/queries", "/console/queries/con-late"):
-        page = client.get(path).text
-        assert 'method="post"' not in page.replace('<form method="post" action="/console/logout">', "")
-        assert "New query" not in page
+        assert 'method="post"' not in client.get(path).text.replace('<form method="post" action="/console/logout">', "")
+    assert client.get("/console/query/edit/con-late").status_code == 403
+    # A predicate is judged for one who reads.
+    assert 'hx-post="/console/query/check"' in client.get("/console/query/new").text
     for path in ("pause/con-late", "remove/con-late", "edit/con-late"):
         answer = client.post(f"/console/query/{path}", data={"paused": "yes", "where": "n > 6"})
         assert answer.status_code == 403, answer.text
