@@ -210,6 +210,14 @@ class Permitted:
             if time.monotonic() > until_s:
                 return found, after
 
+    def count(self, prefix: str, label: tuple[str, str] | None, stream: str | None) -> int:
+        """Return the number of queries on all pages of :meth:`page`."""
+        own = self._scope.id_prefix
+        if not own.startswith(prefix) and not prefix.startswith(own):
+            return 0
+        streams = self._scope.streams if stream is None else [self.stream_of(stream).name]
+        return self._service.registrar().standing.count(max(prefix, own, key=len), streams, label=label)
+
     def unserved(self, query: RegisteredQuery) -> str | None:
         """Return the reason why a query is not served; None where it is."""
         return self._service.registrar().standing.unserved.get(query.id)

@@ -173,11 +173,12 @@ class QuerySet:
 
         return min(asked, key=count) if len(asked) > 1 else next(iter(asked), None)
 
-    def count(self, prefix: str, streams: Collection[str] | None) -> int:
+    def count(self, prefix: str, streams: Collection[str] | None, *, label: tuple[str, str] | None = None) -> int:
         """Return the number of queries that :meth:`walk` yields."""
-        if prefix:
+        if prefix or label is not None:
             labels, among = self._indexes.labels, self._indexes.counts if streams is None else streams
-            return sum(labels.count_from((one, *_ALL, prefix), _past((one, *_ALL), prefix)) for one in among)
+            filed = _ALL if label is None else label
+            return sum(labels.count_from((one, *filed, prefix), _past((one, *filed), prefix)) for one in among)
         counts = self._indexes.counts
         return len(self) if streams is None else sum(counts.get(stream, 0) for stream in streams)
 

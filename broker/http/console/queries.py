@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from asc.errors import AscError
@@ -25,6 +26,7 @@ from broker.queries.change import Change, Put, Remove
 from broker.queries.query import RegisteredQuery
 
 _PAGE = 50
+_SEEN_MAX = 10**12
 _MATCHES_SHOWN = 10
 _TRIED = 10_000
 
@@ -51,6 +53,7 @@ def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         label: str = "",
         stream: str = "",
         after: str | None = None,
+        seen: Annotated[int, Query(ge=0, le=_SEEN_MAX)] = 0,
         permitted: Permitted = of_caller,
     ) -> Response:
         key, equals, value = label.partition("=")
@@ -59,17 +62,21 @@ def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         begun = time.perf_counter()
         wanted = (key, value) if label else None
         found, more = permitted.search(text, prefix, wanted, stream or None, after, _PAGE)
+        form = {"text": text, "prefix": prefix, "label": label, "stream": stream}
+        among = permitted.count(prefix, wanted, stream or None)
         values = {
             "queries": [shown(permitted, query) for query in found],
             "more": more,
+            "next": urlencode({**form, "after": more, "seen": seen + len(found)}),
+            "range": _range_text(len(found), seen, among, has_text=bool(text)),
             "took_s": time.perf_counter() - begun,
-            "form": {"text": text, "prefix": prefix, "label": label, "stream": stream},
+            "form": form,
         }
         if "hx-request" in request.headers:
             return pages.page("query_rows.html", values)
         more_values = {
             "title": "Queries",
-            "count": sum(permitted.counts(name)[0] for name in permitted.streams()),
+            "count": permitted.count("", None, None),
             "streams": sorted(permitted.streams()),
             "may_change": permitted.may_change,
         }
@@ -179,6 +186,18 @@ def _add_changes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
     def remove(query_id: str, permitted: Permitted = of_caller) -> Response:
         permitted.apply([Remove(query_id)], "remove").raised()
         return RedirectResponse(f"{CONSOLE}/queries", 303)
+
+
+def _range_text(shown: int, seen: int, among: int, *, has_text: bool) -> str:
+    """Return which queries a page has, behind so many on the pages before, and among how many.
+
+    >>> _range_text(50, 0, 1014, has_text=False), _range_text(50, 50, 1014, has_text=False)
+    ('50 of 1,014 queries', '51 to 100 of 1,014 queries')
+    >>> _range_text(3, 0, 1014, has_text=True)
+    '3 found among 1,014 queries'
+    """
+    own = f"{seen + 1:,} to {seen + shown:,}" if seen else f"{shown:,}"
+    return f"{own} {'found among' if has_text else 'of'} {among:,} {'query' if among == 1 else 'queries'}"
 
 
 def _to_query(query_id: str) -> Response:

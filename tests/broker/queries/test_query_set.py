@@ -71,6 +71,8 @@ class Sets(RuleBasedStateMachine):
             assert len(page) == limit or not more
             found += page
             after = page[-1].id if page else after
+        streams = None if stream is None else [stream]
+        assert self.standing.count(prefix, streams, label=label) == len(found)
         assert found == [
             query
             for query_id, query in sorted(self.plain.items())

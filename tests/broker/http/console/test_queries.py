@@ -33,7 +33,7 @@ def listed(client: TestClient, **params: Any) -> list[str]:
         answer = client.get(address, params=params or None, headers=PART)
         assert answer.status_code == 200
         found += re.findall(r'<th scope="row"><a href="[^"]*">([^<]*)</a>', answer.text)
-        more = re.search(r'<a class="button" href="([^"]*)">Go on', answer.text)
+        more = re.search(r'<a class="button" href="([^"]*)">Next page', answer.text)
         address, params = (html.unescape(more[1]), {}) if more else (None, {})
     return found
 
@@ -58,6 +58,16 @@ def test_queries_are_found_by_text_id_label_and_stream(browse: Browse, registere
     assert listed(client, prefix="con-", stream=resting.stream("csv")) == []
     page = client.get("/console/queries", params={"prefix": "con-many"})
     assert page.text.count("paused") == 50
+    assert "50 of 120 queries, found in" in page.text
+    following = re.findall(r'<a href="([^"]*)">Next page', page.text)[0]
+    page = client.get(html.unescape(following))
+    assert "51 to 100 of 120 queries, found in" in page.text
+    last = client.get(html.unescape(re.findall(r'<a href="([^"]*)">Next page', page.text)[0]))
+    assert "101 to 120 of 120 queries, found in" in last.text
+    assert "Next page" not in last.text
+    found = client.get("/console/queries", params={"prefix": "con-", "text": "471147"})
+    assert "1 found among 122 queries" in found.text
+    assert "2 of 2 queries" in client.get("/console/queries", params={"label": "team=con"}).text
     assert f"<option selected>{resting.stream('json')}" not in page.text
     refused = client.get("/console/queries", params={"label": "team"})
     assert refused.status_code == 400
