@@ -134,6 +134,11 @@ class Permitted:
             raise unknown_query(query_id)
         return query
 
+    def seen(self, query_id: str) -> RegisteredQuery | None:
+        """Return the standing query of an id; None where there is none that the caller sees."""
+        query = self._service.registrar().standing.queries.get(query_id)
+        return query if query is not None and self._scope.owns(query.id, query.stream) else None
+
     def planned(self, query_id: str) -> tuple[RegisteredQuery, str | None]:
         """Return the standing query of an id, and of a join the shape, as ``over/CHE``, whose member plans hold.
 
@@ -170,11 +175,11 @@ class Permitted:
             check_name(operator)
         if layer is not None:
             check_layer(layer, self.layers)
-        own = self._scope.id_prefix
-        if not own.startswith(prefix) and not prefix.startswith(own):
+        beginning = self.beginning(prefix)
+        if beginning is None:
             return [], False
         return self._service.registrar().standing.page(
-            prefix=max(prefix, own, key=len),
+            prefix=beginning,
             label=label,
             streams=self._scope.streams if stream is None else [stream],
             after=after,
@@ -212,11 +217,17 @@ class Permitted:
 
     def count(self, prefix: str, label: tuple[str, str] | None, stream: str | None) -> int:
         """Return the number of queries on all pages of :meth:`page`."""
-        own = self._scope.id_prefix
-        if not own.startswith(prefix) and not prefix.startswith(own):
+        beginning = self.beginning(prefix)
+        if beginning is None:
             return 0
         streams = self._scope.streams if stream is None else [self.stream_of(stream).name]
-        return self._service.registrar().standing.count(max(prefix, own, key=len), streams, label=label)
+        return self._service.registrar().standing.count(beginning, streams, label=label)
+
+    def beginning(self, prefix: str) -> str | None:
+        """Return what all ids with a prefix that the caller sees begin with; None where there can be none."""
+        own = self._scope.id_prefix
+        is_within = own.startswith(prefix) or prefix.startswith(own)
+        return max(prefix, own, key=len) if is_within else None
 
     def unserved(self, query: RegisteredQuery) -> str | None:
         """Return the reason why a query is not served; None where it is."""

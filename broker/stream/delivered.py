@@ -113,6 +113,32 @@ class DeliveredCounts:
             ids = self._ids.take(pa.array(order)).to_pylist()
             return list(zip(ids, counts[order].tolist(), strict=True))
 
+    def counts(self) -> tuple[pa.StringArray, Integers]:
+        """Return the queries of the last batch's plan, by id, and the number of records of each."""
+        with self._lock:
+            return self._ids, self._counts.copy()
+
+    def last_minute(self, now_s: float) -> tuple[pa.StringArray, Integers]:
+        """Return the same queries, and the number of records of each in the last minute that is over."""
+        with self._lock:
+            found = np.zeros(len(self._numbers), dtype=np.int64)
+            last = self._last_minute(now_s)
+            if last is not None and len(self._numbers):
+                places = np.minimum(np.searchsorted(last.numbers, self._numbers), len(last.numbers) - 1)
+                found = np.where(last.numbers[places] == self._numbers, last.counts[places], 0)
+            return self._ids, found
+
+    def of_last_minute(self, query_id: str, now_s: float) -> int:
+        """Return the number of records that a query received in the last minute that is over."""
+        with self._lock:
+            ordinal, last = self._ordinal(query_id), self._last_minute(now_s)
+            return 0 if ordinal is None or last is None else last.of(int(self._numbers[ordinal]))
+
+    def _last_minute(self, now_s: float) -> _Minute | None:
+        self._end_minute(now_s)
+        last = self._minutes[-1] if self._minutes else None
+        return last if last is not None and last.minute == self._minute - 1 else None
+
     def _end_minute(self, now_s: float) -> None:
         minute = int(now_s // 60)
         if minute <= self._minute:

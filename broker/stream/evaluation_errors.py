@@ -72,6 +72,17 @@ class EvaluationErrors:
                 count,
             )
 
+    def counts(self) -> dict[str, int]:
+        """Return the number of failed records of each standing query that had any, by id."""
+        with self._lock:
+            standing, counts = self._standing, dict(self._counts)
+        found: dict[str, int] = {}
+        for query_id, (version, count) in counts.items():
+            query = standing.get(query_id)
+            if query is not None and query.version == version:
+                found[query_id] = count
+        return found
+
     def of(self, query_id: str, version: int) -> int:
         """Return the number of records on which evaluation failed for a version of a query."""
         counted, count = self._counts.get(query_id, (-1, 0))

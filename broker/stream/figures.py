@@ -6,6 +6,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
 from asc.plan.plan import Plan
 from broker.matching.tally import Tally
 from broker.stream.delivered import DeliveredCounts
@@ -59,3 +63,11 @@ class StreamFigures:
     def minutes_of(self, query_id: str) -> list[tuple[int, int]]:
         """Return the minutes of a query: see :meth:`DeliveredCounts.by_minute`."""
         return self.delivered.by_minute(query_id, self._clock())
+
+    def last_minute(self) -> tuple[pa.StringArray, npt.NDArray[np.int64]]:
+        """Return the queries and their last minute: see :meth:`DeliveredCounts.last_minute`."""
+        return self.delivered.last_minute(self._clock())
+
+    def of_last_minute(self, query_id: str) -> int:
+        """Return the last minute of a query: see :meth:`DeliveredCounts.of_last_minute`."""
+        return self.delivered.of_last_minute(query_id, self._clock())

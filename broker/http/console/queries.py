@@ -1,20 +1,20 @@
-"""The pages of queries: search, one query, and the forms that add and change."""
+"""The pages of queries: the list, one query, and the forms that add and change."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Annotated, Any
-from urllib.parse import urlencode
+from typing import Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
 from asc.errors import AscError
-from broker.errors import QueryError, http_status
+from broker.errors import http_status
 from broker.http.console.chart import Line, chart
 from broker.http.console.pages import Form, Pages, quoted_part, refusal_title, said
 from broker.http.console.query_form import FIELDS, alteration, altered, new_fields, shown_fields
+from broker.http.console.query_list import add_list
 from broker.http.flow import described_deliveries
 from broker.http.guards import CONSOLE
 from broker.http.last_matches import last_matches
@@ -25,8 +25,6 @@ from broker.http.views import checked, explained, shown
 from broker.queries.change import Change, Put, Remove
 from broker.queries.query import RegisteredQuery
 
-_PAGE = 50
-_SEEN_MAX = 10**12
 _MATCHES_SHOWN = 10
 _TRIED = 10_000
 
@@ -37,6 +35,7 @@ def query_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> 
     They are apart, for an id may be any word, and that of a record which cannot be read any text.
     """
     router = APIRouter()
+    add_list(router, pages, Depends(permitted_of))
     _add_views(router, pages, Depends(permitted_of))
     _add_forms(router, pages, Depends(permitted_of))
     _add_checks(router, pages, Depends(permitted_of))
@@ -45,43 +44,6 @@ def query_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> 
 
 
 def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
-    @router.get("/queries")
-    def search(  # noqa: PLR0917
-        request: Request,
-        text: str = "",
-        prefix: str = "",
-        label: str = "",
-        stream: str = "",
-        after: str | None = None,
-        seen: Annotated[int, Query(ge=0, le=_SEEN_MAX)] = 0,
-        permitted: Permitted = of_caller,
-    ) -> Response:
-        key, equals, value = label.partition("=")
-        if label and not equals:
-            raise QueryError("label", label[:200], "write key=value")
-        begun = time.perf_counter()
-        wanted = (key, value) if label else None
-        found, more = permitted.search(text, prefix, wanted, stream or None, after, _PAGE)
-        form = {"text": text, "prefix": prefix, "label": label, "stream": stream}
-        among = permitted.count(prefix, wanted, stream or None)
-        values = {
-            "queries": [shown(permitted, query) for query in found],
-            "more": more,
-            "next": urlencode({**form, "after": more, "seen": seen + len(found)}),
-            "range": _range_text(len(found), seen, among, has_text=bool(text)),
-            "took_s": time.perf_counter() - begun,
-            "form": form,
-        }
-        if "hx-request" in request.headers:
-            return pages.page("query_rows.html", values)
-        more_values = {
-            "title": "Queries",
-            "count": permitted.count("", None, None),
-            "streams": sorted(permitted.streams()),
-            "may_change": permitted.may_change,
-        }
-        return pages.page("queries.html", {**values, **more_values})
-
     @router.get("/queries/{query_id:path}")
     def show(query_id: str, permitted: Permitted = of_caller) -> Response:
         if not query_id:
@@ -186,18 +148,6 @@ def _add_changes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
     def remove(query_id: str, permitted: Permitted = of_caller) -> Response:
         permitted.apply([Remove(query_id)], "remove").raised()
         return RedirectResponse(f"{CONSOLE}/queries", 303)
-
-
-def _range_text(shown: int, seen: int, among: int, *, has_text: bool) -> str:
-    """Return which queries a page has, behind so many on the pages before, and among how many.
-
-    >>> _range_text(50, 0, 1014, has_text=False), _range_text(50, 50, 1014, has_text=False)
-    ('50 of 1,014 queries', '51 to 100 of 1,014 queries')
-    >>> _range_text(3, 0, 1014, has_text=True)
-    '3 found among 1,014 queries'
-    """
-    own = f"{seen + 1:,} to {seen + shown:,}" if seen else f"{shown:,}"
-    return f"{own} {'found among' if has_text else 'of'} {among:,} {'query' if among == 1 else 'queries'}"
 
 
 def _to_query(query_id: str) -> Response:

@@ -83,6 +83,14 @@ class Counting(RuleBasedStateMachine):
     def counts_are_as_wanted(self) -> None:
         assert {name: self.counts.of(name) for name in IDS if self.counts.of(name)} == dict(self.wanted)
         assert dict(self.counts.most(100)) == dict(self.wanted)
+        ids, counted = self.counts.counts()
+        assert {
+            name: count for name, count in zip(ids.to_pylist(), counted.tolist(), strict=True) if count
+        } == self.wanted
+        last = self.minutes.get(int(self.now_s // 60) - 1, Counter())
+        ids, counted = self.counts.last_minute(self.now_s)
+        assert {name: count for name, count in zip(ids.to_pylist(), counted.tolist(), strict=True) if count} == last
+        assert {name: self.counts.of_last_minute(name, self.now_s) for name in last} == last
         first = int(self.now_s // 60) - 60
         for name in IDS[:12]:
             wanted = [(m * 60, each[name]) for m, each in sorted(self.minutes.items()) if each[name] and m > first]

@@ -32,7 +32,7 @@ def listed(client: TestClient, **params: Any) -> list[str]:
     while address is not None:
         answer = client.get(address, params=params or None, headers=PART)
         assert answer.status_code == 200
-        found += re.findall(r'<th scope="row"><a href="[^"]*">([^<]*)</a>', answer.text)
+        found += re.findall(r'<th scope="row"[^>]*><a href="[^"]*">([^<]*)</a>', answer.text)
         more = re.search(r'<a class="button" href="([^"]*)">Next page', answer.text)
         address, params = (html.unescape(more[1]), {}) if more else (None, {})
     return found

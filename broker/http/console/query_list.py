@@ -1,0 +1,103 @@
+"""The list of queries: search, order, and a page after the other."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from broker.errors import QueryError
+from broker.http.console.pages import Pages
+from broker.http.permitted import Permitted
+from broker.http.ranking import RATE, Place, Wanted, figure_of, ranked
+from broker.http.views import shown
+from broker.queries.query import RegisteredQuery
+
+_PAGE = 50
+_COUNT_MAX = 10**18
+
+ORDERS = {"id": "id", "accepted": "most accepted", "rate": "most in the last minute", "errors": "most errors"}
+"""The orders of the list, as the form calls them."""
+
+
+class Listing(BaseModel):
+    """The parameters of the list.
+
+    ``after``: the id of the last query of the page before, ``figure`` its figure, ``seen`` the queries up to it.
+    """
+
+    text: str = ""
+    prefix: str = ""
+    label: str = ""
+    stream: str = ""
+    order: Literal["id", "accepted", "rate", "errors"] = "id"
+    after: str | None = None
+    figure: Annotated[int, Field(ge=0, le=_COUNT_MAX)] = 0
+    seen: Annotated[int, Field(ge=0, le=_COUNT_MAX)] = 0
+
+
+def add_list(router: APIRouter, pages: Pages, of_caller: Any) -> None:
+    """Add the list to the pages of queries."""
+
+    @router.get("/queries")
+    def listed(request: Request, asked: Annotated[Listing, Query()], permitted: Permitted = of_caller) -> Response:
+        begun = time.perf_counter()
+        wanted = _wanted(asked)
+        found, more = _page(permitted, asked, wanted)
+        form = asked.model_dump(include={"text", "prefix", "label", "stream", "order"})
+        among = permitted.count(wanted.prefix, wanted.label, wanted.stream)
+        values = {
+            "queries": [{**shown(permitted, query), "rate": figure_of(permitted, query, RATE)} for query in found],
+            "more": more,
+            "next": "" if more is None else urlencode({**form, **_from(more), "seen": asked.seen + len(found)}),
+            "orders": {order: urlencode({**form, "order": order}) for order in ORDERS},
+            "range": range_text(len(found), asked.seen, among, has_text=bool(asked.text)),
+            "took_s": time.perf_counter() - begun,
+            "form": form,
+        }
+        if "hx-request" in request.headers:
+            return pages.page("query_rows.html", values)
+        more_values = {
+            "title": "Queries",
+            "count": permitted.count("", None, None),
+            "streams": sorted(permitted.streams()),
+            "order_names": ORDERS,
+            "may_change": permitted.may_change,
+        }
+        return pages.page("queries.html", {**values, **more_values})
+
+
+def _wanted(asked: Listing) -> Wanted:
+    key, equals, value = asked.label.partition("=")
+    if asked.label and not equals:
+        raise QueryError("label", asked.label[:200], "write key=value")
+    return Wanted(asked.text, asked.prefix, (key, value) if asked.label else None, asked.stream or None)
+
+
+def _page(permitted: Permitted, asked: Listing, wanted: Wanted) -> tuple[list[RegisteredQuery], Place | None]:
+    """Return the queries of a page, and the place after which the next one begins."""
+    if asked.order != "id":
+        after = None if asked.after is None else Place(asked.figure, asked.after)
+        return ranked(permitted, asked.order, wanted, after, _PAGE)
+    found, more = permitted.search(wanted.text, wanted.prefix, wanted.label, wanted.stream, asked.after, _PAGE)
+    return found, None if more is None else Place(0, more)
+
+
+def _from(place: Place) -> dict[str, Any]:
+    return {"after": place.query_id, "figure": place.figure}
+
+
+def range_text(here: int, seen: int, among: int, *, has_text: bool) -> str:
+    """Return which queries a page has, behind so many on the pages before, and among how many.
+
+    >>> range_text(50, 0, 1014, has_text=False), range_text(50, 50, 1014, has_text=False)
+    ('50 of 1,014 queries', '51 to 100 of 1,014 queries')
+    >>> range_text(3, 0, 1014, has_text=True)
+    '3 found among 1,014 queries'
+    """
+    own = f"{seen + 1:,} to {seen + here:,}" if seen else f"{here:,}"
+    return f"{own} {'found among' if has_text else 'of'} {among:,} {'query' if among == 1 else 'queries'}"

@@ -1,0 +1,142 @@
+"""The queries of a caller in the order of a figure: records accepted, records in a minute, evaluation errors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import merge
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from broker.http.permitted import Permitted
+from broker.queries.query import RegisteredQuery
+from broker.stream.stream import Stream
+
+ACCEPTED, RATE, ERRORS = "accepted", "rate", "errors"
+
+_LOOKED_S = 0.25
+"""The time that one page takes at most, as a search."""
+
+
+class Place(NamedTuple):
+    """A place in a ranking, of a query and its figure: lower ones come behind it, and equal ones of later ids."""
+
+    figure: int
+    query_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The queries that are looked for: a text in predicate or id, the beginning of the id, a label, a stream."""
+
+    text: str = ""
+    prefix: str = ""
+    label: tuple[str, str] | None = None
+    stream: str | None = None
+
+    def has(self, query: RegisteredQuery) -> bool:
+        """Return whether a query is wanted."""
+        text = self.text.casefold()
+        return (
+            query.id.startswith(self.prefix)
+            and (self.stream is None or query.stream == self.stream)
+            and (self.label is None or query.labels.get(self.label[0]) == self.label[1])
+            and (not text or text in query.where.casefold() or text in query.id.casefold())
+        )
+
+
+def figure_of(permitted: Permitted, query: RegisteredQuery, figure: str) -> int:
+    """Return the figure of a query; 0 for the records of one that is paused or not served."""
+    stream = permitted.streams().get(query.stream)
+    if stream is None:
+        return 0
+    if figure == ERRORS:
+        return stream.evaluation_errors.of(query.id, query.version)
+    if query.paused or permitted.unserved(query) is not None:
+        return 0
+    return stream.figures.delivered.of(query.id) if figure == ACCEPTED else stream.figures.of_last_minute(query.id)
+
+
+def ranked(
+    permitted: Permitted, figure: str, wanted: Wanted, after: Place | None, limit: int
+) -> tuple[list[RegisteredQuery], Place | None]:
+    """Return a page of the wanted queries, the highest figure first, those without one last and by id.
+
+    Return with it the place after which to go on, None where there are no more. As :meth:`Permitted.search`, it looks
+    at a bounded number of queries. Figures change between two pages: a query may be on both, or on none.
+    QueryError for an unknown stream.
+    """
+    if wanted.stream is not None:
+        permitted.stream_of(wanted.stream)
+    until_s = time.monotonic() + _LOOKED_S
+    found: list[tuple[Place, RegisteredQuery]] = []
+    for place, query in _in_order(permitted, figure, wanted, after, limit + 1):
+        if query is not None:
+            found.append((place, query))
+        if len(found) > limit:
+            return [one for _, one in found[:limit]], found[limit - 1][0]
+        if time.monotonic() > until_s:
+            return [one for _, one in found], place
+    return [one for _, one in found], None
+
+
+def _in_order(
+    permitted: Permitted, figure: str, wanted: Wanted, after: Place | None, at_once: int
+) -> Iterator[tuple[Place, RegisteredQuery | None]]:
+    """Yield the places of a ranking, each with its query, None where that is not a wanted one."""
+    beginning = permitted.beginning(wanted.prefix)
+    if beginning is None:
+        return
+    if after is None or after.figure > 0:
+        streams = permitted.streams()
+        names = [name for name in streams if wanted.stream in (None, name)]
+        counted = (_counted(name, streams[name], figure, beginning, after) for name in names)
+        for negative, query_id, name in merge(*counted):
+            query = permitted.seen(query_id)
+            # The place of one that the caller does not see is not told either.
+            if query is not None and query.stream == name:
+                is_wanted = wanted.has(query) and figure_of(permitted, query, figure) > 0
+                yield Place(-negative, query_id), query if is_wanted else None
+    last: str | None = after.query_id if after is not None and not after.figure else None
+    is_over = False
+    while not is_over:
+        some, last = permitted.search(wanted.text, wanted.prefix, wanted.label, wanted.stream, last, at_once)
+        is_over = last is None
+        for query in some:
+            yield Place(0, query.id), query if figure_of(permitted, query, figure) == 0 else None
+        if last is not None:
+            yield Place(0, last), None
+
+
+def _counted(
+    name: str, stream: Stream, figure: str, beginning: str, after: Place | None
+) -> Iterator[tuple[int, str, str]]:
+    """Yield the queries of a stream that have a figure, behind a place, in order: the negative of it, id, stream.
+
+    They are those whose ids have a beginning.
+    """
+    ids, figures = _figures(stream, figure)
+    if beginning:
+        figures = np.where(pc.starts_with(ids, beginning).to_numpy(zero_copy_only=False), figures, 0)
+    some = np.flatnonzero(figures if after is None else (figures > 0) & (figures <= after.figure))
+    first = ("", "") if after is None else (-after.figure, after.query_id)
+    for place in some[np.lexsort((some, -figures[some]))].tolist():
+        entry = (-int(figures[place]), str(ids[place]))
+        if after is None or entry > first:
+            yield *entry, name
+
+
+def _figures(stream: Stream, figure: str) -> tuple[pa.StringArray, npt.NDArray[np.int64]]:
+    """Return queries of a stream by id, and their figures."""
+    if figure == ACCEPTED:
+        return stream.figures.delivered.counts()
+    if figure == RATE:
+        return stream.figures.last_minute()
+    errors = sorted(stream.evaluation_errors.counts().items())
+    ids = pa.array([query_id for query_id, _ in errors], pa.string())
+    return ids, np.array([count for _, count in errors], dtype=np.int64)
