@@ -41,7 +41,7 @@ def overview_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) 
 
 def _shown(permitted: Permitted) -> dict[str, Any]:
     reason = permitted.readiness()
-    told = {"reason": reason, "phases": PHASES, "as_of_ms": time.time() * 1000}
+    told = {"reason": reason, "phases": PHASES, "as_of_ms": time.time() * 1000, "may_change": permitted.may_change}
     if reason is not None and not permitted.is_loaded:
         return {**told, "streams": []}
     whole = permitted.sees_whole_streams
@@ -51,6 +51,7 @@ def _shown(permitted: Permitted) -> dict[str, Any]:
 
 def _stream(permitted: Permitted, name: str, stream: Stream, whole: bool) -> dict[str, Any]:
     queries, not_served = permitted.counts(name)
+    moments = stream.figures.moments()
     return {
         "name": name,
         "topic": stream.config.topic,
@@ -63,7 +64,8 @@ def _stream(permitted: Permitted, name: str, stream: Stream, whole: bool) -> dic
         "whole": whole,
         "dead_letters": described_dead_letters(stream),
         "phases": stream.phases(),
-        "charts": _charts(stream.figures.moments(), stream.figures.timeline.began_s, whole=whole),
+        "has_flow": bool(moments),
+        "charts": _charts(moments, stream.figures.timeline.began_s, whole=whole),
     }
 
 

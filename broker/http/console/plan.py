@@ -33,6 +33,7 @@ def plan_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> A
         name = stream or next(iter(names), "")
         described = described_plan(permitted.stream_of(name or None))
         values = {"title": "Plan", "stream": name, "streams": names, "plan": _drawn(described)}
+        values["may_change"] = permitted.may_change
         values["time_line"] = time_line(described["monitor"]["rearrangements"], time.time())
         return pages.page("plan.html", values)
 

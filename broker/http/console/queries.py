@@ -67,7 +67,10 @@ def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         empty = "None of the last records in its topic is of this query."
         # A join is asked about by one shape at a time: its records are followed for all queries.
         asked = query_id if query.join is None else None
-        return pages.page("records.html", {"records": found, "query_id": asked, "empty": empty})
+        of_query = "" if asked is None else f"&query={quoted_part(asked)}"
+        link = f"{CONSOLE}/trace?stream={quoted_part(query.stream)}{of_query}"
+        values = {"records": found, "query_id": asked, "empty": empty, "command": None, "link": link}
+        return pages.page("records.html", values)
 
 
 def _add_forms(router: APIRouter, pages: Pages, of_caller: Any) -> None:
@@ -108,7 +111,7 @@ def _add_checks(router: APIRouter, pages: Pages, of_caller: Any) -> None:
             found = tried(permitted, stream, form.get("where", ""), _TRIED, 0, as_typed=True)
         except AscError as error:
             return pages.page("trial.html", {"error": said(error)})
-        return pages.page("trial.html", {"found": found, "error": None})
+        return pages.page("trial.html", {"found": found, "error": None, "stream": stream.name})
 
 
 def _add_changes(router: APIRouter, pages: Pages, of_caller: Any) -> None:

@@ -58,15 +58,15 @@ def add_list(router: APIRouter, pages: Pages, of_caller: Any) -> None:
             "range": range_text(len(found), asked.seen, among, has_text=bool(asked.text)),
             "took_s": time.perf_counter() - begun,
             "form": form,
+            "count": permitted.count("", None, None),
+            "may_change": permitted.may_change,
         }
         if "hx-request" in request.headers:
             return pages.page("query_rows.html", values)
         more_values = {
             "title": "Queries",
-            "count": permitted.count("", None, None),
             "streams": sorted(permitted.streams()),
             "order_names": ORDERS,
-            "may_change": permitted.may_change,
         }
         return pages.page("queries.html", {**values, **more_values})
 

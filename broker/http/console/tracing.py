@@ -69,7 +69,8 @@ def trace_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> 
             }
             for record in last
         ]
-        values = {"records": shown, "query_id": query, "empty": f"Topic {topic} has no records."}
+        empty, command = f"Topic {topic} has no records.", f"asc publish FILE --stream {found.name}"
+        values = {"records": shown, "query_id": query, "empty": empty, "command": command, "link": None}
         return pages.page("records.html", values)
 
     return router

@@ -37,6 +37,11 @@ def test_every_stream_has_its_figures(
         assert page.count(f"<dt>{figure}</dt>") == 2
     assert page.count("<svg") == 4
     assert 'hx-get="/console/live" hx-trigger="every 5s"' in page
+    # What is empty leads on: the other stream has no queries, and none has records.
+    other = resting.stream("csv")
+    assert f'<a href="/console/query/new?stream={other}">Register one</a>' in page
+    assert f"<code>asc publish FILE --stream {other}</code>" in page
+    assert "Register one" not in browse("reader").get("/console/").text
     # Of a stream, one who does not see all of it is shown nothing that tells of others.
     own = browse("ops").get("/console/").text
     assert resting.stream("csv") not in own

@@ -51,6 +51,12 @@ def test_a_refusal_is_called_what_it_is(status: int, title: str) -> None:
     assert f"<h1>{title}</h1>" in page
 
 
+def test_a_trial_without_records_leads_on() -> None:
+    found = {"records": 0, "accepted": 0, "dead_letters": 0}
+    page = Pages(logs_in=False).page("trial.html", {"found": found, "error": None, "stream": "flights"})
+    assert b"<code>asc publish FILE --stream flights</code>" in page.body
+
+
 def test_an_error_has_its_line_and_its_caret() -> None:
     assert said(QueryError("a", "b", "c")) == {"message": "a 'b': c", "caret": ""}
     error = PredicateError("predicate", "n >> 1", "is none\nn >> 1\n  ^")

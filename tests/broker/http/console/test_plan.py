@@ -49,7 +49,9 @@ def test_a_plan_has_a_row_for_each_block(browse: Browse, resting: Resting) -> No
         blocks = len(stream.running.plan.blocks)
         assert page.count(f'<a href="/console/plan/{name}/') == blocks
         listed = stream.running.plan.listed
-        assert ("No block: no query compares anything." in page) == (blocks == 0 and not listed)
+        is_empty = blocks == 0 and not listed
+        assert ("No block: no query compares anything." in page) == is_empty
+        assert (f'<a href="/console/query/new?stream={name}">Register one that does</a>' in page) == is_empty
         assert ("Listed by position" in page) == any(block.by_shapes for block in listed)
 
 

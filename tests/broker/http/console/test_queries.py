@@ -274,7 +274,11 @@ def test_its_last_matches_lead_to_their_traces(
 ) -> None:
     registered({"con-late": "n > 5"}, topic="con-late")
     client = browse("all")
-    assert "None of the last records" in client.get("/console/query/matches/con-late", headers=PART).text
+    empty = client.get("/console/query/matches/con-late", headers=PART).text
+    assert "None of the last records" in empty
+    (link,) = re.findall(r'<a href="([^"]*)">Follow a record to see why', empty)
+    assert "query=con-late" in link
+    assert client.get(html.unescape(link)).status_code == 200
     headers = [("asc-query", b"con-late"), ("asc-source", b"flights-0-17"), ("asc-timestamp", b"86400000")]
     send_to("con-late", b'{"n": 6, "s": "<b>"}', headers=headers)
     send_to("con-late", b"\xff", headers=[("asc-query", b"con-other"), *headers[1:]])

@@ -30,6 +30,16 @@ def test_a_row_has_topic_operator_and_labels(browse: Browse, registered: Callabl
     assert '<td data-label="operator">route</td>' in page
 
 
+def test_a_list_without_a_query_leads_on(browse: Browse, registered: Callable[..., None]) -> None:
+    registered({"con-late": "n > 5"})
+    page = browse("all").get("/console/queries", params={"prefix": "con-none"}).text
+    assert 'No query is like that. <a href="/console/queries">Show all</a>' in page
+    # One who sees no query at all.
+    own = browse("ops").get("/console/queries").text
+    assert '<a href="/console/query/new">Register one</a>' in own
+    assert "<code>asc query add ID --where PREDICATE</code>" in own
+
+
 def test_the_list_is_ordered_by_what_one_clicks(
     browse: Browse, registered: Callable[..., None], resting: Resting
 ) -> None:

@@ -37,6 +37,7 @@ def test_a_record_is_picked_and_followed(
     other = resting.stream("csv")
     assert f'href="/console/trace?source={hostile}&amp;query=con-late">' in picked(stream=other, query=" con-late ")
     assert f"Topic {resting.config.streams[other].topic}" in picked(stream=other, query="con-none")
+    assert f"<code>asc publish FILE --stream {other}</code>" in picked(stream=other)
     assert f"<option selected>{stream}</option>" in client.get("/console/trace", params={"query": "con-late"}).text
     page = client.get("/console/trace", params={"source": hostile, "query": "con-late"}).text
     assert f"{hostile} at con-late" in page
