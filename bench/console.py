@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import tempfile
 import threading
 import time
@@ -120,8 +121,8 @@ def _asked(address: str, page: str, path: str, times: int) -> dict[str, Any]:
         parts, begun = 1, time.perf_counter()
         after = answer
         while "Looking on after" in after.text:
-            cursor = after.text.rpartition("Looking on after ")[2].partition("...")[0]
-            after = client.get(f"{path}&after={cursor}").raise_for_status()
+            following = html.unescape(after.text.rpartition('<p hx-get="')[2].partition('"')[0])
+            after = client.get(following).raise_for_status()
             parts += 1
         whole_s = taken[-1] + time.perf_counter() - begun
     return {

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from broker.pages.bars import region_bar
 from broker.pages.markup import element, joined
+from broker.pages.words import words
 
 Json = Mapping[str, Any]
 
@@ -32,7 +33,7 @@ def block_fragment(block: Json) -> str:
         "section",
         {"class": "asc"},
         element("h2", None, f"Block {block['number']} (of {block['blocks']:,}, from 0 on)"),
-        element("p", {"class": "soft"}, f"Stream {block['stream']}: {counts}."),
+        element("p", {"class": "soft"}, words(f"Stream {block['stream']}: {counts}.")),
         sequence_fragment(block),
         constructs_fragment(block),
     )
@@ -102,24 +103,24 @@ def _construct(place: int, construct: Json, measured: Json | None, conjuncts: in
     return element(
         "tr",
         None,
-        element("td", {"class": "number"}, place),
+        element("td", {"class": "number", "data-label": "Place"}, place),
         element(
             "td",
-            None,
-            element("code", None, construct["attribute"]),
+            {"data-label": "Attribute"},
+            element("code", None, words(construct["attribute"])),
             element(
                 "p", {"class": "soft"}, f"{construct['type']}{', computed by Spark' if construct['spark'] else ''}"
             ),
         ),
         element(
             "td",
-            None,
+            {"data-label": "Regions"},
             region_bar(construct["region_count"], None, label=f"{construct['attribute']}: {told}", shares=shares),
-            element("p", {"class": "soft"}, f"{construct['region_count']:,} {kind} regions and NULL; {told}"),
+            element("p", {"class": "soft"}, words(f"{construct['region_count']:,} {kind} regions and NULL; {told}")),
         ),
-        element("td", {"class": "number"}, f"{construct['constrained']:,}"),
-        element("td", {"class": "number"}, _share(measured, "conditional_selectivity")),
-        element("td", {"class": "number"}, _share(measured, "dropping_ratio")),
+        element("td", {"class": "number", "data-label": "Constrained"}, f"{construct['constrained']:,}"),
+        element("td", {"class": "number", "data-label": "Passes"}, _share(measured, "conditional_selectivity")),
+        element("td", {"class": "number", "data-label": "Dropped"}, _share(measured, "dropping_ratio")),
     )
 
 
@@ -159,7 +160,10 @@ def _arrow_list(arcs: Mapping[tuple[int, int], int], names: Mapping[int, str]) -
     listed = sorted(arcs.items(), key=lambda arc: (-arc[1], arc[0]))
     items = [
         element(
-            "li", None, element("code", None, f"{names[own]} → {names[target]}"), f", from {count:,} of its regions"
+            "li",
+            None,
+            element("code", None, words(f"{names[own]} → {names[target]}")),
+            f", from {count:,} of its regions",
         )
         for (own, target), count in listed[:_ARROWS_LISTED]
     ]

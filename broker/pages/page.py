@@ -18,14 +18,16 @@ font:15px/1.45 system-ui,sans-serif}
 .asc h3{font-size:1em;margin:1em 0 .3em}
 .asc p{margin:.3em 0}.asc .soft{color:var(--soft)}.asc .good{color:var(--good);font-weight:600}
 .asc .bad{color:var(--bad);font-weight:600}
-.asc code,.asc pre{font:13px/1.45 ui-monospace,monospace;overflow-wrap:anywhere;white-space:pre-wrap}
+.asc code,.asc pre{font:13px/1.45 ui-monospace,monospace;white-space:pre-wrap}
+.asc .cut{display:inline-block;max-width:100%;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;
+vertical-align:bottom}
 .asc pre{background:var(--band);border:1px solid var(--line);border-radius:4px;padding:.6em;margin:.3em 0;
 max-height:24em;overflow:auto}
-.asc .wide{overflow-x:auto}.asc table{border-collapse:collapse;width:100%;margin:.4em 0}
+.asc .wide{overflow-x:auto}.asc table{border-collapse:collapse;width:100%;margin:.4em 0;table-layout:fixed}
 .asc caption{text-align:left;color:var(--soft);padding:.2em 0}
 .asc th,.asc td{text-align:left;vertical-align:top;padding:.35em .7em .35em 0;border-bottom:1px solid var(--line)}
 .asc th{font-weight:600}.asc th[scope=row]{width:13em}
-.asc td.number,.asc th.number{text-align:right;font-variant-numeric:tabular-nums}
+.asc td.number,.asc th.number{text-align:right;font-variant-numeric:tabular-nums;width:7em}
 .asc ul{margin:.3em 0;padding-left:1.2em}.asc svg{display:block;max-width:100%}
 .asc svg text{fill:var(--ink);font:12px ui-monospace,monospace}.asc svg .soft{fill:var(--soft)}
 .asc svg .small{font-size:9px}
@@ -34,6 +36,11 @@ max-height:24em;overflow:auto}
 .asc .ground{fill:var(--band)}.asc .before{fill:var(--bar)}.asc .after{fill:var(--strong)}
 .asc .node{fill:var(--band);stroke:var(--line)}.asc .macro{stroke:var(--soft);stroke-width:1.5;fill:none}
 .asc .micro{stroke:var(--mark);fill:none}.asc .tip{fill:var(--soft)}
+@media (max-width:60rem){.asc table,.asc caption,.asc tbody,.asc tr,.asc th,.asc td{display:flow-root;width:auto}
+.asc thead{display:none}.asc tr{padding:.4em 0;border-bottom:1px solid var(--line)}
+.asc th[scope=row],.asc td.number{width:auto;text-align:left}.asc th,.asc td{padding:.1em 0;border:0;min-height:1.5em}
+.asc td[data-label]{padding-left:8em}
+.asc td[data-label]::before{content:attr(data-label);float:left;margin-left:-8em;width:7.5em;color:var(--soft)}}
 """.strip()
 """For fragments as well: all of it holds within an element of class ``asc``."""
 

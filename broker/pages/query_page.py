@@ -10,6 +10,7 @@ from markupsafe import Markup
 from broker.pages.block_page import block_fragment
 from broker.pages.markup import element, joined
 from broker.pages.page import page
+from broker.pages.words import words
 
 Json = Mapping[str, Any]
 
@@ -23,12 +24,12 @@ def query_page(answer: Json, block: Json | None) -> str:
     shown = element(
         "article",
         {"class": "asc"},
-        element("h1", None, title),
+        element("h1", None, words(title)),
         element("pre", {"tabindex": "0", "aria-label": "predicate"}, query["where"]),
         element("pre", {"tabindex": "0"}, answer["text"])
         if block is None
         else joined(_terms(answer, block), block_fragment(block)),
-        element("p", {"class": "soft"}, f"Plan of version {answer['version']}; delivered to {query['topic']}."),
+        element("p", {"class": "soft"}, words(f"Plan of version {answer['version']}; delivered to {query['topic']}.")),
     )
     return page(title, shown)
 
@@ -62,8 +63,8 @@ def _rows(conjuncts: Sequence[Sequence[Json]], block: Json) -> Iterator[Markup]:
             yield element(
                 "tr",
                 None,
-                element("td", None, element("code", None, term["constraint"])),
-                element("td", None, element("code", None, term["attribute"])),
-                element("td", {"class": "number"}, f"{place} of {len(block['sequence'])}"),
-                element("td", None, f"{construct['region_count']:,} {kind} and NULL"),
+                element("td", {"data-label": "Term"}, element("code", None, words(term["constraint"]))),
+                element("td", {"data-label": "Construct"}, element("code", None, words(term["attribute"]))),
+                element("td", {"class": "number", "data-label": "Place"}, f"{place} of {len(block['sequence'])}"),
+                element("td", {"data-label": "Regions"}, f"{construct['region_count']:,} {kind} and NULL"),
             )

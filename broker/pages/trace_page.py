@@ -11,6 +11,7 @@ from markupsafe import Markup
 from broker.pages.bars import grb_bar, region_bar
 from broker.pages.markup import element, joined
 from broker.pages.page import page
+from broker.pages.words import words
 from broker.time_text import page_time
 
 Json = Mapping[str, Any]
@@ -29,14 +30,14 @@ def trace_fragment(answer: Json) -> str:
     return element(
         "article",
         {"class": "asc"},
-        element("h1", None, _title(answer)),
+        element("h1", None, words(_title(answer))),
         _verdict(answer),
         _warnings(answer["warnings"]),
         _record(answer),
         _terms(answer.get("verdict"), answer.get("trace")),
         _accepted(answer.get("trace")),
         _way(answer.get("trace")),
-        element("p", {"class": "soft"}, f"Stream {answer['stream']}, plan of version {answer['version']}."),
+        element("p", {"class": "soft"}, words(f"Stream {answer['stream']}, plan of version {answer['version']}.")),
     )
 
 
@@ -50,7 +51,7 @@ def _verdict(answer: Json) -> Markup:
     letter, verdict, trace = answer.get("dead_letter"), answer.get("verdict"), answer.get("trace")
     if letter:
         said = f"Reaches no query: it is a dead letter in {letter['topic']}, for the {letter['reason']}."
-        return element("p", {"class": "bad"}, said)
+        return element("p", {"class": "bad"}, words(said))
     if not verdict:
         return (
             element("p", {"class": "good" if trace["accepted_count"] else "bad"}, _summary(trace))
@@ -58,7 +59,7 @@ def _verdict(answer: Json) -> Markup:
             else joined()
         )
     kind = "good" if verdict["accepted"] else "bad"
-    shown = element("p", {"class": kind}, f"{verdict['query']}: {verdict['reason']}.")
+    shown = element("p", {"class": kind}, words(f"{verdict['query']}: {verdict['reason']}."))
     if trace:
         shown = joined(shown, element("p", None, _summary(trace)))
     return joined(shown)
@@ -75,7 +76,7 @@ def _summary(trace: Json) -> str:
 
 
 def _warnings(warnings: Sequence[str]) -> Markup | None:
-    return element("ul", None, *(element("li", None, warning) for warning in warnings)) if warnings else None
+    return element("ul", None, *(element("li", None, words(warning)) for warning in warnings)) if warnings else None
 
 
 def _record(answer: Json) -> Markup | None:
@@ -91,7 +92,7 @@ def _record(answer: Json) -> Markup | None:
         if more:
             rows.append(("headers", f"{more} more"))
         body = (
-            element("tr", None, element("th", {"scope": "row"}, name), element("td", None, element("code", None, text)))
+            element("tr", None, element("th", {"scope": "row"}, words(name)), element("td", None, _code(text)))
             for name, text in rows
         )
         value = element("pre", {"tabindex": "0", "aria-label": "value"}, _part(record["value"]))
@@ -125,7 +126,7 @@ def _terms(verdict: Json | None, trace: Json | None) -> Markup | None:
     eliminated = "" if several else _eliminated(verdict["conjuncts"][0], trace)
     caption = f"Each term of the predicate's normal form, and what the record has{eliminated}."
     return joined(
-        element("h2", None, f"The terms of {verdict['query']}"),
+        element("h2", None, words(f"The terms of {verdict['query']}")),
         _table(caption, [("Verdict", None), ("Term", None), ("Value", None)], rows),
     )
 
@@ -135,9 +136,9 @@ def _term(term: Json) -> Markup:
     return element(
         "tr",
         None,
-        element("td", {"class": kind}, said),
-        element("td", None, element("code", None, term["constraint"])),
-        element("td", None, element("code", None, term["value"])),
+        element("td", {"class": kind, "data-label": "Verdict"}, said),
+        element("td", {"data-label": "Term"}, _code(term["constraint"])),
+        element("td", {"data-label": "Value"}, _code(term["value"])),
     )
 
 
@@ -158,7 +159,7 @@ def _accepted(trace: Json | None) -> Markup | None:
 
 
 def _ids(listed: Sequence[str], count: int) -> Markup:
-    ids = [element("li", None, element("code", None, query)) for query in listed]
+    ids = [element("li", None, _code(query)) for query in listed]
     if count > len(listed):
         ids.append(element("li", {"class": "soft"}, f"and {count - len(listed):,} more"))
     return element("ul", None, *ids)
@@ -190,7 +191,7 @@ def _block(block: Json, blocks: int) -> Markup:
     caption = f"{begun}; {end}{'; the block is left with nothing' if block['dropped'] else ''}."
     return joined(
         element("h3", None, f"Block {block['number']} (of {blocks:,}, from 0 on)"),
-        element("p", {"class": "soft"}, "Sequence: ", element("code", None, sequence)),
+        element("p", {"class": "soft"}, "Sequence: ", _code(sequence)),
         _table(caption, columns, rows),
         _remaining(block),
     )
@@ -212,25 +213,25 @@ def _visit(place: int, visit: Json, block: Json) -> Markup:
     return element(
         "tr",
         None,
-        element("td", {"class": "number"}, place),
-        element("td", None, element("code", None, visit["value"]), arrow),
+        element("td", {"class": "number", "data-label": "Step"}, place),
+        element("td", {"data-label": "Value"}, _code(visit["value"]), arrow),
         element(
             "td",
-            None,
+            {"data-label": "Regions"},
             region_bar(visit["regions"], visit["region"], label=label),
             element(
                 "span", {"class": "soft"}, "the region of NULL" if visit["is_null"] else f"{kind} region {where}: "
             ),
-            None if visit["is_null"] else element("code", None, visit["region_text"]),
+            None if visit["is_null"] else _code(visit["region_text"]),
         ),
         _left(visit["before"], visit["after"], block["conjuncts"]),
-        element("td", None, *_losses(visit["eliminated"])),
+        element("td", {"data-label": "Ruled out"}, *_losses(visit["eliminated"])),
     )
 
 
 def _left(before: int, after: int, most: int) -> Markup:
     said = f"{before:,} before, {after:,} after"
-    return element("td", None, grb_bar(before, after, most, label=said), f"{before:,} → {after:,}")
+    return element("td", {"data-label": "Left"}, grb_bar(before, after, most, label=said), f"{before:,} → {after:,}")
 
 
 def _patterns(block: Json) -> Iterator[Markup]:
@@ -255,7 +256,7 @@ def _other(said: str, before: int, after: int, *, most: int, losses: Json) -> Ma
         element("td", {"class": "number"}),
         element("td", {"colspan": 2}, said),
         _left(before, after, most),
-        element("td", None, *_losses(losses)),
+        element("td", {"data-label": "Ruled out"}, *_losses(losses)),
     )
 
 
@@ -265,10 +266,7 @@ def _losses(losses: Json) -> Iterator[Markup]:
         return
     conjuncts, queries = _counted(losses["conjuncts"], "conjunct"), _counted(losses["queries"], "query", "queries")
     yield element("p", None, f"{conjuncts}; {queries} with none left")
-    listed = [
-        element("li", None, element("code", None, one["query"]), " fails ", element("code", None, one["term"]))
-        for one in losses["examples"]
-    ]
+    listed = [element("li", None, _code(one["query"]), " fails ", _code(one["term"])) for one in losses["examples"]]
     more = losses["conjuncts"] - len(listed)
     if more:
         listed.append(element("li", {"class": "soft"}, f"and {_counted(more, 'conjunct')} more"))
@@ -285,6 +283,10 @@ def _table(caption: str, columns: Sequence[tuple[str, str | None]], rows: Sequen
         element("tbody", None, *rows),
     )
     return element("div", {"class": "wide"}, table)
+
+
+def _code(text: object) -> Markup:
+    return element("code", None, words(text))
 
 
 def _counted(number: int, one: str, many: str | None = None) -> str:

@@ -32,9 +32,14 @@ def plan_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> A
         names = sorted(permitted.streams())
         name = stream or next(iter(names), "")
         described = described_plan(permitted.stream_of(name or None))
-        values = {"title": "Plan", "stream": name, "streams": names, "plan": _drawn(described)}
-        values["may_change"] = permitted.may_change
-        values["time_line"] = time_line(described["monitor"]["rearrangements"], time.time())
+        values = {
+            "title": "Plan",
+            "stream": name,
+            "streams": names,
+            "plan": _drawn(described),
+            "time_line": time_line(described["monitor"]["rearrangements"], time.time()),
+            "may_change": permitted.may_change,
+        }
         return pages.page("plan.html", values)
 
     @router.get("/{stream}/{number}")

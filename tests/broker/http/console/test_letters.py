@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from broker.errors import KafkaError
 from broker.kafka.last_records import last_records
+from tests.broker.http.console.page_text import page_text
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -28,9 +29,9 @@ def test_dead_letters_are_shown_and_one_is_sent_again(
     stream = resting.streams()[name]
     source = stream.config.topic
     page = client.get("/console/dead-letters", params={"stream": name}).text
-    assert f"The last ones in topic {stream.dead_letter_topic}</h2>" in page
+    assert f"The last ones in topic {stream.dead_letter_topic}" in page_text(page)
     (part,) = re.findall(r'hx-get="([^"]*)"', page)
-    assert f"<code>asc dead-letter list --stream {name}</code>" in client.get(part).text
+    assert f"asc dead-letter list --stream {name}." in page_text(client.get(part).text)
     send_to(source, b"before")
     letter = send_to(
         stream.dead_letter_topic,

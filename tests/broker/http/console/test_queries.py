@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 from broker.queries.change import Put, Remove
 from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery
+from tests.broker.http.console.page_text import page_text
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -90,7 +91,7 @@ def test_a_query_has_a_page(browse: Browse, registered: Register) -> None:
     assert "2099-01-01 00:00:00 UTC" in page
     assert "con-late: 1 conjunct in block" in page
     assert 'aria-label="Records accepted a minute' in page
-    assert "Remove con-late" in page
+    assert "Remove con-late" in page_text(page)
     unknown = browse("all").get("/console/queries/con-none")
     assert (unknown.status_code, "con-none" in unknown.text) == (404, True)
 
@@ -248,7 +249,9 @@ def test_a_predicate_is_checked_as_it_is_typed(browse: Browse, resting: Resting)
     assert "It accepts nothing" in verdict("n > 1 AND n < 1")
     assert "It accepts every record" in verdict("true")
     assert "unknown column &#39;dely&#39;" in verdict("dely > 1")
-    assert "<pre><code>n &gt; 1 AND dely &gt; 2\n          ^^^^</code></pre>" in verdict("n > 1 AND dely > 2")
+    assert '<pre tabindex="0"><code>n &gt; 1 AND dely &gt; 2\n          ^^^^</code></pre>' in verdict(
+        "n > 1 AND dely > 2"
+    )
     assert verdict("  ").strip() == ""
     assert "token &#39;ops&#39; may name &#39;n&#39;" in verdict("s = 'x'", "ops")
 

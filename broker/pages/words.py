@@ -1,0 +1,51 @@
+"""Texts on pages whose long words stay whole: none is broken over two lines, and none is wider than its place."""
+
+from __future__ import annotations
+
+import re
+
+from markupsafe import Markup
+
+from broker.pages.markup import element, joined
+
+_SHORT = 12
+"""Characters of a word that fit into any place."""
+
+_SPACES = re.compile(r"(\s+)")
+
+
+def words(text: object) -> Markup:
+    """Return a text of which a long word is cut where it does not fit; its title has the whole of it.
+
+    >>> words("flights at late")
+    Markup('flights at late')
+    >>> words("flights-0-17 at late")
+    Markup('<span class="cut" title="flights-0-17">flights-0-17</span> at late')
+    """
+    return joined(*(_cut(word) if _is_long(word) else word for word in _SPACES.split(str(text))))
+
+
+def whole(text: object) -> Markup:
+    """Return a text of which a long word is scrolled where it does not fit.
+
+    It is for the one page that has all of it.
+
+    >>> whole("late-arrivals")
+    Markup('<span class="scroll" tabindex="0" title="late-arrivals">late-arrivals</span>')
+    """
+    return joined(*(_scrolled(word) if _is_long(word) else word for word in _SPACES.split(str(text))))
+
+
+def _is_long(word: str) -> bool:
+    # A browser breaks a line behind a hyphen or a slash as well.
+    return len(word) > _SHORT or "-" in word or "/" in word
+
+
+def _cut(word: str) -> Markup:
+    return element("span", {"class": "cut", "title": word}, word)
+
+
+def _scrolled(word: str) -> Markup:
+    if len(word) <= _SHORT:
+        return element("span", {"class": "unbroken"}, word)
+    return element("span", {"class": "scroll", "tabindex": 0, "title": word}, word)
