@@ -43,6 +43,8 @@ def held(call: Call) -> str | None:
     container, value = call.type(0), call.type(1)
     if container is None or container == pa.null():
         return None
+    if value == pa.null() and call.name in ("array_contains", "map_contains_key"):
+        return f"{call.name} of NULL is refused by Spark: write exists(xs, x -> x IS NULL)"
     kind = container.key_type if pa.types.is_map(container) else container.value_type
     if call.name == "array_contains" and types.is_number(kind) and types.is_number(value):
         return None  # decimals as well

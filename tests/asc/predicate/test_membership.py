@@ -43,7 +43,7 @@ def test_forms_that_are_read(where: str, terms: set[str]) -> None:
 @pytest.mark.parametrize(
     "where",
     [
-        "array_contains(tags, NULL)",
+        "array_contains(tags, CAST(NULL AS STRING))",
         "array_contains(array('a', 'b'), tags[0])",
         "array_contains(array(CAST(raw AS STRING)), 'a')",
         "arrays_overlap(tags, array('a', NULL))",

@@ -15,6 +15,9 @@ from asc.predicate.expression import Expression
     [
         ("size(s)", "not an array or map"),
         ("array_contains(tags, 5)", "seeks STRING, not INT"),
+        ("array_contains(tags, NULL)", "write exists(xs, x -> x IS NULL)"),
+        ("array_contains(array(), NULL)", "array_contains of NULL is refused by Spark"),
+        ("map_contains_key(labels, NULL)", "map_contains_key of NULL is refused by Spark"),
         ("array_remove(ns, price)", "puts DECIMAL(5,2) among INT"),
         ("array_append(tags, 5)", "puts INT among STRING"),
         ("array_insert(ns, 0, 1)", "other than 0"),
