@@ -197,7 +197,7 @@ class Guards:
         seconds = math.ceil(wait_s)
         remedy = f"are more than {self._api.requests_per_s:g} a second: wait {seconds} s, or raise api.requests_per_s"
         subject = f"requests of token '{bearer.name}'" if bearer is not None and is_known else "requests from"
-        wrong = BrokerError(subject, "" if is_known else host, remedy)
+        wrong = BrokerError(subject, None if is_known else host, remedy)
         return _refused(429, wrong, {"Retry-After": str(seconds)})
 
     def _refusal(self, request: Request, bearer: AccessScope | None) -> _Refusal | Response | None:
@@ -215,7 +215,7 @@ class Guards:
         elif bearer is None and not _is_open(request):
             fault = "is wrong" if "authorization" in request.headers else "is missing"
             remedy = f"{fault}: asc takes it from ASC_TOKEN or --token-file, HTTP as header Authorization: Bearer TOKEN"
-            wrong = BrokerError("bearer token", "********" if fault == "is wrong" else "", remedy)
+            wrong = BrokerError("bearer token", "********" if fault == "is wrong" else None, remedy)
             return _refused(401, wrong, {"WWW-Authenticate": "Bearer"})
         if request.method == "POST" and is_console(request):
             return _not_a_form(request)
