@@ -37,7 +37,8 @@ def cast(typer: Typer, node: Node) -> Expression:
         made = Expression(f"{node.op.upper()}({operand.sql} AS {spelling})", target, node)
         made.growth = typer.count_grown(node, operand.growth * _text_growth(operand.type))
         return made
-    if types.needs_guard(operand, target) or types.throws_beyond(operand.type, target) or operand.type == VARIANT:
+    throws = types.needs_guard(operand, target) or types.throws_beyond(operand.type, target) or operand.type == VARIANT
+    if throws and typer.catches:
         return Expression(f"TRY_CAST({operand.sql} AS {spelling})", target, node)
     return Expression(f"{node.op.upper()}({operand.sql} AS {spelling})", target, node)
 

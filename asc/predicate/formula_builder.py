@@ -19,6 +19,7 @@ from asc.predicate.expression import Expression
 from asc.predicate.formula import FALSE, NULL, TRUE, Atom, Const, Every, Formula, Not, Some, Within, null_test, union_of
 from asc.predicate.literal import Literal
 from asc.predicate.membership import membership
+from asc.predicate.null_tests import NODE_CHARS
 from asc.predicate.pattern import like_parts
 from asc.predicate.spatial import SpatialReader, is_condition, is_distance, refuse_in_spark
 from asc.predicate.spatial_operand import OperandReader
@@ -33,9 +34,6 @@ _FLIPPED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 _ALONE = 20
 """What one more expression costs Spark whatever it holds, in nodes."""
-
-_NODE_CHARS = 5
-"""Characters of generated text that make a node, about."""
 
 
 class FormulaBuilder:
@@ -102,7 +100,8 @@ class FormulaBuilder:
                 refuse_in_spark(self._typer, expression.node)
                 # A column is what it is; an expression is computed, and that may be an error.
                 error = error_condition(self._typer, expression.node)
-                weight = _ALONE + expression.node.weight + len(error or "") // _NODE_CHARS
+                tests = self._typer.null_tests.weight(expression.node)
+                weight = _ALONE + expression.node.weight + tests + len(error or "") // NODE_CHARS
                 steps = self._typer.pattern_work.of(expression.node)
                 found = PAttribute(expression.sql, data_type, None, error, weight, steps)
             self._attributes[expression.sql] = found
@@ -117,7 +116,7 @@ class FormulaBuilder:
         if literal is not None:
             return Const(NULL if literal.value is None else TRUE if literal.value else FALSE)
         if node.op == "call" and node.value in ("isnull", "isnotnull"):
-            test = self._null_test(node.args[0])
+            test = self._null_test(node, node.args[0])
             return Not(test) if node.value == "isnotnull" else test
         found = self._part_of(node) or self._member(node)
         return self._boolean(expression) if found is None else found
@@ -168,15 +167,23 @@ class FormulaBuilder:
     def _is(self, node: Node) -> Formula:
         subject = node.args[0]
         if node.op == "is" and node.value == "NULL":
-            return self._null_test(subject)
+            return self._null_test(node, subject)
         if self._typer.check_is(node).type not in (pa.bool_(), pa.null(), None):
-            return self._null_test(subject) if node.op == "is_unknown" else self.whole(node)
-        return Within(self.formula(subject), {"NULL": NULL, "TRUE": TRUE, "FALSE": FALSE}[node.value])
+            return self._null_test(node, subject) if node.op == "is_unknown" else self.whole(node)
+        if node.value == "NULL":
+            return self._null_test(node, subject)
+        return Within(self.formula(subject), TRUE if node.value == "TRUE" else FALSE)
 
-    def _null_test(self, subject: Node) -> Formula:
-        if self._is_condition(subject):
+    def _null_test(self, node: Node, subject: Node) -> Formula:
+        """Whether a part of the predicate is NULL; ``node`` is the whole test."""
+        is_condition = self._is_condition(subject)
+        if not is_condition:
+            self._typer.null_tests.check(subject)
+        caught = self._typer.null_tests.caught(node, subject)
+        if caught is not None:
+            return self._boolean(Expression(caught, pa.bool_(), node))
+        if is_condition:
             return Within(self.formula(subject), NULL)
-        self._typer.check_keyed(subject)
         expression = self._typer.of(subject)
         literal = expression.literal
         if literal is not None and (literal.known or not types.is_instant(literal.type)):
@@ -206,7 +213,7 @@ class FormulaBuilder:
             return Within(inner, TRUE if literal.value else FALSE)
         if literal.type == pa.null():
             if operator == "<=>":
-                return self._null_test(left.node)
+                return self._null_test(node, left.node)
             return Const(NULL)
         found = self._compared(left, operator, literal)
         if found is not None:

@@ -65,6 +65,8 @@ def instant_arithmetic(typer: Typer, node: Node, left: Expression, right: Expres
         made = interval_arithmetic(typer, node, op, left, right)
     if made is None and op in ("+", "-"):
         made = _sum(typer, node, op, left, right)
+    if made is not None and node.op != "call" and not typer.catches:
+        return typer.operator(node, op.upper(), left, right, made.type)
     if made is not None:
         return made
     names = f"{types.name(left.type)} {op} {types.name(right.type)}:"
@@ -152,6 +154,8 @@ def _timestamp_added(typer: Typer, node: Node, unit: str, count: Expression, ins
     if not types.may_be_number(count.type) or count.type is None:
         raise typer.source.error_at(count.node, f"{types.name(count.type)} as a count of {unit}:", "use an integer")
     result = TIMESTAMP_NTZ if instant.type == TIMESTAMP_NTZ else TIMESTAMP
+    if not typer.catches:
+        return Expression(f"timestampadd({unit}, {count.sql}, {instant.sql})", result, node)
     call = f"timestampadd({unit}, {count.sql}, {_as(instant, result)})"
     return Expression(caught_instant(call), result, node)
 
@@ -160,6 +164,8 @@ def _timestamp_difference(typer: Typer, node: Node, unit: str, start: Expression
     """Only microseconds can be too many."""
     for instant in (start, end):
         _check_instant(typer, node, instant)
+    if not typer.catches:
+        return Expression(f"timestampdiff({unit}, {start.sql}, {end.sql})", pa.int64(), node)
     call = f"timestampdiff({unit}, {_as(start, TIMESTAMP)}, {_as(end, TIMESTAMP)})"
     if unit == "MICROSECOND":
         call = f"CAST({caught_text(f'CAST({call} AS STRING)')} AS BIGINT)"
@@ -183,6 +189,6 @@ def _field(typer: Typer, node: Node, word: str, operand: Expression) -> Expressi
     else:
         raise typer.source.error_at(node, "field of an instant", "YEAR, MONTH, DAY, DOW, HOUR, MINUTE, SECOND, ...")
     text = operand.sql
-    if kind == pa.date32() and field not in _DATE_FIELDS and types.needs_guard(operand, TIMESTAMP):
+    if kind == pa.date32() and field not in _DATE_FIELDS and types.needs_guard(operand, TIMESTAMP) and typer.catches:
         text = types.guarded(text, TIMESTAMP)
     return Expression(f"extract({field} FROM {text})", result, node)

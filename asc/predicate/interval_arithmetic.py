@@ -73,7 +73,7 @@ def _scaled(interval: pa.DataType | None) -> pa.DataType | None:
 
 def negative(typer: Typer, node: Node, operand: Expression) -> Expression:
     """An interval turned round."""
-    if isinstance(operand.type, IntervalType) and operand.node.op != "interval":
+    if isinstance(operand.type, IntervalType) and operand.node.op != "interval" and typer.catches:
         return Expression(f"try_subtract({operand.type.zero}, {operand.sql})", operand.type, node)
     return Expression(f"- {operand.argument}", operand.type, node, atomic=False)
 
@@ -93,12 +93,12 @@ def interval_call(typer: Typer, node: Node) -> Expression | None:
         return negative(typer, node, first) if name == "negative" else Expression(first.sql, first.type, node)
     if not isinstance(first.type, IntervalType):
         raise typer.source.error_at(node, f"{types.name(first.type)} given to {name}:", "extract a field of it")
-    if name == "abs":
+    if name == "abs" and typer.catches:
         return Expression(f"try_add(abs({first.sql}), {first.type.zero})", first.type, node)
     if name == "width_bucket":
         _check_bucket(typer, node, args)
         return Expression(f"width_bucket({', '.join(arg.sql for arg in args)})", pa.int64(), node)
-    return Expression(f"{name}({first.sql})", pa.float64(), node)
+    return Expression(f"{name}({first.sql})", first.type if name == "abs" else pa.float64(), node)
 
 
 def _check_bucket(typer: Typer, node: Node, args: list[Expression]) -> None:

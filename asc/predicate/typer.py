@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pyarrow as pa
 
 from asc.predicate import types
@@ -17,11 +15,12 @@ from asc.predicate.functions.concatenation import concatenation_trouble, type_of
 from asc.predicate.functions.function import plain
 from asc.predicate.functions.growth import joined
 from asc.predicate.functions.joining import joined_by
-from asc.predicate.functions.maps import KEYED
+from asc.predicate.functions.uncaught import uncaught
 from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, instant_arithmetic, instant_call
 from asc.predicate.interval_arithmetic import INTERVAL_FUNCTIONS, TRIED, interval_call, negative
 from asc.predicate.lambdas import LAMBDA_FUNCTIONS, lambda_call
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
+from asc.predicate.null_tests import NullTests
 from asc.predicate.pattern_match import pattern_match
 from asc.predicate.pattern_work import PatternWork
 from asc.predicate.refusals import refusal
@@ -42,9 +41,11 @@ COMPARISONS = frozenset(("=", "<=>", "<", "<=", ">", ">="))
 class Typer:
     """Types and spells the expressions of one predicate against a schema; raises PredicateError for what is refused."""
 
-    def __init__(self, source: Source, schema: Schema) -> None:
+    def __init__(self, source: Source, schema: Schema, *, catches: bool = True) -> None:
         self.source = source
         self.schema = schema
+        self.catches = catches
+        """Whether what Spark throws for is spelled so that it is NULL; not where a null test catches it as a whole."""
         self.warnings: dict[str, None] = {}
         self.columns: set[tuple[str, ...]] = set()
         """The paths of the columns that were named so far."""
@@ -55,6 +56,7 @@ class Typer:
         self.scopes: list[dict[str, pa.DataType | None]] = []
         """The variables of the lambdas that the node being typed stands in, by folded name."""
         self.lambda_nodes = 0
+        self.null_tests = NullTests(self)
 
     def of(self, node: Node) -> Expression:
         """The expression of a node of any kind."""
@@ -79,7 +81,7 @@ class Typer:
         if op in COMPARISONS:
             left, right = self.of(node.args[0]), self.of(node.args[1])
             self.check_comparable(node, left, right)
-            sql = f"{_beside(left, [right])} {op} {_beside(right, [left])}"
+            sql = self.null_tests.of_comparison(node) or f"{self._beside(left, right)} {op} {self._beside(right, left)}"
             return Expression(sql, pa.bool_(), node, atomic=False)
         if op in ARITHMETIC or op in _BITWISE:
             return self._arithmetic(node)
@@ -162,8 +164,8 @@ class Typer:
             subject, low, high = self.check_between(node)
             if types.mixed_instants([subject.type, low.type, high.type]):
                 # Spark casts for each bound on its own.
-                above = f"{_beside(subject, [low])} >= {_beside(low, [subject])}"
-                below = f"{_beside(subject, [high])} <= {_beside(high, [subject])}"
+                above = f"{self._beside(subject, low)} >= {self._beside(low, subject)}"
+                below = f"{self._beside(subject, high)} <= {self._beside(high, subject)}"
                 return Expression(f"{above} AND {below}", pa.bool_(), node, atomic=False)
             sql = f"{subject.argument} BETWEEN {low.argument} AND {high.argument}"
             return Expression(sql, pa.bool_(), node, atomic=False)
@@ -172,7 +174,9 @@ class Typer:
         if op == "geometry":
             return Expression("a shape", None, node)
         if op in ("is", "is_unknown"):
-            return Expression(f"{self.check_is(node).argument} IS {node.value}", pa.bool_(), node, atomic=False)
+            subject = self.check_is(node)
+            test = self.null_tests.caught(node, node.args[0]) if node.value == "NULL" else None
+            return Expression(test or f"{subject.argument} IS {node.value}", pa.bool_(), node, atomic=False)
         if op in ("like", "rlike"):
             return pattern_match(self, node)
         if op in ("cast", "try_cast"):
@@ -199,7 +203,7 @@ class Typer:
 
     def check_is(self, node: Node) -> Expression:
         """The subject of IS NULL, IS TRUE, ...; PredicateError where Spark does not compare it with TRUE."""
-        self.check_keyed(node.args[0])
+        self.null_tests.check(node.args[0])
         subject = self.of(node.args[0])
         is_constant = subject.literal is not None and subject.type not in (pa.bool_(), pa.null())
         if node.value != "NULL" and (is_constant or not types.comparable("<=>", subject.type, pa.bool_())):
@@ -234,7 +238,7 @@ class Typer:
         if types.mixed_instants(kinds) and None in kinds:
             raise self.source.error_at(node, "IN with instants of several types:", "CAST them to one type")
         target = types.together(kinds)
-        first, *listed = (_as_instant(side, target) for side in sides)
+        first, *listed = (self._as_instant(side, target) for side in sides)
         sql = f"{first} IN ({', '.join(listed)})"
         return Expression(sql, pa.bool_(), node, atomic=False)
 
@@ -302,22 +306,11 @@ class Typer:
             raise self.source.error_at(node, "CASE with instants of several types:", "CAST them to one type")
         target = types.together(kinds)
         for condition, result in zip(conditions, results, strict=False):
-            text.append(f"WHEN {condition.sql} THEN {_as_instant(result, target)}")
+            text.append(f"WHEN {condition.sql} THEN {self._as_instant(result, target)}")
         if args:
-            text.append(f"ELSE {_as_instant(results[-1], target)}")
+            text.append(f"ELSE {self._as_instant(results[-1], target)}")
         text.append("END")
         return Expression(" ".join(text), wider(kinds), node)
-
-    def check_keyed(self, subject: Node) -> None:
-        """PredicateError for IS NULL of what is made of a map that could not be made: Spark may see that it is never
-        NULL, and not make it.
-        """
-        pending = [subject]
-        for part in pending:
-            if part.op == "call" and part.value in KEYED:
-                remedy = "Spark may not look whether a key comes twice: ask for an entry, or IS NULL of its arguments"
-                raise self.source.error_at(subject, f"IS NULL of {part.value}:", remedy)
-            pending += part.args
 
     def _index(self, node: Node) -> Expression:
         container, index = self.of(node.args[0]), self.of(node.args[1])
@@ -367,7 +360,8 @@ class Typer:
         trouble = function.trouble(call)
         if trouble:
             raise self.source.error_at(node, "call of a function", trouble)
-        made = Expression(function.sql(call), function.result(call), node)
+        sql = self.null_tests.of_call(node, call) or (function.sql(call) if self.catches else uncaught(function, call))
+        made = Expression(sql, function.result(call), node)
         if node.value in BOUNDED and made.sql != plain(call):
             self.warnings[f"{node.value} of what a record brings is NULL beyond a bound, an evaluation error"] = None
         if function.steps is not None:
@@ -380,16 +374,14 @@ class Typer:
             self._warn_of_zero(made, args[1])
         return made
 
+    def _beside(self, operand: Expression, other: Expression) -> str:
+        """The operand's text in a comparison with another one, to whose type Spark may cast it."""
+        if not types.is_instant(operand.type):
+            return operand.argument
+        return self._as_instant(operand, types.common_instant([operand.type, other.type]))
 
-def _beside(operand: Expression, others: Sequence[Expression]) -> str:
-    """The operand's text in a comparison with others, to whose type Spark may cast it."""
-    if not types.is_instant(operand.type):
-        return operand.argument
-    return _as_instant(operand, types.common_instant([operand.type, *(other.type for other in others)]))
-
-
-def _as_instant(operand: Expression, target: pa.DataType | None) -> str:
-    """The operand's text where Spark casts it to a timestamp (None: to no such type)."""
-    if target is None or not types.needs_guard(operand, target):
-        return operand.argument
-    return types.guarded(operand.sql, target)
+    def _as_instant(self, operand: Expression, target: pa.DataType | None) -> str:
+        """The operand's text where Spark casts it to a timestamp (None: to no such type)."""
+        if target is None or not self.catches or not types.needs_guard(operand, target):
+            return operand.argument
+        return types.guarded(operand.sql, target)
