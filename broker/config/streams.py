@@ -106,8 +106,8 @@ class StreamConfig(Section):
                 return
             if not self._schema_text().strip():
                 key = "schema" if self.schema_file is None else "schema_file"
-                value = None if self.schema_file is None else str(self.schema_file)
-                yield ConfigError(f"{where}.{key}", value, "is empty: write the fields, as delay INT, dest STRING")
+                file = None if self.schema_file is None else str(self.schema_file)
+                yield ConfigError(f"{where}.{key}", file, "is empty: write the fields, as delay INT, dest STRING")
                 return
             key = f"{where}.schema" if self.schema_file is None else f"{where}.schema_file '{self.schema_file}'"
             yield ConfigError(f"{key}: {error.subject}", error.value, error.remedy)
