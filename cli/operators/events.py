@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from broker.client.client import Client
-from broker.queries.query import check_id
 from cli.arguments import layer_option, stream_option, where_option
 from cli.checking import Check, check_options
 from cli.client import Json, server_options
@@ -144,5 +143,7 @@ def check(*, check: Check, query_id: str, where: str, operator: Json, layer: str
     """
     if layer and check.schema_file is not None:
         raise click.UsageError("--layer goes with --stream: the daemon has the layers")
+    from broker.queries.query import check_id
+
     check_id(query_id)
     check.show(where, operator, {"layer": layer, "per_shape": False} if layer else None)

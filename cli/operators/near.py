@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from broker.client.client import Client
-from broker.queries.query import check_id
 from cli.arguments import stream_option
 from cli.checking import Check, check_options
 from cli.client import Json, server_options
@@ -157,5 +156,7 @@ def check(*, check: Check, query_id: str, where: str, operator: Json) -> None:
 
     With --stream the daemon checks them as at a registration; with --schema no daemon is needed, no Kafka and no Java.
     """
+    from broker.queries.query import check_id
+
     check_id(query_id)
     check.show(where, operator)

@@ -37,7 +37,7 @@ def test_a_daemon_whose_stream_failed_says_what_it_runs_all_the_same(run: Run, a
     assert result.exit_code == 1
     said, _, row = result.stdout.splitlines()
     assert said == f"not ready at {address.url}: stream 's': started again"
-    assert row.split() == ["s", "0", "0", "-", "-", "-", "-", "0", "s", "json", "-", "-", "0"]
+    assert row.split() == ["s", "0", "0", "-", "-", "-", "-", "0", "s", "json", "-", "-", "0", "-"]
     found = json.loads(run("status", "--json", "--server", address.url).stdout)
     assert [stream["name"] for stream in found["streams"]] == ["s"]
 

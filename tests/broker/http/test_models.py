@@ -15,7 +15,7 @@ from broker.queries.query import QueryError
         (b'{"id": "a", "where": "n > 1", "xyz": 1}', "unknown field 'xyz': known: id, stream, where, "),
         (b'{"id": "a", "where": "n > 1", "tuple": {}}', "unknown field 'tuple': known: id, stream, where, "),
         (b'{"id": "a", "where": "n > 1", "labels": {"a": {"version": 1}}}', "field labels.a 'dict': "),
-        (b'{"id": "a", "where": "n > 1", "labels": {"\\n": null}}', "field labels.\\n None: "),
+        (b'{"id": "a", "where": "n > 1", "labels": {"\\n": null}}', "field labels.\\n: "),
         (b'{"id": "a", "where": "n > 1", "\\ud800": 1}', "unknown field '?': known: id, stream, "),
         (b'{"id": "a"}', "missing field 'where': give it"),
         (b'{"id": 5, "where": "n > 1"}', "field id 5: "),
