@@ -16,6 +16,7 @@ from cli.client import Json, address_options, connected
 from cli.output import json_option, print_json
 
 if TYPE_CHECKING:
+    from asc.schema import Schema
     from broker.answers.query import Join
 
 
@@ -93,19 +94,23 @@ def checked_offline(where: str, operator: Json | None, schema_file: Path, time_z
     from asc.predicate import normalise
     from asc.predicate.describe import plain_form
     from broker.formats.record_attributes import attributes_of
-    from broker.operators.kinds import definition_of, kind_of
-    from broker.operators.schema_analyser import SchemaAnalyser
     from cli.schema_file import read_schema
 
     # The record's own attributes are there in every stream.
     attributes = attributes_of(read_schema(schema_file))
     found = plain_form(normalise(where, attributes, time_zone=time_zone))
-    definition = None if operator is None else definition_of(operator)
+    expressions = [] if operator is None else _expressions(operator, attributes, time_zone)
+    return {**found, "expressions": expressions}
+
+
+def _expressions(operator: Json, attributes: Schema, time_zone: str) -> list[Json]:
+    # Imported for operators alone: the kinds load the kernels.
+    from broker.operators.kinds import definition_of, kind_of
+    from broker.operators.schema_analyser import SchemaAnalyser
+
+    definition = definition_of(operator)
     if definition is None:
-        return {**found, "expressions": []}
+        return []
     expressions = kind_of(definition).read(definition, SchemaAnalyser(attributes, time_zone))
     read = dict.fromkeys(one for predicate in expressions.all for one in predicate.read)
-    return {
-        **found,
-        "expressions": [{"sql": one.sql, "type": str(one.type), "spark": one.is_computed} for one in read],
-    }
+    return [{"sql": one.sql, "type": str(one.type), "spark": one.is_computed} for one in read]
