@@ -86,6 +86,12 @@ class BulkRefusedError(QueryError):
         self.errors = errors
 
 
+class TooLargeLoadError(QueryError):
+    """A bulk load in parts that is larger than unfinished loads may be."""
+
+    http_status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+
+
 class ForbiddenBulkError(BulkRefusedError):
     """A bulk load of which nothing was registered, with a line that the token of the request may not register."""
 

@@ -133,6 +133,14 @@ class Load(TypedDict):
     last_step: str | None
 
 
+class PartLoad(TypedDict):
+    """A bulk load that comes in parts and is not made yet: its parts, and their bytes."""
+
+    id: str
+    parts: int
+    bytes: int
+
+
 class Loads(TypedDict):
     """The changes in progress."""
 

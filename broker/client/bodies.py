@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -56,6 +56,22 @@ def ndjson_of(queries: Iterable[Body] | str | PathLike[str]) -> bytes:
         remedy = "give bodies of queries, as a list, or the path of a file of NDJSON"
         raise InvalidRequestError("queries of type", type(queries).__name__, remedy)
     return b"\n".join(_line(body, number) for number, body in enumerate(queries, 1))
+
+
+def parts_of(content: bytes, size: int) -> Iterator[bytes]:
+    r"""Yield lines in parts of about so many bytes, none of which cuts a line; a longer line is a part of its own.
+
+    >>> list(parts_of(b"a\nbb\nccc\n", 4))
+    [b'a\n', b'bb\n', b'ccc\n']
+    """
+    start = 0
+    while start < len(content):
+        end = content.rfind(b"\n", start, start + size) + 1
+        end = end or content.find(b"\n", start) + 1 or len(content)
+        if len(content) - start <= size:
+            end = len(content)
+        yield content[start:end]
+        start = end
 
 
 def _line(body: Body, number: int) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -17,11 +18,11 @@ from broker.answers.predicate import CheckedPredicate, Trial
 from broker.answers.query import Applied, ExcludedShape, Join, Load, Query, Registered, Removed
 from broker.answers.stream import Ready, Streams
 from broker.answers.trace import Explanation, Trace
-from broker.client.bodies import Body, checked_body, checked_mapping, given, ndjson_of, query_body
+from broker.client.bodies import Body, checked_body, checked_mapping, given, ndjson_of, parts_of, query_body
 from broker.client.connection import Connection
-from broker.client.errors import NoAnswerError, TooManyRequestsError, UnavailableError
+from broker.client.errors import ClientError, NoAnswerError, TooManyRequestsError, UnavailableError
 from broker.client.layers import NDJSON, LayerClient
-from broker.client.paths import block_path, query_path
+from broker.client.paths import block_path, load_path, query_path
 from broker.client.progress import Progress, followed
 from broker.client.refused import object_of, refused
 
@@ -30,6 +31,9 @@ TIMEOUT_S = 60.0
 
 _LOAD_TIMEOUTS = 10
 """The number of time-outs that a load, a join or a layer may last."""
+
+PART_BYTES = 16 << 20
+"""A load of more is sent in parts of about this size, as whole lines."""
 
 _LOADS_TIMEOUT_S = 2.0
 _READY_POLL_S = 0.5
@@ -136,14 +140,39 @@ class Client:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> Applied:
-        """Apply lines of NDJSON, as :meth:`apply` does."""
+        """Apply lines of NDJSON, as :meth:`apply` does. Many are sent in parts, and made in one step all the same."""
         params = {name: "true" for name, is_on in (("keep_going", keep_going), ("dry_run", dry_run)) if is_on}
-        headers = {"Content-Type": NDJSON, **_condition(replaces)}
+        condition = _condition(replaces)
+        timeout_s = self._load_timeout_s
+        if len(content) <= PART_BYTES:
+            headers = {"Content-Type": NDJSON, **condition}
+            with followed(self.loads, progress):
+                answer = self._connection.asked(
+                    "POST", "/v1/queries", params=params, content=content, headers=headers, timeout=timeout_s
+                )
+            return cast("Applied", answer)
+        path = self._sent_in_parts(content)
         with followed(self.loads, progress):
             answer = self._connection.asked(
-                "POST", "/v1/queries", params=params, content=content, headers=headers, timeout=self._load_timeout_s
+                "POST", f"{path}/commit", params=params, json={}, headers=condition, timeout=timeout_s
             )
         return cast("Applied", answer)
+
+    def _sent_in_parts(self, content: bytes) -> str:
+        """Send the parts of a large load, of which nothing is made yet, and return its path."""
+        begun = self._connection.asked("POST", "/v1/loads", json={})
+        path = load_path(self._connection.field(begun, "id", str))
+        headers = {"Content-Type": NDJSON}
+        try:
+            for number, part in enumerate(parts_of(content, PART_BYTES), 1):
+                self._connection.asked(
+                    "PUT", f"{path}/parts/{number}", content=part, headers=headers, timeout=self._load_timeout_s
+                )
+        except BaseException:
+            with suppress(ClientError):
+                self._connection.asked("DELETE", path)
+            raise
+        return path
 
     def loads(self) -> Sequence[Load]:
         """Return the changes in progress; wait two seconds at most."""

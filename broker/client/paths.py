@@ -26,6 +26,11 @@ def shape_path(layer: str, shape_id: str) -> str:
     return f"{layer_path(layer)}/shapes/{_segment('shape id', shape_id, f'asc layer show {layer}')}"
 
 
+def load_path(load_id: str) -> str:
+    """Return the path of one load in parts."""
+    return f"/v1/loads/{_segment('load', load_id, 'asc query apply')}"
+
+
 def block_path(stream: str, number: int) -> str:
     """Return the path of one block of a stream's plan."""
     return f"/v1/plan/{_segment('stream', stream, 'asc status')}/blocks/{number}"

@@ -195,6 +195,7 @@ class ApiConfig(Section):
     tls_key_file: Path | None = None
     audit_file: Path | None = None
     max_body_bytes: int = Field(default=64 * 1024 * 1024, ge=1024, strict=True)
+    max_load_bytes: int = Field(default=256 * 1024 * 1024, ge=1024, strict=True)
     requests_per_s: float = Field(default=500, gt=0, allow_inf_nan=False, strict=True)
     receive_timeout_s: float = Field(default=20, gt=0, le=3600, allow_inf_nan=False, strict=True)
     max_connections: int = Field(default=500, ge=1, strict=True)

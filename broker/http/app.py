@@ -56,6 +56,7 @@ from broker.http.models import (
     valid_body,
 )
 from broker.http.openapi import HEALTH, DescribedApp, reference
+from broker.http.part_loads import PartLoads, part_load_routes
 from broker.http.permitted import Permitted, Service
 from broker.http.registered import registered
 from broker.http.request_metrics import CountedRequests, RequestCounts
@@ -75,7 +76,7 @@ _REFUSALS = {
     404: "There is no such query, record or block, or no such address.",
     412: "The query stands, and If-None-Match says not to replace it.",
     408: "The body comes too slowly.",
-    413: "The body is larger than 2 MiB or, of a bulk load, than api.max_body_bytes.",
+    413: "The body is larger than 2 MiB or, of a bulk load, than api.max_body_bytes, or its parts api.max_load_bytes.",
     415: "The body is neither JSON nor NDJSON.",
     429: "Too many requests a second: wait as long as Retry-After says.",
     500: "It failed in a way nobody foresaw: see the daemon's log.",
@@ -113,7 +114,8 @@ def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -
     _add_error_answers(app, pages)
     app.include_router(_health(service))
     refusals = _described(_REFUSALS)
-    more = (join_routes(permitted), layer_routes(permitted))
+    part_loads = part_load_routes(permitted, PartLoads(api.max_load_bytes))
+    more = (join_routes(permitted), layer_routes(permitted), part_loads)
     for router in (_query_changes(permitted), _query_views(permitted), *more, _views(permitted)):
         app.include_router(router, responses=refusals, dependencies=[Depends(_check_parameters)])
     app.include_router(_metrics(permitted, requests, api.metrics_top_queries), responses=refusals)

@@ -41,7 +41,7 @@ _ANONYMOUS = unlimited("anonymous")
 _LEAST_BYTES_PER_S = 100_000
 """The rate below which a body is cut, once its fixed time is over."""
 
-_BULK_PATH = re.compile(r"/v1/queries|/v1/layers/[^/]+/shapes")
+_BULK_PATH = re.compile(r"/v1/queries|/v1/layers/[^/]+/shapes|/v1/loads/[^/]+/parts/[0-9]+")
 
 _CALLERS_AT_ONCE = 16
 """The most requests of one caller in progress: there are forty threads for all."""

@@ -92,6 +92,15 @@ class Permitted:
         """Return whether the caller may change anything at all."""
         return not self._scope.read_only
 
+    def check_may_change(self) -> None:
+        """Raise ForbiddenError for a caller that may change nothing."""
+        self._scope.check_change()
+
+    @property
+    def caller(self) -> str:
+        """Return the name of the caller's token, whatever host it comes from."""
+        return self._scope.name
+
     @property
     def who(self) -> str:
         """Return the caller as the audit has it: the token's name and the host."""

@@ -207,3 +207,23 @@ def test_a_wrong_token_ends_a_wait_where_it_is_tried(starting: Callable[..., Api
                 client.wait_until_ready(60, on_unready=client.streams)
             assert caught.value.status == 401
             assert TOKEN[:-1] not in f"{caught.value}{caught.value!r}"
+
+
+@pytest.mark.kafka
+@pytest.mark.spark
+def test_a_large_load_goes_in_parts_and_is_all_or_none(
+    client: Client, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.client.client.PART_BYTES", 400)
+    stream = site.stream("json")
+    bodies = [{"id": f"client-part-{n}", "where": f"n > {n}", "stream": stream, "topic": "parts"} for n in range(30)]
+    with pytest.raises(RefusedError) as caught:
+        client.apply([*bodies, {"id": "client-part-x", "where": "nn > 1", "stream": stream}])
+    assert [(line["line"], line["id"]) for line in caught.value.lines] == [(31, "client-part-x")]
+    assert list(client.list(prefix="client-part-")) == []
+    assert client.apply(bodies)["registered"] == 30
+    assert len(list(client.list(prefix="client-part-"))) == 30
+    monkeypatch.setattr("broker.client.client.PART_BYTES", 0)
+    assert client.apply(bodies, dry_run=True)["unchanged"] == 30
+    with pytest.raises(RefusedError):
+        client.apply(bodies, replaces=False)

@@ -1,0 +1,166 @@
+"""Bulk loads that come in several requests: parts are held in memory until one request makes all of them."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Request
+
+from broker.answers.query import Applied, PartLoad
+from broker.errors import BrokerError, NotThereError, TooLargeLoadError
+from broker.http.bulk import load_lines
+from broker.http.conditional import replaces
+from broker.http.permitted import Permitted
+
+_UNFINISHED_MAX = 16
+"""The unfinished loads of all callers together."""
+
+_OF_CALLER_MAX = 4
+_PARTS_MAX = 10_000
+_IDLE_S = 300.0
+"""The time after which a load to which nothing comes is forgotten."""
+
+
+@dataclass(slots=True)
+class _Unfinished:
+    """A load that is not made yet: its caller, its parts by number, and when the last one came."""
+
+    by: str
+    touched_s: float
+    parts: dict[int, bytes] = field(default_factory=dict)
+    size: int = 0
+    is_taken: bool = False
+
+
+class PartLoads:
+    """The unfinished loads of an API. Threads may share it.
+
+    Invariant: they are few, hold ``bytes_max`` at most together, and none of them is idle for longer than ``idle_s``
+    when another one begins or grows. A load is its caller's alone. Cost: its bytes, twice while it is made.
+    """
+
+    def __init__(self, bytes_max: int, *, idle_s: float = _IDLE_S, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._bytes_max = bytes_max
+        self._idle_s = idle_s
+        self._now_s = now_s
+        self._lock = threading.Lock()
+        self._loads: dict[str, _Unfinished] = {}
+
+    def begin(self, by: str) -> str:
+        """Begin a load of a caller, and return its id; BrokerError where there are too many."""
+        with self._lock:
+            self._forget_idle()
+            own = sum(load.by == by for load in self._loads.values())
+            if len(self._loads) >= _UNFINISHED_MAX or own >= _OF_CALLER_MAX:
+                remedy = f"are unfinished: try again in a moment, or within {self._idle_s:g} s"
+                raise BrokerError("loads", len(self._loads), remedy)
+            load_id = secrets.token_urlsafe(16)
+            self._loads[load_id] = _Unfinished(by, self._now_s())
+            return load_id
+
+    def put(self, load_id: str, by: str, number: int, content: bytes) -> dict[str, Any]:
+        """Put a part of a load, in place of the one of its number, and return what is there.
+
+        NotThereError for a load that the caller has not, TooLargeLoadError where too much would be held.
+        """
+        with self._lock:
+            self._forget_idle()
+            load = self._own(load_id, by)
+            more = len(content) - len(load.parts.get(number, b""))
+            held = sum(one.size for one in self._loads.values()) + more
+            if held > self._bytes_max:
+                remedy = "are more than api.max_load_bytes, of all unfinished loads: raise it, or load fewer at a time"
+                raise TooLargeLoadError("parts of loads", f"{held} bytes", remedy)
+            load.parts[number] = content
+            load.size += more
+            load.touched_s = self._now_s()
+            return self._shown(load_id, load)
+
+    @contextmanager
+    def taken(self, load_id: str, by: str) -> Iterator[bytes]:
+        """Yield the lines of all parts, in the order of their numbers; the load is over at the end, whatever becomes of
+        it. NotThereError for a load that the caller has not, or of which a part is missing.
+        """
+        with self._lock:
+            load = self._own(load_id, by)
+            missing = next((number for number in range(1, len(load.parts) + 1) if number not in load.parts), None)
+            if missing is not None:
+                raise NotThereError("part of a load", missing, "is missing: put it, and commit again")
+            load.is_taken = True
+        try:
+            yield b"\n".join(load.parts[number].removesuffix(b"\n") for number in sorted(load.parts))
+        finally:
+            with self._lock:
+                self._loads.pop(load_id, None)
+
+    def forget(self, load_id: str, by: str) -> dict[str, Any]:
+        """Forget a load, and return what it had; NotThereError for one that the caller has not."""
+        with self._lock:
+            load = self._own(load_id, by)
+            del self._loads[load_id]
+            return self._shown(load_id, load)
+
+    def _own(self, load_id: str, by: str) -> _Unfinished:
+        load = self._loads.get(load_id)
+        if load is None or load.by != by or load.is_taken:
+            remedy = f"is not known: it was made, or nothing came to it for {self._idle_s:g} s; begin it again"
+            raise NotThereError("load", load_id[:100], remedy)
+        return load
+
+    def _forget_idle(self) -> None:
+        before_s = self._now_s() - self._idle_s
+        idle = [one for one, load in self._loads.items() if load.touched_s < before_s and not load.is_taken]
+        for load_id in idle:
+            del self._loads[load_id]
+
+    def _shown(self, load_id: str, load: _Unfinished) -> dict[str, Any]:
+        return {"id": load_id, "parts": len(load.parts), "bytes": load.size}
+
+
+def part_load_routes(permitted_of: Callable[[Request], Permitted], loads: PartLoads) -> APIRouter:
+    """Return the addresses under ``/v1/loads`` of loads in parts."""
+    router = APIRouter(prefix="/v1/loads", tags=["queries"])
+    of_caller = Depends(permitted_of)
+    may_replace = Depends(replaces)
+
+    @router.post("", response_model=PartLoad, status_code=201)
+    def begin(permitted: Permitted = of_caller) -> dict[str, Any]:
+        """Begin a bulk load that comes in parts. One that nothing comes to for five minutes is forgotten."""
+        permitted.check_may_change()
+        return {"id": loads.begin(permitted.caller), "parts": 0, "bytes": 0}
+
+    @router.put("/{load_id}/parts/{number}", response_model=PartLoad)
+    async def put(
+        request: Request,
+        load_id: str,
+        number: Annotated[int, Path(ge=1, le=_PARTS_MAX)],
+        permitted: Permitted = of_caller,
+    ) -> dict[str, Any]:
+        """Put a part, whole lines of NDJSON; parts are numbered from 1, and one of the same number is replaced."""
+        return loads.put(load_id, permitted.caller, number, await request.body())
+
+    @router.post("/{load_id}/commit", response_model=Applied)
+    def commit(
+        load_id: str,
+        *,
+        keep_going: bool = False,
+        dry_run: bool = False,
+        replaces: bool = may_replace,
+        permitted: Permitted = of_caller,
+    ) -> dict[str, Any]:
+        """Make a load, as one request with all its lines would be made: all or none. It is over then, also refused."""
+        with loads.taken(load_id, permitted.caller) as content:
+            return load_lines(permitted, content, keep_going=keep_going, replaces=replaces, is_rehearsal=dry_run)
+
+    @router.delete("/{load_id}", response_model=PartLoad)
+    def forget(load_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
+        """Give up a load: nothing of it was made."""
+        return loads.forget(load_id, permitted.caller)
+
+    return router
