@@ -45,7 +45,7 @@ _COMPARISONS_OF_ELEMENT = 3
 _JOINING = frozenset(("array", "concat", "named_struct"))
 _CHOOSING = frozenset(("coalesce", "ifnull", "nvl"))
 _MAX_LENGTH = 100
-_LENGTHENING = frozenset(("lpad", "rpad", "repeat", "space"))
+_LENGTHENING = frozenset(("lpad", "rpad", "repeat", "space", "array_repeat"))
 _COMPARED = frozenset(("=", "<=>", "<", "<=", ">", ">=", "in", "between"))
 _SHRINKING_LIST = "lower lcase upper ucase trim btrim ltrim rtrim substr substring left right reverse"
 _SHRINKING = frozenset(_SHRINKING_LIST.split())
@@ -279,6 +279,9 @@ def _check_names(typer: Typer, node: Node, parent: Node | None) -> None:
         if length.op != "literal" or not (type(length.value.value) is int and length.value.value <= _MAX_LENGTH):
             remedy = f"a constant up to {_MAX_LENGTH}: each element would become as long"
             raise typer.source.error_at(length, f"length given to {node.value} in a lambda:", remedy)
+    if node.op == "call" and node.value == "sequence" and not _is_short(node):
+        remedy = f"its ends are constants up to {_MAX_SHORT}: for each element one would be made"
+        raise typer.source.error_at(node, "sequence in a lambda:", remedy)
     for arg in node.args:
         _check_names(typer, arg, node)
 
