@@ -18,7 +18,9 @@ from asc.predicate import types
 from asc.predicate.expression import Expression, column_sql
 from asc.predicate.functions.binding import bound, unused_name
 from asc.predicate.functions.caught import caught_date
+from asc.predicate.functions.function import Call
 from asc.predicate.functions.maps import if_keys_differ, key_trouble
+from asc.predicate.functions.pattern_argument import OF_TIME_PATTERNS, brings_pattern
 from asc.predicate.syntax import Node
 from asc.spark_types import folded
 
@@ -274,16 +276,26 @@ def _check_names(typer: Typer, node: Node, parent: Node | None) -> None:
         if not (_is_fixed(kind) or tested or compared):
             problem = f"{types.name(kind)} in a lambda:"
             raise typer.source.error_at(node, problem, "compare it with text, or bring it out of the lambda")
-    if node.op == "call" and node.value in _LENGTHENING:
-        length = node.args[0 if node.value == "space" else 1]
-        if length.op != "literal" or not (type(length.value.value) is int and length.value.value <= _MAX_LENGTH):
-            remedy = f"a constant up to {_MAX_LENGTH}: each element would become as long"
-            raise typer.source.error_at(length, f"length given to {node.value} in a lambda:", remedy)
-    if node.op == "call" and node.value == "sequence" and not _is_short(node):
-        remedy = f"its ends are constants up to {_MAX_SHORT}: for each element one would be made"
-        raise typer.source.error_at(node, "sequence in a lambda:", remedy)
+    if node.op == "call":
+        _check_made(typer, node)
     for arg in node.args:
         _check_names(typer, arg, node)
+
+
+def _check_made(typer: Typer, call: Node) -> None:
+    """PredicateError for a call that makes much for each element."""
+    name, args = call.value, call.args
+    if name in _LENGTHENING:
+        length = args[0 if name == "space" else 1]
+        if length.op != "literal" or not (type(length.value.value) is int and length.value.value <= _MAX_LENGTH):
+            remedy = f"a constant up to {_MAX_LENGTH}: each element would become as long"
+            raise typer.source.error_at(length, f"length given to {name} in a lambda:", remedy)
+    if name == "sequence" and not _is_short(call):
+        remedy = f"its ends are constants up to {_MAX_SHORT}: for each element one would be made"
+        raise typer.source.error_at(call, "sequence in a lambda:", remedy)
+    if name in OF_TIME_PATTERNS and brings_pattern(Call(name, [typer.of(arg) for arg in args])):
+        remedy = "a constant: for each element one would be put together"
+        raise typer.source.error_at(args[1], f"pattern given to {name} in a lambda:", remedy)
 
 
 def _count_growth(typer: Typer, node: Node, body: Node, made_of: Sequence[Expression]) -> float:

@@ -8,6 +8,12 @@ from asc.predicate.functions.caught import caught_text
 from asc.predicate.functions.function import Call, Check
 from asc.predicate.functions.time_pattern import MAX_PATTERN_CHARS, time_pattern_trouble
 
+_OF_TIME_LIST = """
+date_format from_unixtime to_char to_date to_timestamp to_timestamp_ltz to_timestamp_ntz to_unix_timestamp to_varchar
+try_to_timestamp unix_timestamp
+"""
+OF_TIME_PATTERNS = frozenset(_OF_TIME_LIST.split())
+"""Functions whose second argument may be a pattern of times."""
 _MOST_SHOWN = 16.0
 """Two letters of a pattern may become the name of a time zone."""
 

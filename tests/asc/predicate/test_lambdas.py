@@ -100,6 +100,8 @@ def test_text_and_type(text: str, sql: str | None, data_type: pa.DataType) -> No
         ("transform(sequence(1, 100), x -> x)", "an array of the record"),
         ("transform_keys(m, (k, v) -> NULL)", "keys of type VOID"),
         ("exists(xs, x -> size(sequence(x, 5)) > 3)", "ends are constants up to 50"),
+        ("exists(tags, t -> to_date(t, t) IS NULL)", "pattern given to to_date in a lambda"),
+        ("exists(tags, t -> date_format(TIMESTAMP '2024-01-01', t) = '1')", "pattern given to date_format in a lambda"),
         ("exists(xs, x -> size(sequence(1, 900)) > x)", "ends are constants up to 50"),
         ("exists(xs, x -> size(array_repeat(1, x)) > 3)", "length given to array_repeat in a lambda"),
         ("map_zip_with(m, map(1, 2), (k, a, b) -> a)", "the keys must be of one type"),
