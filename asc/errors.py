@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+_WIDE_CHARS = 100
+"""Of a line that is longer the part around a position is shown."""
+_AROUND_CHARS = 30
+
 
 class AscError(Exception):
     """Something the user can mend.
@@ -63,14 +67,25 @@ class PredicateError(AscError):
         self.end = end
 
     def caret(self) -> str:
-        """The line of the text that holds the trouble with carets under it; empty where no position is known."""
+        """The line of the text that holds the trouble with carets under it; empty where no position is known.
+
+        Of a long line it is the part around the trouble, with dots where more was.
+        """
         if self.start is None:
             return ""
         line_start = self.text.rfind("\n", 0, self.start) + 1
         line_end = self.text.find("\n", self.start)
         line = self.text[line_start : line_end if line_end >= 0 else len(self.text)]
+        place = self.start - line_start
         width = max(1, min(self.end or self.start + 1, line_start + len(line)) - self.start)
-        return f"{line}\n{' ' * (self.start - line_start)}{'^' * width}"
+        if len(line) > _WIDE_CHARS:
+            first = max(0, min(place - _AROUND_CHARS, len(line) - 2 * _AROUND_CHARS))
+            last = min(len(line), max(first, place) + 2 * _AROUND_CHARS - min(place - first, _AROUND_CHARS))
+            before, after = "..." * (first > 0), "..." * (last < len(line))
+            line = f"{before}{line[first:last]}{after}"
+            place += len(before) - first
+            width = max(1, min(width, len(line) - len(after) - place))
+        return f"{line}\n{' ' * place}{'^' * width}"
 
 
 class FeedFormError(AscError):

@@ -151,7 +151,7 @@ class Matcher:
             if attribute.is_computed:
                 raise PredicateError(
                     f"query {query_id!r} needs Spark to compute",
-                    attribute.read.shown,
+                    attribute.as_written,
                     "use broker.match, or compare plain columns",
                 )
         return Query(query_id, predicate)

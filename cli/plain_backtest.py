@@ -24,7 +24,7 @@ def why_spark(queries: Sequence[Query]) -> str | None:
     for query in queries:
         for attribute in query.predicate.p_attributes:
             if attribute.is_computed:
-                return f"query {query.id!r} has Spark compute {attribute.read.sql}"
+                return f"query {query.id!r} has Spark compute {attribute.as_written}"
     return None
 
 

@@ -29,6 +29,7 @@ class PAttribute:
 
     With ``like`` it is a boolean that the engine finds in the values of another p-attribute, the subject of the match;
     ``is_matched`` says that one is such a subject: it stands in a plan beside the same one that is compared.
+    ``written`` is the text in the predicate that it was made of, where it is an expression.
     ``elements``: of a subject that is an array as a text. ``parts``: of a subject that is a position, the two numbers
     that it is made of, or of a box the four; what is matched with it are shapes (:mod:`asc.spatial.shape`).
     """
@@ -43,6 +44,7 @@ class PAttribute:
     is_matched: bool = False
     elements: Elements | None = field(default=None, compare=False)
     parts: tuple[PAttribute, ...] = field(default=(), compare=False)
+    written: str = field(default="", compare=False)
 
     @property
     def read(self) -> PAttribute:
@@ -60,6 +62,11 @@ class PAttribute:
         if self.elements is not None:
             return self.elements.array
         return str(self) if self.parts else self.sql
+
+    @property
+    def as_written(self) -> str:
+        """Return what stands for it in the predicate: what it is spelled as for Spark is nothing for an error."""
+        return self.written or self.read.written or self.read.shown
 
     @property
     def part_texts(self) -> tuple[str, ...]:

@@ -89,7 +89,10 @@ def _unresolved(typer: Typer, node: Node, error: SchemaError) -> Exception:
             return typer.source.error_at(node, "unknown column", entry)
         if pa.types.is_list(parent.type):
             return typer.source.error_at(node, "unknown column", f"an element of an array is {parent.name}[0]")
-    return typer.source.error(error.subject, error.value, error.remedy, node.start, node.end)
+    remedy = error.remedy
+    if len(node.value) == 1 and not remedy.startswith("did you mean"):
+        remedy += f"; where it is a text, write {quoted(name)} in quotes"
+    return typer.source.error(error.subject, error.value, remedy, node.start, node.end)
 
 
 def _has_parts(kind: pa.DataType) -> bool:

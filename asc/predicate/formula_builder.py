@@ -23,7 +23,7 @@ from asc.predicate.null_tests import NODE_CHARS
 from asc.predicate.pattern import like_parts
 from asc.predicate.spatial import SpatialReader, is_condition, is_distance, refuse_in_spark
 from asc.predicate.spatial_operand import OperandReader
-from asc.predicate.syntax import Node, Source
+from asc.predicate.syntax import Node, Source, shortened
 from asc.predicate.typer import COMPARISONS, Typer
 from asc.schema import Schema
 from asc.spatial.layer import ShapeName
@@ -34,6 +34,9 @@ _FLIPPED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 _ALONE = 20
 """What one more expression costs Spark whatever it holds, in nodes."""
+
+_WRITTEN_CHARS = 200
+"""Of the text of an expression that errors show."""
 
 
 class FormulaBuilder:
@@ -103,9 +106,14 @@ class FormulaBuilder:
                 tests = self._typer.null_tests.weight(expression.node)
                 weight = _ALONE + expression.node.weight + tests + len(error or "") // NODE_CHARS
                 steps = self._typer.pattern_work.of(expression.node)
-                found = PAttribute(expression.sql, data_type, None, error, weight, steps)
+                found = PAttribute(
+                    expression.sql, data_type, None, error, weight, steps, written=self._written(expression.node)
+                )
             self._attributes[expression.sql] = found
         return found
+
+    def _written(self, node: Node) -> str:
+        return shortened(self._typer.source.text[node.start : node.end], _WRITTEN_CHARS)
 
     def _bare(self, node: Node) -> Formula:
         """A condition that is no comparison: a boolean column, constant, function call, RLIKE, ..."""

@@ -11,6 +11,7 @@ from asc.predicate.functions import FUNCTIONS
 
 _RECORD = "a predicate sees one record at a time"
 _SESSION = "a predicate depends on the record alone"
+_CLOCK = f"{_SESSION}, not on the clock: of a stream's record _timestamp is the time, else compare with a constant"
 _REACH = "functions that reach the JVM, files or the session are not allowed"
 _SKETCH = "Spark throws for bytes that are no sketch"
 _PACKAGE = "it needs a package that the broker does not have"
@@ -44,14 +45,14 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
         stack variant_explode variant_explode_outer
         """,
     ),
+    ("non-deterministic", _CLOCK, "curdate current_date current_timestamp localtimestamp now"),
     (
         "non-deterministic",
         _SESSION,
         """
-        curdate current_catalog current_database current_date current_schema current_timestamp current_timezone
-        current_user input_file_block_length input_file_block_start input_file_name localtimestamp
-        monotonically_increasing_id now rand randn random randstr session_user shuffle spark_partition_id uniform user
-        uuid version
+        current_catalog current_database current_schema current_timezone current_user input_file_block_length
+        input_file_block_start input_file_name monotonically_increasing_id rand randn random randstr session_user
+        shuffle spark_partition_id uniform user uuid version
         """,
     ),
     (

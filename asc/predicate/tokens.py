@@ -87,7 +87,8 @@ def tokens_of(source: Source) -> list[Token]:
                 Token(WORD, m.group().upper(), start + m.start(), start + m.end()) for m in _ANY_WORD.finditer(raw)
             ]
         else:
-            raise source.error("unexpected", raw[:60], "Spark SQL has no such token in an expression", start, end)
+            remedy = "between conditions write AND" if raw == "&&" else "Spark SQL has no such token in an expression"
+            raise source.error("unexpected", raw[:60], remedy, start, end)
     if "/*+" in text or "\\\n" in text:
         _check_comments(source, found)
     # the second is what follows the first for a parser that looks ahead

@@ -16,6 +16,7 @@ from asc.predicate.functions.function import plain
 from asc.predicate.functions.growth import joined
 from asc.predicate.functions.joining import joined_by
 from asc.predicate.functions.uncaught import uncaught
+from asc.predicate.hints import WRITE_OR, compared_with_null, joined_conditions
 from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, instant_arithmetic, instant_call
 from asc.predicate.interval_arithmetic import INTERVAL_FUNCTIONS, TRIED, interval_call, negative
 from asc.predicate.lambdas import LAMBDA_FUNCTIONS, lambda_call
@@ -97,10 +98,12 @@ class Typer:
     def condition(self, node: Node) -> Expression:
         """The expression of a node that must be boolean."""
         expression = self.of(node)
+        if node.op == "||":
+            kind = types.name(expression.type or pa.string())
+            raise self.source.error_at(node, f"{kind} where a condition must stand:", WRITE_OR)
         if expression.type is not None and expression.type not in (pa.bool_(), pa.null()):
-            raise self.source.error_at(
-                node, f"{types.name(expression.type)} where a condition must stand:", "compare it with something"
-            )
+            subject = f"{types.name(expression.type)} where a condition must stand:"
+            raise self.source.error_at(node, subject, "compare it with something")
         return expression
 
     def operator(
@@ -143,11 +146,12 @@ class Typer:
     def check_comparable(self, node: Node, left: Expression, right: Expression) -> None:
         """PredicateError where Spark compares no values of these two types."""
         if not types.comparable(node.op, left.type, right.type):
-            raise self.source.error_at(
-                node,
-                f"{types.name(left.type)} compared with {types.name(right.type)}:",
-                types.comparison_remedy(left, right),
-            )
+            subject = f"{types.name(left.type)} compared with {types.name(right.type)}:"
+            remedy = joined_conditions(left, right) or types.comparison_remedy(left, right)
+            raise self.source.error_at(node, subject, remedy)
+        warning = compared_with_null(self.source, node, left, right)
+        if warning:
+            self.warnings[warning] = None
 
     def check_between(self, node: Node) -> list[Expression]:
         """Subject and bounds of a BETWEEN; PredicateError where Spark compares no values of their types."""
@@ -248,6 +252,8 @@ class Typer:
         trouble = concatenation_trouble(kinds)
         if trouble is not None:
             raise self.source.error_at(node, "||:", trouble)
+        if pa.bool_() in kinds:
+            self.warnings[f"{sides[0].argument} || {sides[1].argument}: {WRITE_OR}"] = None
         known = all(kind is not None and (kind == pa.string() or types.is_container(kind)) for kind in kinds)
         made = self.operator(node, "||", sides[0], sides[1], type_of_concatenation(kinds) if known else None)
         made.growth = self._count_joined(node, sides, sum(side.growth for side in sides if side.literal is None))

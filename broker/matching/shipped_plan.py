@@ -49,7 +49,7 @@ class ShippedPlan:
         with ansi_off(frame.sparkSession):
             found = analyse(frame, plan.p_attributes)
             for attribute, remedy in found.refusals.items():
-                raise MatchError(_subject(attribute, queries), attribute.sql, remedy)
+                raise MatchError(_subject(attribute, queries), attribute.as_written, remedy)
             conditions: Mapping[int, str] = countable_errors(frame, plan.p_attributes) if counts_errors else {}
         nullable = [found.nullable[attribute] for attribute in plan.p_attributes]
         transport = Transport.of(plan.p_attributes, nullable, conditions)

@@ -213,10 +213,10 @@ class StreamAnalyser:
             asked = [unknown[place] for place in places]
             found = self._in_time(partial(self._analysis, asked), None if patiently else _ASKED_S)
             if found is None:
-                refused.update((a, QueryError("expression", a.sql[:200], _TOO_LONG)) for a in asked)
+                refused.update((a, QueryError("expression", a.as_written, _TOO_LONG)) for a in asked)
                 continue
             self._remember(found.nullable)
-            refused.update((a, QueryError("expression", a.sql, reason)) for a, reason in found.refusals.items())
+            refused.update((a, QueryError("expression", a.as_written, reason)) for a, reason in found.refusals.items())
         return refused
 
     def _unknown(self, computed: dict[PAttribute, None]) -> list[PAttribute]:

@@ -155,4 +155,4 @@ class Inquiry:
 
 def _parked_for(attribute: PAttribute, fault: str, reason: str) -> str:
     remedy = "change it, or register it anew to try again"
-    return f"is parked, for its expression {attribute.sql[:200]!r} {fault} ({reason}): {remedy}"
+    return f"is parked, for its expression {attribute.as_written[:200]!r} {fault} ({reason}): {remedy}"

@@ -19,8 +19,27 @@ def test_one_line_whatever_the_value() -> None:
         ("a > 1 AND\nbb", 6, 12, "a > 1 AND\n      ^^^"),
         ("a >", 3, 3, "a >\n   ^"),
         ("a >", None, None, ""),
+        (
+            "a = 1 AND " * 50 + "bb" + " AND a = 1" * 50,
+            500,
+            502,
+            "..." + "a = 1 AND " * 3 + "bb" + " AND a = 1" * 2 + " AND a =..." + "\n" + " " * 33 + "^^",
+        ),
+        ("bb" + " AND a = 1" * 50, 0, 2, "bb" + " AND a = 1" * 5 + " AND a =...\n^^"),
+        ("a = 1 AND " * 50 + "bb", 500, 502, "..." + ("a = 1 AND " * 6)[2:] + "bb\n" + " " * 61 + "^^"),
+        ("x" * 500, 0, 500, "x" * 60 + "...\n" + "^" * 60),
     ],
-    ids=["start", "second line", "to the end of its line", "past the end", "no position"],
+    ids=[
+        "start",
+        "second line",
+        "to the end of its line",
+        "past the end",
+        "no position",
+        "amid a long line",
+        "at its start",
+        "at its end",
+        "all of it",
+    ],
 )
 def test_carets_stay_in_the_line(text: str, start: int | None, end: int | None, caret: str) -> None:
     assert PredicateError("x", "y", "z", text=text, start=start, end=end).caret() == caret

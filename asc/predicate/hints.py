@@ -1,0 +1,31 @@
+"""What a text that Spark reads otherwise than it was meant is likely to mean."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from asc.predicate.expression import Expression
+from asc.predicate.syntax import Node, Source, shortened
+
+WRITE_OR = "|| joins texts: between conditions write OR"
+
+
+def compared_with_null(source: Source, node: Node, left: Expression, right: Expression) -> str | None:
+    """The warning that a comparison with NULL, whose outcome is NULL, was meant as IS NULL; None for any other."""
+    if node.op == "<=>" or left.type == right.type or pa.null() not in (left.type, right.type):
+        return None
+    value, null = (right, left) if left.type == pa.null() else (left, right)
+    if null.node.op != "literal":
+        return None
+    between = source.text[left.node.end : right.node.start]
+    test = "IS NOT NULL" if "!" in between or "<>" in between else "IS NULL"
+    asked = shortened(source.text[value.node.start : value.node.end])
+    compared = shortened(source.text[node.start : node.end])
+    return f"{compared} is NULL for every record: write {asked} {test}"
+
+
+def joined_conditions(left: Expression, right: Expression) -> str | None:
+    """The remedy where ``||`` within a comparison was meant as OR; None where there is none."""
+    sides = [left.node, *left.node.args[-1:], right.node, *right.node.args[:1]]
+    joins = any(side.op == "||" for side in sides)
+    return WRITE_OR if joins and pa.bool_() in (left.type, right.type) else None
