@@ -1,4 +1,4 @@
-"""Casts as typed expressions."""
+"""Casts and collations as typed expressions."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from asc.spark_types import VARIANT
 
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer
+
+_COMPARING = frozenset(("=", "<=>", "<", "<=", ">", ">=", "in", "is", "collate"))
 
 
 def cast(typer: Typer, node: Node) -> Expression:
@@ -41,6 +43,22 @@ def cast(typer: Typer, node: Node) -> Expression:
     if throws and typer.catches:
         return Expression(f"TRY_CAST({operand.sql} AS {spelling})", target, node)
     return Expression(f"{node.op.upper()}({operand.sql} AS {spelling})", target, node)
+
+
+def check_collated(typer: Typer, node: Node) -> None:
+    """PredicateError where a collated text is more than compared: Spark may take the square of its length."""
+    for arg in node.args:
+        if arg.op == "collate" and node.op not in _COMPARING and not (node.op == "call" and node.value == "collation"):
+            remedy = "compare it by = <> < <= > >= <=> or IN, or use lower(text)"
+            raise typer.source.error_at(arg, "collated text that is not compared:", remedy)
+
+
+def collated(typer: Typer, node: Node) -> Expression:
+    """A text that Spark compares otherwise than byte by byte, so that its type is none that is known here."""
+    operand = typer.of(node.args[0])
+    if operand.type not in (None, pa.string(), pa.null()):
+        raise typer.source.error_at(node, f"collation of {types.name(operand.type)}:", "CAST it to STRING")
+    return Expression(f"{operand.argument} COLLATE {node.value}", None, node, atomic=False)
 
 
 def _check_parts(typer: Typer, node: Node, operand: Expression) -> None:

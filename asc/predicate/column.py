@@ -23,7 +23,8 @@ def column(typer: Typer, node: Node) -> Expression:
     """A variable of a lambda, a column, or what its name leads to; PredicateError for a name that means nothing."""
     for scope in reversed(typer.scopes):
         name = node.value[0]
-        if folded(name) in scope:
+        # identifier('x') is a column alone
+        if folded(name) in scope and node.written is None:
             return inside(typer, Expression(column_sql((name,)), scope[folded(name)], node), node.value[1:])
     try:
         attribute = typer.schema.resolve(node.value)

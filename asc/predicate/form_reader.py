@@ -5,6 +5,7 @@ What says the same as a plain call is read as that call; see ``Node.written``.
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pyarrow as pa
 from asc.keys.byte_strings import quoted
 from asc.predicate.literal import Literal
 from asc.predicate.syntax import Node
-from asc.predicate.tokens import END, QUOTED, WORD
+from asc.predicate.tokens import END, QUOTED, RAW_STRING, STRING, WORD
 from asc.predicate.type_reader import TypeReader
 from asc.spark_types import ddl_of_type, simple_type
 
@@ -21,6 +22,9 @@ CASTS = frozenset(_CAST_LIST.split())
 """The casts that are also written as functions."""
 
 _TRIMS = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
+_PART = re.compile(r"`(?:[^`]|``)+`|\w+")
+_PATH = re.compile(rf"\s*(?:{_PART.pattern})(?:\s*\.\s*(?:{_PART.pattern}))*\s*")
+"""The name of a column, in parts, as a constant has it."""
 _UNIT_LIST = "YEAR QUARTER MONTH WEEK DAY DAYOFYEAR HOUR MINUTE SECOND MILLISECOND MICROSECOND"
 _UNITS = frozenset(_UNIT_LIST.split())
 _ADDS = frozenset(("timestampadd", "dateadd", "date_add"))
@@ -80,6 +84,18 @@ class FormReader(TypeReader):
         if name in ("like", "ilike") and 2 <= len(args) <= 3:
             made = self._one_pattern(args, name.upper(), start)
             return Node(made.op, made.args, start, made.end, written=node)
+        if name == "collate":
+            if len(args) != 2:
+                raise self._source.error_at(node, "call of a function", f"collate takes 2 arguments, not {len(args)}")
+            named = args[1].value.value if args[1].op == "literal" else None
+            if not isinstance(named, str):
+                raise self._source.error_at(args[1], "name of a collation", "write it as a constant: 'UTF8_LCASE'")
+            self._check_collation(named, args[1].start, args[1].end)
+            return self._node("collate", (args[0],), start, named, written=node)
+        if name == "div":
+            if len(args) != 2:
+                raise self._source.error_at(node, "call of a function", f"div takes 2 arguments, not {len(args)}")
+            return self._node("div", tuple(args), start, written=node)
         if name in CASTS and len(args) == 1:
             target = simple_type(name)
             assert target is not None
@@ -107,8 +123,10 @@ class FormReader(TypeReader):
     # -- forms with words between the arguments; the name and the parenthesis were read
 
     def _form(self, name: str, start: int) -> Node | None:
+        if name == "identifier":
+            return self._identifier(start)
         if self._token.kind == ")":
-            return None
+            return self._empty_struct(start) if name == "struct" else None
         if name == "trim":
             return self._trim(start)
         if name in ("substr", "substring"):
@@ -122,6 +140,25 @@ class FormReader(TypeReader):
         if name == "struct":
             return self._items("struct", start)
         return None
+
+    def _empty_struct(self, start: int) -> Node:
+        self._advance()
+        return self._node("struct", (), start, ())
+
+    def _identifier(self, start: int) -> Node:
+        """``identifier('place.city')``: the column of that name."""
+        if self._token.kind not in (STRING, RAW_STRING):
+            self._fail("identifier takes the name of a column as a constant: identifier('city')", "call of a function")
+        literal = self._string()
+        self._expect(")")
+        if self._token.kind == "(":
+            self._fail("identifier names a column here: write the function itself", "call of a function")
+        if not _PATH.fullmatch(literal.value.value):
+            raise self._source.error_at(literal, "name of a column", "write it as in a predicate: 'city', 'place.city'")
+        parts = _PART.findall(literal.value.value)
+        path = tuple(part[1:-1].replace("``", "`") if part.startswith("`") else part for part in parts)
+        written = self._node("form", (literal,), start, "identifier({0})")
+        return self._node("column", (), start, path, written=written)
 
     def _at_operand(self) -> bool:
         """Whether the token after this one can stand behind a keyword, so that this one is no column."""

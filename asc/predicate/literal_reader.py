@@ -47,13 +47,11 @@ class LiteralReader(TokenReader):
         start = self._token.start
         parts: list[str] = []
         previous: Token | None = None
+        doubled = False
         while self._token.kind in (STRING, RAW_STRING):
             token = self._advance()
             raw = self._text[token.start : token.end]
-            if previous is not None and previous.end == token.start:
-                # versions of Spark differ: a quote inside a string, or two strings to be joined
-                remedy = "a quote inside a string is \\' ; strings to be joined need a blank between them"
-                raise self._source.error("doubled quote in", shortened(raw), remedy, previous.start, token.end)
+            doubled |= previous is not None and previous.end == token.start and self._text[token.start] in "'\""
             try:
                 parts.append(string(raw))
             except (ValueError, OverflowError):
@@ -62,6 +60,10 @@ class LiteralReader(TokenReader):
                 ) from None
             previous = token
         value = "".join(parts)
+        if doubled:
+            written = shortened(self._text[start : previous.end if previous else start])
+            warning = f"{written} is read as {quoted(shortened(value))}, strings joined: a quote inside of one is \\'"
+            self._source.warnings[warning] = None
         known = value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value)
         if not known:
             raise self._source.error(

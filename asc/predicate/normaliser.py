@@ -10,6 +10,7 @@ from asc.predicate.formula_builder import FormulaBuilder
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Conjunct, Predicate
 from asc.predicate.parser import parse
+from asc.predicate.stars import with_columns
 from asc.predicate.syntax import Node, shortened
 from asc.predicate.time_words import check_time_words
 from asc.schema import Schema
@@ -48,6 +49,8 @@ def normalised(tree: Node, builder: FormulaBuilder, limits: Limits) -> Predicate
     """As :func:`normalise`, of a tree that was parsed, and what makes formulas of it."""
     source = builder.typer.source
     text = source.text
+    if "*" in text:
+        tree = with_columns(tree, builder.typer)
     if tree.weight > limits.length_chars:
         # Only what repeats its operands weighs more than it has characters; to type it would take as long.
         raise PredicateError("predicate that repeats its parts:", shortened(text), "nest fewer of them in each other")

@@ -22,6 +22,7 @@ OF_NULL: Mapping[str, str] = MappingProxyType(
         "array_repeat": "for the value: repeated",
         "cardinality": "-1",
         "coalesce": _FIRST,
+        "collation": "the name of the collation",
         "concat_ws": "passed over; NULL for the separator",
         "decode": "equals NULL among what is looked for; for a character set NULL",
         "equal_null": "TRUE for two, FALSE for one",

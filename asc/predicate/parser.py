@@ -254,19 +254,24 @@ class _Parser(FormReader):
             if kind == "[":
                 self._advance()
                 node = self._node("index", (node, self._argument(closing="]")), start)
+            elif kind == "." and self._peek().kind == "*" and node.op == "column":
+                self._advance()
+                self._advance()
+                return self._node("star", (), start, node.value)
             elif kind == ".":
                 self._advance()
                 part = self._part()
-                if node.op == "column":
+                if node.op == "column" and node.written is None:
                     node = self._node("column", (), start, (*node.value, part))
                 else:
                     node = self._node("field", (node,), start, part)
             elif kind == "::":
                 self._advance()
                 node = self._node("cast", (node,), start, self._type())
+            elif self._token.word == "COLLATE":
+                self._advance()
+                node = self._node("collate", (node,), start, self._collation())
             else:
-                if self._token.word == "COLLATE":
-                    self._no_collation()
                 return node
 
     def _argument(self, closing: str = "") -> Node:

@@ -63,14 +63,13 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
         """,
     ),
     ("throwing", _SKETCH, "hll_sketch_estimate hll_union"),
-    ("unsupported", "strings compare by their bytes: use lower", "collate collation"),
     ("unsupported", _PACKAGE, "from_avro from_protobuf schema_of_avro to_avro to_protobuf"),
     ("unsupported", "write CASE WHEN", "when"),
 )
 
 _LANGUAGE_LIST = """
-! != % & * + - / < << <= <=> <> = == > >= >> >>> ^ | || ~ aggregate and between bigint binary boolean case cast date
-date_part datepart decimal div double exists extract filter float forall ilike in int like map_filter map_zip_with
+! != % & * + - / < << <= <=> <> = == > >= >> >>> ^ | || ~ aggregate and between bigint binary boolean case cast collate
+date date_part datepart decimal div double exists extract filter float forall ilike in int like map_filter map_zip_with
 not or reduce smallint string struct timestamp tinyint transform transform_keys transform_values zip_with
 """
 LANGUAGE = frozenset(_LANGUAGE_LIST.split())

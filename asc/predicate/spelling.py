@@ -108,6 +108,10 @@ class _Speller:
             return str(value).format(*(self.spelled(arg, _VALUE) for arg in args))
         if op == "index":
             return f"{self.spelled(args[0], _PRIMARY)}[{self.spelled(args[1], _ANY)}]"
+        if op == "collate":
+            return f"{self.spelled(args[0], _PRIMARY)} COLLATE {value}"
+        if op == "star":
+            return f"{column_sql(value)}.*" if value else "*"
         if op == "field":
             return f"{self.spelled(args[0], _PRIMARY)}.{column_sql((value,))}"
         return self._case(node)

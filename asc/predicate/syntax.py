@@ -77,7 +77,8 @@ class Node:
     column                                                         the parts of its name
     literal                                                        asc.predicate.literal.Literal
     geometry                                                       the shape of a layer's row, or None
-    star                                                           (refused: ``*`` as an argument)
+    star                                                           the parts of ``p`` in ``p.*``, none of ``*``
+    collate             text                                       the name of its collation
     ==================  =========================================  =================================
 
     A form that says what another one says is read as the other one; ``written`` is then the node of the form that
@@ -156,12 +157,13 @@ def _beyond_operands(op: str, args: tuple[Node, ...], value: object) -> int:
 
 
 class Source:
-    """The text of a predicate: what errors point into."""
+    """The text of a predicate: what errors point into, and what was found odd as it was read."""
 
-    __slots__ = ("text",)
+    __slots__ = ("text", "warnings")
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.warnings: dict[str, None] = {}
 
     def error(self, subject: str, value: object, remedy: str, start: int, end: int) -> PredicateError:
         """A PredicateError that points at ``text[start:end]``."""

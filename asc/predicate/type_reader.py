@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 
 from asc.errors import SchemaError
@@ -9,10 +11,14 @@ from asc.predicate import interval
 from asc.predicate.interval_type import CALENDAR, FIELDS, interval_type
 from asc.predicate.literal_reader import LiteralReader
 from asc.predicate.syntax import Node, shortened
-from asc.predicate.tokens import END, NUMBER, RAW_STRING, STRING, WORD
+from asc.predicate.tokens import END, NUMBER, QUOTED, RAW_STRING, STRING, WORD
 from asc.spark_types import ddl_of_type, decimal_type, fields_of_ddl, simple_type
 
 _TEXTS = ("CHAR", "CHARACTER", "VARCHAR")
+_COLLATION = re.compile(
+    r"(?:system\.builtin\.)?(?:UTF8_BINARY|UTF8_LCASE|(?:UNICODE|[a-z]{2,3}(?:_[a-z]{4})?(?:_[a-z]{3})?)(?:_[CA][SI])*)",
+    re.IGNORECASE,
+)
 _CONTAINERS = ("ARRAY", "MAP", "STRUCT")
 
 
@@ -89,7 +95,28 @@ class TypeReader(LiteralReader):
 
     def _no_collation(self) -> None:
         if self._token.word == "COLLATE" and self._peek().kind == WORD:
-            self._fail("strings are compared as UTF-8 bytes; write lower(text) to ignore case", "not supported:")
+            self._fail("write CAST(value AS STRING) COLLATE name", "collation in a cast is not supported:")
+
+    def _collation(self) -> str:
+        """The name of a collation, as it is written."""
+        start = self._token.start
+        end = self._advance_name()
+        while self._token.kind == ".":
+            self._advance()
+            end = self._advance_name()
+        name = self._text[start:end]
+        self._check_collation(name.replace("`", ""), start, end)
+        return name
+
+    def _advance_name(self) -> int:
+        if self._token.kind not in (WORD, QUOTED):
+            self._fail("after COLLATE comes the name of a collation: UTF8_LCASE, UNICODE_CI, ...")
+        return self._advance().end
+
+    def _check_collation(self, name: str, start: int, end: int) -> None:
+        if not _COLLATION.fullmatch(name):
+            remedy = "write one such as UTF8_LCASE, UNICODE_CI or DE_AI"
+            raise self._source.error("unknown collation", shortened(name), remedy, start, end)
 
     def _at_interval(self) -> bool:
         """Whether the word INTERVAL begins a constant here, and is not a column."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from asc.predicate import types
-from asc.predicate.cast import cast
+from asc.predicate.cast import cast, check_collated, collated
 from asc.predicate.column import column, inside
 from asc.predicate.common_type import wider
 from asc.predicate.expression import Expression
@@ -47,7 +47,7 @@ class Typer:
         self.schema = schema
         self.catches = catches
         """Whether what Spark throws for is spelled so that it is NULL; not where a null test catches it as a whole."""
-        self.warnings: dict[str, None] = {}
+        self.warnings = source.warnings
         self.columns: set[tuple[str, ...]] = set()
         """The paths of the columns that were named so far."""
         self.pattern_work = PatternWork(source)
@@ -73,6 +73,7 @@ class Typer:
         return found
 
     def _made(self, node: Node) -> Expression:
+        check_collated(self, node)
         op = node.op
         if op == "column":
             return column(self, node)
@@ -197,6 +198,8 @@ class Typer:
             return self._field(node)
         if op in ("row", "struct"):
             return row(self, node)
+        if op == "collate":
+            return collated(self, node)
         if op == "interval":
             return Expression(node.value.sql, node.value.type, node)
         if op == "lambda":
@@ -210,7 +213,9 @@ class Typer:
         self.null_tests.check(node.args[0])
         subject = self.of(node.args[0])
         is_constant = subject.literal is not None and subject.type not in (pa.bool_(), pa.null())
-        if node.value != "NULL" and (is_constant or not types.comparable("<=>", subject.type, pa.bool_())):
+        if node.op == "is_unknown" and is_constant:
+            return self.condition(node.args[0])
+        if node.value != "NULL" and not types.comparable("<=>", subject.type, pa.bool_()):
             return self.condition(node.args[0])
         return subject
 

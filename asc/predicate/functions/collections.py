@@ -162,7 +162,7 @@ def _struct_of_named(call: Call) -> pa.DataType | None:
 
 
 def _direction(call: Call) -> str | None:
-    if len(call.args) > 1 and not isinstance(call.constant(1), bool):
+    if len(call.args) > 1 and not isinstance(call.constant(1), bool) and not call.is_null(1):
         return "sort_array takes TRUE or FALSE: whether the smallest comes first"
     return None
 

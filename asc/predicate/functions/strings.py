@@ -181,6 +181,7 @@ def _table() -> dict[str, Function]:
             fails=True,
         ),
         **dict.fromkeys(("char", "chr"), Function(1, 1, "i", STRING)),
+        "collation": Function(1, 1, "S", STRING),
         "is_valid_utf8": Function(1, 1, "s", BOOLEAN),
         "make_valid_utf8": Function(1, 1, "s", STRING, growth=times(3)),
         "try_validate_utf8": Function(1, 1, "s", STRING),

@@ -20,6 +20,7 @@ SCHEMA = Schema.from_ddl("n INT, s STRING, flag BOOLEAN, ts TIMESTAMP, big BIGIN
         ("NULL == n + 1", "NULL == n + 1 is NULL for every record: write n + 1 IS NULL"),
         ("CASE WHEN s = NULL THEN TRUE END", "s = NULL is NULL for every record: write s IS NULL"),
         ("(flag || n) = 'true1'", "flag || n: || joins texts: between conditions write OR"),
+        ("s = 'it''s'", r"'it''s' is read as 'its', strings joined: a quote inside of one is \'"),
     ],
 )
 def test_what_may_be_a_mistake_is_warned_of(text: str, warning: str) -> None:

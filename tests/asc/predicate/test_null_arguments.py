@@ -99,6 +99,7 @@ SAID: dict[str, dict[str, Any]] = {
     "array_repeat": {f"array_repeat({NULL}, 2)": [None, None]},
     "cardinality": {"cardinality(nullif(list, list))": -1},
     "coalesce": {f"coalesce({NULL}, 7, 8)": 7},
+    "collation": {f"collation({TEXT})": "SYSTEM.BUILTIN.UTF8_BINARY"},
     "concat_ws": {f"concat_ws('-', s, {TEXT}, s)": "5-5", f"concat_ws({TEXT}, s)": None},
     "decode": {f"decode({NULL}, NULL, 'a', 'b')": "a", f"decode(raw, {TEXT})": None},
     "equal_null": {f"equal_null({NULL}, {NULL})": True, f"equal_null(n, {NULL})": False},

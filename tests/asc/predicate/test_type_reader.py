@@ -43,7 +43,7 @@ def test_types(text: str, data_type: pa.DataType) -> None:
         ("CAST(a AS ARRAY<INT)", "ARRAY<INT>"),
         ("CAST(a AS ARRAY<INT>= 1)", "ARRAY<INT>"),
         ("CAST(a AS MAP<INT>)", "expected"),
-        ("CAST(a AS STRING COLLATE UNICODE)", "lower"),
+        ("CAST(a AS STRING COLLATE UNICODE)", "COLLATE name"),
         ("CAST(a AS VARCHAR)", r"expected \("),
         ("CAST(a AS DECIMAL(39, 0))", "1..38"),
         ("CAST(a AS nonsense)", "cast to unsupported type"),
