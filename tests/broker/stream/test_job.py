@@ -34,7 +34,7 @@ def rigged(monkeypatch: pytest.MonkeyPatch) -> None:
         if "4711" not in where:
             return found
         conjuncts = tuple(
-            tuple((replace(attribute, sql=UNLUCKY), constraint) for attribute, constraint in conjunct)
+            tuple((replace(attribute, sql=UNLUCKY, written=""), constraint) for attribute, constraint in conjunct)
             for conjunct in found.conjuncts
         )
         return replace(found, conjuncts=conjuncts)
@@ -57,7 +57,7 @@ def rigged_operators(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def worse(attribute: PAttribute, kind: str, sql: str) -> PAttribute:
         if kind == "sql":
-            return replace(attribute, sql=sql)
+            return replace(attribute, sql=sql, written="")
         assert attribute.like is not None
         first, second = attribute.like.subject.parts
         subject = replace(attribute.like.subject, parts=(replace(first, sql=sql, path=None), second))
