@@ -16,7 +16,7 @@ Json = Mapping[str, Any]
 
 _ROW = 30
 _NODE_WIDTH, _NODE_HEIGHT = 250, 22
-_NAME_CHARS = 30
+_NAME_CHARS = 28
 _ARC = 9.0
 """How far an arc goes out for each step of the sequence that it spans."""
 

@@ -9,7 +9,7 @@ from broker.visible_text import visible
 _KEPT = "\n\t"
 """Of what is hidden: lines and tabs."""
 
-_EMPTY = ("meta", "rect", "line", "path", "circle", "br")
+_EMPTY = ("meta", "rect", "line", "path", "circle", "br", "wbr")
 
 
 def element(name: str, attributes: dict[str, object] | None = None, *children: object) -> Markup:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from broker.pages.block_page import block_fragment
 from broker.pages.markup import element, joined
 from broker.pages.page import page
-from broker.pages.words import words
+from broker.pages.words import folded, words
 
 Json = Mapping[str, Any]
 
@@ -25,7 +25,7 @@ def query_page(answer: Json, block: Json | None) -> str:
         "article",
         {"class": "asc"},
         element("h1", None, words(title)),
-        element("pre", {"tabindex": "0", "aria-label": "predicate"}, query["where"]),
+        element("pre", {"tabindex": "0", "aria-label": "predicate"}, folded(query["where"])),
         element("pre", {"tabindex": "0"}, answer["text"])
         if block is None
         else joined(_terms(answer, block), block_fragment(block)),

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from broker.pages.bars import grb_bar, region_bar
 from broker.pages.markup import element, joined
 from broker.pages.page import page
-from broker.pages.words import words
+from broker.pages.words import folded, words
 from broker.time_text import page_time
 
 Json = Mapping[str, Any]
@@ -95,7 +95,7 @@ def _record(answer: Json) -> Markup | None:
             element("tr", None, element("th", {"scope": "row"}, words(name)), element("td", None, _code(text)))
             for name, text in rows
         )
-        value = element("pre", {"tabindex": "0", "aria-label": "value"}, _part(record["value"]))
+        value = element("pre", {"tabindex": "0", "aria-label": "value"}, folded(_part(record["value"])))
         return joined(
             element("h2", None, "The record"),
             element("div", {"class": "wide"}, element("table", None, element("tbody", None, *body))),
@@ -104,7 +104,9 @@ def _record(answer: Json) -> Markup | None:
     if answer.get("tuple") is not None:
         text = json.dumps(answer["tuple"], ensure_ascii=False)
         text = f"{text[:_SHOWN_CHARS]} …" if len(text) > _SHOWN_CHARS else text
-        return joined(element("h2", None, "The tuple"), element("pre", {"tabindex": "0", "aria-label": "tuple"}, text))
+        return joined(
+            element("h2", None, "The tuple"), element("pre", {"tabindex": "0", "aria-label": "tuple"}, folded(text))
+        )
     return None
 
 

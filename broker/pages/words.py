@@ -12,6 +12,7 @@ _SHORT = 12
 """Characters of a word that fit into any place."""
 
 _SPACES = re.compile(r"(\s+)")
+_COMMAS = re.compile(r"(?<=,)(?=\S)")
 
 
 def words(text: object) -> Markup:
@@ -34,6 +35,16 @@ def whole(text: object) -> Markup:
     Markup('<span class="scroll" tabindex="0" title="late-arrivals">late-arrivals</span>')
     """
     return joined(*(_scrolled(word) if _is_long(word) else word for word in _SPACES.split(str(text))))
+
+
+def folded(text: object) -> Markup:
+    """Return a text of several lines that a browser may break behind each comma, as of JSON without spaces.
+
+    >>> folded('{"a":1,"b":2}')
+    Markup('{&#34;a&#34;:1,<wbr/>&#34;b&#34;:2}')
+    """
+    first, *more = _COMMAS.split(str(text))
+    return joined(first, *(part for each in more for part in (element("wbr"), each)))
 
 
 def _is_long(word: str) -> bool:

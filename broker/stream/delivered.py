@@ -121,12 +121,12 @@ class DeliveredCounts:
     def last_minute(self, now_s: float) -> tuple[pa.StringArray, Integers]:
         """Return the same queries, and the number of records of each in the last minute that is over."""
         with self._lock:
-            found = np.zeros(len(self._numbers), dtype=np.int64)
-            last = self._last_minute(now_s)
-            if last is not None and len(self._numbers):
-                places = np.minimum(np.searchsorted(last.numbers, self._numbers), len(last.numbers) - 1)
-                found = np.where(last.numbers[places] == self._numbers, last.counts[places], 0)
-            return self._ids, found
+            # None of them changes in place, so that batches need not wait for what is looked up.
+            ids, numbers, last = self._ids, self._numbers, self._last_minute(now_s)
+        if last is None:
+            return ids, np.zeros(len(numbers), dtype=np.int64)
+        places = np.minimum(np.searchsorted(last.numbers, numbers), len(last.numbers) - 1)
+        return ids, np.where(last.numbers[places] == numbers, last.counts[places], 0)
 
     def of_last_minute(self, query_id: str, now_s: float) -> int:
         """Return the number of records that a query received in the last minute that is over."""

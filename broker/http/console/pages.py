@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from asc.errors import AscError, PredicateError
 from broker.errors import QueryError
 from broker.http.guards import CONSOLE
-from broker.pages.words import whole, words
+from broker.pages.words import folded, whole, words
 from broker.stream.latency import BOUNDS_S
 from broker.time_text import page_date, page_time
 
@@ -51,7 +51,7 @@ class Pages:
             loader=PackageLoader("broker.http.console"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
         self._templates.filters.update(time=page_time, date=page_date, number=number_text, part=quoted_part)
-        self._templates.filters.update(words=words, whole=whole)
+        self._templates.filters.update(words=words, whole=whole, folded=folded)
         self._templates.filters.update(duration=duration_text, latency=latency_text)
         self._templates.globals.update(console=CONSOLE, logs_in=logs_in)
 

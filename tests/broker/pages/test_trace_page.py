@@ -15,11 +15,11 @@ import pytest
 from asc.schema import Schema
 from broker.pages.trace_page import trace_fragment, trace_page
 
-VOID = {"meta", "rect", "line", "path", "circle", "br"}
+VOID = {"meta", "rect", "line", "path", "circle", "br", "wbr"}
 TAGS = {
     *("html", "head", "title", "style", "body", "main", "article", "meta", "h1", "h2", "h3", "p", "ul", "li", "code"),
     *("pre", "div", "table", "caption", "thead", "tbody", "tr", "th", "td", "span", "details", "summary"),
-    *("svg", "rect", "text"),
+    *("svg", "rect", "text", "wbr"),
 }
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u202e"
 

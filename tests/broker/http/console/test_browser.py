@@ -114,9 +114,9 @@ def test_queries_are_found_as_one_types(window: Window) -> None:
     assert window.page.locator("#found tbody tr").count() == 1
     window.page.get_by_label("Text in the predicate or id").fill("")
     window.page.get_by_label("Id begins with").press_sequentially("many")
-    window.await_text("50 of 60 queries, found in")
+    window.await_text("50 of 60 queries, in")
     window.page.get_by_role("link", name="Next page").first.click()
-    window.await_text("51 to 60 of 60 queries, found in")
+    window.await_text("51 to 60 of 60 queries, in")
     window.page.get_by_role("link", name="many-59").click()
     window.await_text("Paused: it receives nothing")
 

@@ -44,7 +44,7 @@ def pages_of(stream: str, topic: str, offset: int, *, has_queries: bool = True) 
         return {**always, "/console/queries": "No query is registered."}
     return {
         **always,
-        "/console/queries?order=accepted": "queries, found in",
+        "/console/queries?order=accepted": "queries, in",
         f"/console/queries?text={WORD}": "1 found among",
         f"/console/queries/{LONG}": "In the plan",
         f"/console/query/edit/{LONG}": "It would",

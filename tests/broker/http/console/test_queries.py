@@ -59,12 +59,12 @@ def test_queries_are_found_by_text_id_label_and_stream(browse: Browse, registere
     assert listed(client, prefix="con-", stream=resting.stream("csv")) == []
     page = client.get("/console/queries", params={"prefix": "con-many"})
     assert page.text.count("paused") == 50
-    assert "50 of 120 queries, found in" in page.text
+    assert "50 of 120 queries, in" in page.text
     following = re.findall(r'<a href="([^"]*)">Next page', page.text)[0]
     page = client.get(html.unescape(following))
-    assert "51 to 100 of 120 queries, found in" in page.text
+    assert "51 to 100 of 120 queries, in" in page.text
     last = client.get(html.unescape(re.findall(r'<a href="([^"]*)">Next page', page.text)[0]))
-    assert "101 to 120 of 120 queries, found in" in last.text
+    assert "101 to 120 of 120 queries, in" in last.text
     assert "Next page" not in last.text
     found = client.get("/console/queries", params={"prefix": "con-", "text": "471147"})
     assert "1 found among 122 queries" in found.text
