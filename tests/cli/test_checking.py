@@ -26,9 +26,10 @@ def test_a_check_by_a_schema_has_the_expressions_of_the_operator(schema: Path) -
     assert checked_offline("n > 1", None, schema, "UTC")["expressions"] == []
 
 
-@pytest.mark.parametrize(
-    "command", [("query", "check"), ("events", "check", "x", "--key", "n")], ids=["query", "events"]
-)
+COMMANDS = {"query": ("query", "check"), "events": ("events", "check", "x", "--key", "n")}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -38,9 +39,7 @@ def test_a_check_by_a_schema_has_the_expressions_of_the_operator(schema: Path) -
     ],
     ids=["none", "both", "zone"],
 )
-def test_the_means_of_a_check_are_one(
-    command: tuple[str, ...], given: tuple[str, ...], said: str, schema: Path
-) -> None:
+def test_the_means_of_a_check_are_one(command: str, given: tuple[str, ...], said: str, schema: Path) -> None:
     arguments = [each.format(schema=schema) for each in given]
     ran = CliRunner().invoke(main, [*COMMANDS[command], "--where", "n > 1", *arguments])
     assert ran.exit_code == 2
