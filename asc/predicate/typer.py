@@ -16,6 +16,7 @@ from asc.predicate.functions.function import plain
 from asc.predicate.functions.growth import joined
 from asc.predicate.functions.joining import joined_by
 from asc.predicate.functions.uncaught import uncaught
+from asc.predicate.functions.untyped_null import untyped_null
 from asc.predicate.hints import WRITE_OR, compared_with_null, joined_conditions
 from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, instant_arithmetic, instant_call
 from asc.predicate.interval_arithmetic import INTERVAL_FUNCTIONS, TRIED, interval_call, negative
@@ -300,6 +301,10 @@ class Typer:
             when, then = args.pop(0), args.pop(0)
             if subject is None:
                 condition = self.condition(when)
+                if condition.type == pa.null() and self.source.text[when.start : when.end].upper() == "NULL":
+                    # As Spark does. A property of a shape that is NULL has a type.
+                    remedy = "write FALSE, or CAST(NULL AS BOOLEAN)"
+                    raise self.source.error_at(when, "NULL without a type as a condition of CASE:", remedy)
             else:
                 condition = self.of(when)
                 if not types.comparable("=", subject.type, condition.type):
@@ -368,7 +373,7 @@ class Typer:
                 raise self.source.error_at(arg, "not allowed:", "name the columns")
         args = [self.of(arg) for arg in node.args]
         call = Call(node.value, args)
-        trouble = function.trouble(call)
+        trouble = function.trouble(call) or untyped_null(call)
         if trouble:
             raise self.source.error_at(node, "call of a function", trouble)
         sql = self.null_tests.of_call(node, call) or (function.sql(call) if self.catches else uncaught(function, call))

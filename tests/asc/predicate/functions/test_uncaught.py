@@ -37,6 +37,7 @@ SCHEMA = Schema.from_ddl("n INT, big BIGINT, s STRING, t STRING, day DATE, ts TI
         ("timestamp_seconds(big) + INTERVAL 1 DAY", "timestamp_seconds(big) + INTERVAL '1' DAY"),
         ("CAST(day AS TIMESTAMP)", "CAST(day AS TIMESTAMP)"),
         ("day < ts", "day < ts"),
+        ("concat_ws(s, array(s, t), t)", "concat_ws(s)"),
     ],
 )
 def test_spellings(text: str, sql: str) -> None:

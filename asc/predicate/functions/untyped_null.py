@@ -1,0 +1,45 @@
+"""NULL without a type as an argument of functions that find their types by it: Spark refuses these calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from asc.predicate.functions.function import Call
+
+_TYPED_BY: Mapping[str, tuple[int, ...]] = MappingProxyType(
+    {
+        "array_append": (0,),
+        "array_contains": (0,),
+        "array_insert": (0, 1),
+        "array_position": (0,),
+        "array_prepend": (0,),
+        "array_remove": (0,),
+        "array_sort": (0,),
+        "bitmap_count": (0,),
+        "element_at": (0,),
+        "flatten": (0,),
+        "map_contains_key": (0,),
+        "schema_of_csv": (0,),
+        "schema_of_json": (0,),
+        "try_element_at": (0,),
+    }
+)
+"""The places of arguments, by the name of the function, that have to have a type."""
+
+_OF_ONE_TYPE = frozenset(("array_except", "array_intersect", "array_union", "arrays_overlap", "map_concat"))
+"""Functions of arguments of one type: all may be NULL without a type, not some of them."""
+
+
+def untyped_null(call: Call) -> str | None:
+    """Return the reason why Spark refuses a call for an argument that is NULL without a type; None where it does not.
+
+    A test compares it with Spark, for every function and each of its arguments.
+    """
+    places = [place for place in _TYPED_BY.get(call.name, ()) if call.is_null(place)]
+    if call.name in _OF_ONE_TYPE:
+        nulls = [place for place in range(len(call.args)) if call.is_null(place)]
+        places += nulls if len(nulls) < len(call.args) else []
+    if not places:
+        return None
+    return f"argument {places[0] + 1} of {call.name} is NULL without a type, which Spark refuses: CAST it to one"
