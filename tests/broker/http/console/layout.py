@@ -26,6 +26,7 @@ _FAULTS = r"""() => {
   for (const element of document.body.querySelectorAll('*')) {
     if (!isShown(element)) continue;
     const style = getComputedStyle(element), box = element.getBoundingClientRect();
+    if (element.matches('svg') && box.width < 1) faults.push(`a picture without a width: ${told(element)}`);
     let around = element.parentElement, hides = false;
     for (let each = around; each; each = each.parentElement) {
       const own = getComputedStyle(each);
