@@ -23,9 +23,11 @@ def cast(typer: Typer, node: Node) -> Expression:
     operand = typer.of(node.args[0])
     target, spelling = node.value
     if not types.castable(operand.type, target, attempt=node.op == "try_cast"):
-        raise typer.source.error_at(
-            node, f"cast of {types.name(operand.type)} to {spelling}:", "Spark has no such cast"
+        is_always_null = operand.type == pa.date32() and (types.is_number(target) or target == pa.bool_())
+        remedy = (
+            "it is always NULL in Spark: unix_date() counts the days" if is_always_null else "Spark has no such cast"
         )
+        raise typer.source.error_at(node, f"cast of {types.name(operand.type)} to {spelling}:", remedy)
     if types.is_container(target):
         _check_parts(typer, node, operand)
     if operand.node.op == "interval" and not _fits(operand.node.value, target):

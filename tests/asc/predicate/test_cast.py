@@ -38,10 +38,16 @@ def test_the_cast_of_a_date_to_a_timestamp_is_guarded() -> None:
     assert typed("CAST(ts AS DATE)").sql == "CAST(ts AS DATE)"
 
 
-@pytest.mark.parametrize("text", ["CAST(xs AS INT)", "CAST(raw AS INT)", "TRY_CAST(a AS BINARY)", "CAST(day AS INT)"])
+@pytest.mark.parametrize("text", ["CAST(xs AS INT)", "CAST(raw AS INT)", "TRY_CAST(a AS BINARY)"])
 def test_refusals(text: str) -> None:
     with pytest.raises(PredicateError, match="Spark has no such cast"):
         typed(text)
+
+
+@pytest.mark.parametrize("target", ["INT", "DOUBLE", "DECIMAL(10,2)", "BOOLEAN"])
+def test_a_cast_that_is_always_null_is_said_to_be(target: str) -> None:
+    with pytest.raises(PredicateError, match=r"always NULL in Spark: unix_date\(\) counts the days"):
+        typed(f"CAST(day AS {target})")
 
 
 @pytest.mark.parametrize(
