@@ -6,12 +6,15 @@ _WIDE_CHARS = 100
 """Of a line that is longer the part around a position is shown."""
 _AROUND_CHARS = 30
 
+_VALUE_CHARS = 300
+"""The most characters of a value that a message repeats: who sent 60 kB does not need them back."""
+
 
 class AscError(Exception):
     """Something the user can mend.
 
     ``str()`` of it is one line: what is wrong, the value it is wrong with, and what to do about it. None, for a value
-    that is missing, is not shown.
+    that is missing, is not shown; of a long value its beginning is.
 
     >>> print(AscError("unknown column", "dely", "did you mean 'delay'?"))
     unknown column 'dely': did you mean 'delay'?
@@ -26,8 +29,10 @@ class AscError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        value = "" if self.value is None else f" {self.value!r}"
-        return f"{self.subject}{value}: {self.remedy}"
+        shown = "" if self.value is None else f" {self.value!r}"
+        if len(shown) > _VALUE_CHARS:
+            shown = f"{shown[: _VALUE_CHARS - 3]}..."
+        return f"{self.subject}{shown}: {self.remedy}"
 
 
 class SchemaError(AscError):

@@ -43,3 +43,10 @@ def test_one_line_whatever_the_value() -> None:
 )
 def test_carets_stay_in_the_line(text: str, start: int | None, end: int | None, caret: str) -> None:
     assert PredicateError("x", "y", "z", text=text, start=start, end=end).caret() == caret
+
+
+def test_of_a_long_value_the_beginning_is_shown() -> None:
+    text = str(AscError("unknown query", "x" * 60_000, "known are a, b"))
+    assert text.startswith("unknown query 'xxx")
+    assert text.endswith("xxx...: known are a, b")
+    assert len(text) < 500
