@@ -15,7 +15,7 @@ def compared_with_null(source: Source, node: Node, left: Expression, right: Expr
     if node.op == "<=>" or left.type == right.type or pa.null() not in (left.type, right.type):
         return None
     value, null = (right, left) if left.type == pa.null() else (left, right)
-    if null.node.op != "literal":
+    if not source.has_null(null.node):
         return None
     between = source.text[left.node.end : right.node.start]
     test = "IS NOT NULL" if "!" in between or "<>" in between else "IS NULL"

@@ -18,7 +18,7 @@ from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
 from asc.predicate.normal_form import Predicate
 from asc.predicate.normaliser import CONTRADICTION, TAUTOLOGY, check_time_zone, normalised
 from asc.predicate.parser import parse
-from asc.predicate.syntax import Node
+from asc.predicate.syntax import Node, Source
 from asc.schema import GEOMETRY, PLANAR, Schema
 from asc.spark_types import ddl_of_type, folded
 from asc.spatial.feature import Feature
@@ -114,7 +114,10 @@ class JoinPredicate:
         types = self._properties.types
         constants = {name: constant(value, types[name]) for name, value in values.items()}
         tree = self._written(self._tree, shape, constants, typed)
-        builder = FormulaBuilder(self._source, self._schema, self._time_zone, may_wait=self._may_wait)
+        # The warnings of one row are not those of the next one.
+        source = Source(self._source.text)
+        source.warnings.update(self._source.warnings)
+        builder = FormulaBuilder(source, self._schema, self._time_zone, may_wait=self._may_wait)
         return normalised(tree, builder, self._limits)
 
     def _template(self) -> Predicate:

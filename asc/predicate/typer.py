@@ -301,8 +301,8 @@ class Typer:
             when, then = args.pop(0), args.pop(0)
             if subject is None:
                 condition = self.condition(when)
-                if condition.type == pa.null() and self.source.text[when.start : when.end].upper() == "NULL":
-                    # As Spark does. A property of a shape that is NULL has a type.
+                if self.source.has_null(when):
+                    # As Spark does.
                     remedy = "write FALSE, or CAST(NULL AS BOOLEAN)"
                     raise self.source.error_at(when, "NULL without a type as a condition of CASE:", remedy)
             else:

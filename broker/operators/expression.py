@@ -28,6 +28,17 @@ _COMPUTED: Mapping[Role, str] = {
     "value": "{sql}",
 }
 
+_ASKED: Mapping[Role, str] = {
+    "key": "{computed} >= ''",
+    "time": "{computed} <= 9223372036854775807L",
+    "value": "{computed} IS NOT NULL",
+}
+"""The predicate by whose p-attribute an expression is read.
+
+It compares the value: a null test of an expression that may throw reads whether it is NULL, and not the value. A value
+is a column.
+"""
+
 _SHOWN_CHARS = 200
 
 
@@ -78,7 +89,7 @@ class Expression:
         is_position = self.role == "position"
         if self.role == "key":
             self._check_key(analyser)
-        text = self.computed if is_position else f"{self.computed} IS NOT NULL"
+        text = self.computed if is_position else _ASKED[self.role].replace("{computed}", self.computed)
         try:
             found = analyser.normalise(text)
         except PredicateError as error:

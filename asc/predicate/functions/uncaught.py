@@ -71,8 +71,10 @@ def _read_number(call: Call) -> str:
 
 
 def _ends(call: Call) -> str:
-    """One entry; the ends keep their types."""
+    """One entry, whose ends keep their types; of instants the days between them, for their step is a constant."""
     same = "{0} & 0Y"
+    if types.is_instant(call.type(0)) and types.is_instant(call.type(1)) and not call.is_null(2):
+        return f"datediff({call.args[0].sql}, {call.args[1].sql})"
     if call.type(0) not in types.INTEGERS or all(arg.literal is not None for arg in call.args):
         return plain(call)
     texts = [same.format(arg.argument) for arg in call.args[:2]]

@@ -91,7 +91,7 @@ class NearCondition:
         try:
             # By itself first, so that it is no predicate merely by the text around it.
             normalise(text)
-            predicate = normalise(f"CASE WHEN ({text}) THEN 1 END IS NOT NULL")
+            predicate = normalise(f"CASE WHEN ({text}) THEN 1 END > 0")
         except AscError as error:
             raise QueryError(
                 "operator.on", text[:200], f"{error.subject} {str(error.value)!r}: {error.remedy}"

@@ -147,13 +147,19 @@ def test_sequences_that_spark_throws_for_or_does_not_end_are_null(spark: SparkSe
             1
         )
     )
-    texts = (
-        "sequence(a, b, INTERVAL 1 DAY) IS NULL",
-        "sequence(CAST(a AS TIMESTAMP), CAST(b AS TIMESTAMP), INTERVAL 1 HOUR) IS NULL",
-        "sequence(CAST(a AS TIMESTAMP_NTZ), CAST(b AS TIMESTAMP_NTZ), INTERVAL 1 HOUR) IS NULL",
-        "sequence(b, a, INTERVAL 1 MONTH) IS NULL",
+    df = df.localCheckpoint()
+    sequences = (
+        "sequence(a, b, INTERVAL 1 DAY)",
+        "sequence(CAST(a AS TIMESTAMP), CAST(b AS TIMESTAMP), INTERVAL 1 HOUR)",
+        "sequence(CAST(a AS TIMESTAMP_NTZ), CAST(b AS TIMESTAMP_NTZ), INTERVAL 1 HOUR)",
+        "sequence(b, a, INTERVAL 1 MONTH)",
     )
-    assert accepted(df.localCheckpoint(), texts, "a DATE, b DATE") == [{0, 1, 2, 3}] * 3 + [{0, 2, 3}]
+    # The size of NULL is -1. A null test asks for the arguments alone, and makes no entry.
+    sizes = [f"size({each}) = -1" for each in sequences]
+    assert accepted(df, sizes, "a DATE, b DATE") == [{0, 1, 2, 3}] * 3 + [{0, 2, 3}]
+    # A date beyond the timestamps is NULL as one.
+    nulls = [f"{each} IS NULL" for each in sequences]
+    assert accepted(df, nulls, "a DATE, b DATE") == [set(), {3}, {3}, set()]
 
 
 def test_very_many_decimals_are_no_keys(spark: SparkSession) -> None:

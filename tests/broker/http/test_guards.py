@@ -91,9 +91,9 @@ def test_without_the_token_nothing_is_shown(client: TestClient, header: str | No
     for path in ("/v1/queries", "/v1/streams", "/docs", "/openapi.json"):
         answer = client.get(path, headers={} if header is None else {"Authorization": header})
         assert answer.status_code == 401
-        fault, shown = ("missing", "") if header is None else ("wrong", "********")
+        fault, shown = ("missing", "") if header is None else ("wrong", " '********'")
         assert answer.json()["error"]["message"] == (
-            f"bearer token '{shown}': is {fault}: asc takes it from ASC_TOKEN or --token-file, "
+            f"bearer token{shown}: is {fault}: asc takes it from ASC_TOKEN or --token-file, "
             "HTTP as header Authorization: Bearer TOKEN"
         )
         assert "secret" not in answer.text

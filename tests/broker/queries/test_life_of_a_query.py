@@ -120,7 +120,7 @@ def test_a_change_to_null_is_refused_where_a_field_needs_a_value(field: str, que
     answer = site.client.put(f"/v1/queries/{query_id}", json=body)
     assert answer.status_code == (404 if (query_id, field) == ("absent", "where") else 400), answer.text
     message = answer.json()["error"]["message"]
-    assert message.startswith("unknown query" if answer.status_code == 404 else f"field {field} ")
+    assert message.startswith("unknown query" if answer.status_code == 404 else f"field {field}: ")
     assert "\n" not in message
     assert site.client.get("/v1/queries/nulled").json() == before
 

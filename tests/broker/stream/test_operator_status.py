@@ -26,6 +26,7 @@ class Reader:
     """As far as the status looks at a reader of the feed."""
 
     tally: FeedTally | None = None
+    held: int | None = None
     failures: int = 0
     problem: str | None = None
 
@@ -40,10 +41,10 @@ def test_kinds_that_are_not_used_have_none() -> None:
 
 
 def test_a_kind_with_queries_or_a_started_reader_has_one() -> None:
-    none = OperatorStatus(1, 0, 0, {}, {}, {"unix_micros(ts)": 7_000_000}, 4, 0, None)
+    none = OperatorStatus(1, None, 0, {}, {}, {"unix_micros(ts)": 7_000_000}, 4, 0, None)
     assert statuses([LOW], events=Reader(), near=Reader()) == {"events": none}
     tally = FeedTally({0: 2, 7: 1}, 7, {"key": 4}, {"pair": 3})
-    found = statuses([LOW], events=Reader(), near=Reader(tally, 2, "stopped"))
+    found = statuses([LOW], events=Reader(), near=Reader(tally, 3, 2, "stopped"))
     assert found["near"] == OperatorStatus(0, 3, 7, {"pair": 3}, {"key": 4}, {}, 4, 2, "stopped")
 
 

@@ -109,7 +109,7 @@ def received(asc: Asc, folder: Path, topic: str, count: int) -> list[dict[str, A
         values = [json.loads(json.loads(line)["value"]) for line in read.stdout.splitlines()]
         if len(values) >= count:
             return values
-        assert time.monotonic() < end_s, (values, read.stderr)
+        assert time.monotonic() < end_s, (values, read.stderr, asc("status").stdout)
         time.sleep(0.5)
 
 
