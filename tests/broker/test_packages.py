@@ -134,6 +134,7 @@ def test_a_worker_of_spark_needs_fewer() -> None:
     assert library_packages({"SPARK_BUFFER_SIZE": "65536"}) == WORKER_PACKAGES
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.slow
 def test_workers_match_where_the_working_folder_has_a_monitor(tmp_path: Path) -> None:

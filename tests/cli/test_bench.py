@@ -41,6 +41,7 @@ def test_make_runs_all_of_them() -> None:
     assert re.findall(r"asc bench .*", makefile) == ["asc bench all"]
 
 
+@pytest.mark.nightly
 def test_all_goes_on_after_a_failure_and_names_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cli.bench.benchmark_names", lambda: ["unknown", "match"])
     ran = run("bench", "all", "--quick", "--output", tmp_path)

@@ -57,6 +57,7 @@ def test_what_is_missing_is_waited_for_while_something_comes(monkeypatch: pytest
     assert awaited(lambda: {"a": 2}, 3)[0] == {"a": 2}
 
 
+@pytest.mark.nightly
 @pytest.mark.kafka
 @pytest.mark.spark
 def test_each_delivery_of_a_stream_is_counted(asc: Asc) -> None:

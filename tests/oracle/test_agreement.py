@@ -96,7 +96,7 @@ def matches_with_swaps(plan: Plan, columns: list[pa.ChunkedArray], rows: int) ->
     return found
 
 
-@pytest.mark.parametrize("time_zone", ["UTC", "America/New_York"])
+@pytest.mark.parametrize("time_zone", ["UTC", pytest.param("America/New_York", marks=pytest.mark.nightly)])
 def test_kernels_agree_with_filter(spark: SparkSession, time_zone: str, full_size: bool) -> None:
     """Exact and bounded regions, every type, NULL, NaN, both zeros, extremes, Unicode, a clock that changes."""
     most = RANDOM_PREDICATES if full_size else GATE_PREDICATES

@@ -13,7 +13,7 @@ from workloads.errors import WorkloadError
 from workloads.subscribers import ACCEPTED, DELIVERIES, SUBSCRIBERS_DDL, TOPICS, records, subscribers
 
 
-@pytest.mark.parametrize("count", [10, 995, 20_000])
+@pytest.mark.parametrize("count", [10, 995, pytest.param(20_000, marks=pytest.mark.nightly)])
 def test_deliveries_do_not_hang_on_the_number_of_subscribers(count: int) -> None:
     found = list(subscribers(count))
     assert len({query_id for query_id, _, _ in found}) == count

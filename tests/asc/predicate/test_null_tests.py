@@ -176,6 +176,7 @@ def test_columns_that_cannot_be_null(present: DataFrame, part_of: PartOf[str]) -
     assert judged > 0.7 * len(asked)
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.slow
 def test_columns_that_may_be_null(extremes: DataFrame, part_of: PartOf[str]) -> None:

@@ -104,7 +104,7 @@ def test_what_is_told_is_what_shapely_says(relation: int) -> None:
     assert {YES, NO} <= told
 
 
-@pytest.mark.parametrize("relation", [CONTAINS, INTERSECTS])
+@pytest.mark.parametrize("relation", [pytest.param(CONTAINS, marks=pytest.mark.nightly), INTERSECTS])
 def test_edges_along_an_axis_and_vertices_are_told_without_geos(relation: int) -> None:
     ring = [(0, 0), (0.3, 0), (0.3, 0.7), (0.1, 0.7), (0.1, 0.9), (0, 0.9)]
     shapes = [shapely.Polygon(ring), shapely.Polygon(ring, [[(0.1, 0.1), (0.2, 0.1), (0.2, 0.2), (0.1, 0.2)]])]

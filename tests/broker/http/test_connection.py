@@ -129,7 +129,7 @@ def test_a_body_that_comes_at_some_pace_is_taken(served: Callable[..., tuple[str
     "sent",
     [
         b"\x00\xff\r\n\r\n",
-        b"GET / HTTP/9.9\r\n\r\n",
+        pytest.param(b"GET / HTTP/9.9\r\n\r\n", marks=pytest.mark.nightly),
         HEAD + b"X: " + b"a" * 100_000,
         HEAD + b"Content-Length: -1\r\n\r\n",
         POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",

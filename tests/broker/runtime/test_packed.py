@@ -39,6 +39,7 @@ def files() -> dict[str, Path]:
 
 
 @pytest.mark.nightly
+@pytest.mark.nightly
 def test_all_that_a_worker_imports_is_in_it(files: dict[str, Path]) -> None:
     run = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=True, cwd="/")
     packages = Path(pyspark.__file__).parents[1]
@@ -56,6 +57,7 @@ def test_all_that_a_worker_imports_is_in_it(files: dict[str, Path]) -> None:
     assert len(imported) > 500
 
 
+@pytest.mark.nightly
 def test_it_has_no_java_no_tests_and_nothing_of_the_driver(files: dict[str, Path]) -> None:
     roots = {name.partition("/")[0] for name in files}
     assert {"asc", "broker", "monitor", "numpy", "pyarrow", "pyspark", "py4j"} <= roots
@@ -63,6 +65,7 @@ def test_it_has_no_java_no_tests_and_nothing_of_the_driver(files: dict[str, Path
     assert not [name for name in files if name.endswith(".jar") or "/tests/" in name]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_files_keep_the_time_by_which_numba_knows_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str

@@ -115,6 +115,7 @@ def fed(query_id: str, track: Track) -> Query:
     return Query(query_id, normalise("n > 0", SCHEMA), "out", FeedDestination(track, own).in_plan())
 
 
+@pytest.mark.nightly
 def test_expressions_of_operators_are_found_among_p_attributes(kafka: EmbeddedKafka, tmp_path: Path) -> None:
     """By bisection, in a child process, over the records of a batch that is not done."""
     own = uuid.uuid4().hex[:12]

@@ -55,6 +55,7 @@ def test_all_records_of_a_hot_partition_among_ten_arrive_in_order(site: Site) ->
     assert sum(record.key == b"cold" for record in found) == len(values) // 500
 
 
+@pytest.mark.nightly
 def test_every_effective_offset_is_true_of_changes_in_the_middle_of_a_load(site: Site) -> None:
     """Queries come while records flow, every fourth with an expression that only Spark can judge: each has all of its
     records from its effective offset on, and none before.

@@ -144,6 +144,7 @@ def test_a_batch_whose_binding_was_damaged_still_reaches_a_query_that_was_remove
     assert len(again) > len(offsets)
 
 
+@pytest.mark.nightly
 def test_a_query_that_no_longer_fits_its_stream_is_kept_and_said_so(site: Site) -> None:
     assert site.daemon is not None
     site.daemon.stop()

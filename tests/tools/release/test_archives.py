@@ -30,6 +30,7 @@ def test_both_are_whole(archives: Archives) -> None:
     assert list(faults(ROOT, archives)) == []
 
 
+@pytest.mark.nightly
 def test_the_wheel_says_what_it_is(archives: Archives) -> None:
     with zipfile.ZipFile(archives.wheel) as wheel:
         names = set(wheel.namelist())
@@ -42,6 +43,7 @@ def test_the_wheel_says_what_it_is(archives: Archives) -> None:
     assert not any(name.startswith(("tests/", "tools/", "bench/results/")) for name in names)
 
 
+@pytest.mark.nightly
 def test_the_source_archive_has_what_a_build_and_the_tests_need(archives: Archives) -> None:
     with tarfile.open(archives.source) as source:
         names = {name.partition("/")[2] for name in source.getnames()}
@@ -55,6 +57,7 @@ def test_the_source_archive_has_what_a_build_and_the_tests_need(archives: Archiv
     assert not any(name.startswith(("bench/results/", ".ci/")) for name in names)
 
 
+@pytest.mark.nightly
 def test_what_is_missing_or_too_much_is_named(archives: Archives, tmp_path: Path) -> None:
     spoilt = Archives(tmp_path / "x.whl", archives.source)
     with zipfile.ZipFile(archives.wheel) as whole, zipfile.ZipFile(spoilt.wheel, "w") as less:

@@ -153,6 +153,7 @@ def test_objects_enter_and_leave_as_plain_loops_have_it(sky: Site) -> None:
     assert [r.offset for r in sky.read(route)] == [offset for offset, each in placed if accepts(each)]
 
 
+@pytest.mark.nightly
 def test_an_event_tells_where_when_and_since_when(sky: Site) -> None:
     topic = sky.topic("bern")
     sky.register("bern", BERN, topic, operator=operator(dwell_s=5))
