@@ -75,15 +75,17 @@ def plain_form(predicate: Predicate) -> dict[str, Any]:
             ]
             for conjunct in predicate.conjuncts
         ],
-        "p_attributes": [
-            {"sql": attribute.sql, "type": str(attribute.type), "spark": attribute.is_computed}
-            for attribute in predicate.p_attributes
-        ],
+        "p_attributes": [plain_attribute(attribute) for attribute in predicate.p_attributes],
         "match_all": predicate.match_all,
         "contradiction": not predicate.conjuncts and not predicate.match_all,
         "warnings": list(predicate.warnings),
         "text": describe(predicate),
     }
+
+
+def plain_attribute(attribute: PAttribute) -> dict[str, Any]:
+    """Return an expression that is read of a record as plain values; ``spark``: Spark computes it."""
+    return {"sql": attribute.sql, "type": str(attribute.type), "spark": attribute.is_computed}
 
 
 def constraint_text(attribute: PAttribute, constraint: Constraint) -> str:

@@ -8,7 +8,7 @@ from asc.errors import PredicateError
 from asc.predicate.limits import MAX_NESTING_DEPTH, Limits
 from asc.predicate.parser import parse
 from asc.predicate.spatial_operand import NAMED
-from asc.predicate.syntax import Node
+from asc.predicate.syntax import Node, nodes_of
 from asc.spatial.layer import ShapeName
 
 _PLAIN = re.compile(r"\bshape\s*\(\s*'([^'\\]*)'\s*,\s*'([^'\\]*)'\s*\)", re.IGNORECASE)
@@ -34,15 +34,7 @@ def named_shapes(text: str) -> frozenset[ShapeName]:
         tree, _ = parse(text, _ANY, "UTC")
     except PredicateError:
         return frozenset()
-    found: set[ShapeName] = set()
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        waiting += node.args
-        name = _name(node)
-        if name is not None:
-            found.add(name)
-    return frozenset(found)
+    return frozenset(name for node in nodes_of(tree) if (name := _name(node)) is not None)
 
 
 def _name(node: Node) -> ShapeName | None:

@@ -7,7 +7,6 @@ verdict on the expression as it is written. Where that throws, the outcome is TR
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,7 +14,7 @@ import pyarrow as pa
 from asc.predicate.expression import Expression
 from asc.predicate.functions import FUNCTIONS, Call
 from asc.predicate.functions.maps import KEYED
-from asc.predicate.syntax import Node
+from asc.predicate.syntax import Node, nodes_of
 
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer
@@ -41,7 +40,7 @@ class NullTests:
         """PredicateError for IS NULL of what is made of a map that could not be made: Spark may see that it is never
         NULL, and not make it.
         """
-        for part in _walk(subject):
+        for part in nodes_of(subject):
             if part.op == "call" and part.value in KEYED:
                 remedy = "Spark may not look whether a key comes twice: ask for an entry, or IS NULL of its arguments"
                 raise self._typer.source.error_at(subject, f"IS NULL of {part.value}:", remedy)
@@ -88,7 +87,7 @@ class NullTests:
 
     def weight(self, tree: Node) -> int:
         """The nodes that null tests in a part of the predicate are."""
-        return sum(self._weights.get(node, 0) for node in _walk(tree)) if self._weights else 0
+        return sum(self._weights.get(node, 0) for node in nodes_of(tree)) if self._weights else 0
 
     def _decoded(self, node: Node, call: Call) -> str | None:
         """As the CASE that Spark makes of it."""
@@ -122,14 +121,7 @@ class NullTests:
 
 
 def is_null_constant(node: Node) -> bool:
-    """Whether a node is NULL, or NULL cast to a type."""
+    """Return whether a node is NULL, or NULL cast to a type."""
     if node.op in ("cast", "try_cast"):
         return is_null_constant(node.args[0])
     return bool(node.op == "literal" and node.value.type == pa.null())
-
-
-def _walk(tree: Node) -> Iterator[Node]:
-    pending = [tree]
-    for node in pending:
-        yield node
-        pending += node.args

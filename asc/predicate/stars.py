@@ -1,4 +1,4 @@
-"""``place.*`` among arguments: the fields of a struct, each as a column of its own."""
+"""``place.*`` among arguments: the fields of a struct as columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from asc.predicate import types
-from asc.predicate.syntax import Node
+from asc.predicate.syntax import Node, nodes_of
 
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer
@@ -21,7 +21,7 @@ def with_columns(tree: Node, typer: Typer) -> Node:
 
 
 def _has_star(node: Node) -> bool:
-    return (node.op == "star" and bool(node.value)) or any(map(_has_star, node.args))
+    return any(own.op == "star" and bool(own.value) for own in nodes_of(node))
 
 
 def _replaced(node: Node, typer: Typer) -> Node:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -154,6 +154,14 @@ def _beyond_operands(op: str, args: tuple[Node, ...], value: object) -> int:
             3 + args[place].weight for place in _BOUNDED[value] if place < len(args) and args[place].op != "literal"
         )
     return 0
+
+
+def nodes_of(tree: Node) -> Iterator[Node]:
+    """Yield the nodes of a tree, itself first, without recursion."""
+    pending = [tree]
+    for node in pending:
+        yield node
+        pending += node.args
 
 
 class Source:

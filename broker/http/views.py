@@ -44,6 +44,8 @@ def checked(
 
 def _read_by(permitted: Permitted, stream: Stream, operator: Definition, *, is_join: bool) -> list[dict[str, Any]]:
     """Return the expressions that an operator reads of a record; AscError where a registration would refuse it."""
+    from asc.predicate.describe import plain_attribute
+
     kind = kind_of(operator)
     if is_join and not kind.allows_join:
         raise QueryError("operator", operator.name, "is not for joins: leave out join")
@@ -52,7 +54,7 @@ def _read_by(permitted: Permitted, stream: Stream, operator: Definition, *, is_j
         permitted.check_columns(predicate)
         _raise_refusals(stream, predicate, predicate.read)
         read.update(dict.fromkeys(predicate.read))
-    return [{"sql": one.sql, "type": str(one.type), "spark": one.is_computed} for one in read]
+    return [plain_attribute(one) for one in read]
 
 
 def _join(permitted: Permitted, stream: Stream, where: str, layer: str) -> dict[str, Any]:
