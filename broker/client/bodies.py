@@ -58,8 +58,17 @@ def ndjson_of(queries: Iterable[Body] | str | PathLike[str]) -> bytes:
     return b"\n".join(_line(body, number) for number, body in enumerate(queries, 1))
 
 
+def flags(**given: bool) -> dict[str, str]:
+    """Return the parameters of a request that are on.
+
+    >>> flags(keep_going=True, dry_run=False)
+    {'keep_going': 'true'}
+    """
+    return {name: "true" for name, is_on in given.items() if is_on}
+
+
 def parts_of(content: bytes, size: int) -> Iterator[bytes]:
-    r"""Yield lines in parts of about so many bytes, none of which cuts a line; a longer line is a part of its own.
+    r"""Yield lines in parts of about so many bytes, none of which cuts a line; a longer line is one part.
 
     >>> list(parts_of(b"a\nbb\nccc\n", 4))
     [b'a\n', b'bb\n', b'ccc\n']

@@ -18,7 +18,7 @@ from broker.answers.predicate import CheckedPredicate, Trial
 from broker.answers.query import Applied, ExcludedShape, Join, Load, Query, Registered, Removed
 from broker.answers.stream import Ready, Streams
 from broker.answers.trace import Explanation, Trace
-from broker.client.bodies import Body, checked_body, checked_mapping, given, ndjson_of, parts_of, query_body
+from broker.client.bodies import Body, checked_body, checked_mapping, flags, given, ndjson_of, parts_of, query_body
 from broker.client.connection import Connection
 from broker.client.errors import ClientError, NoAnswerError, TooManyRequestsError, UnavailableError
 from broker.client.layers import NDJSON, LayerClient
@@ -141,7 +141,7 @@ class Client:
         progress: Progress | None = None,
     ) -> Applied:
         """Apply lines of NDJSON, as :meth:`apply` does. Many are sent in parts, and made in one step all the same."""
-        params = {name: "true" for name, is_on in (("keep_going", keep_going), ("dry_run", dry_run)) if is_on}
+        params = flags(keep_going=keep_going, dry_run=dry_run)
         condition = _condition(replaces)
         timeout_s = self._load_timeout_s
         if len(content) <= PART_BYTES:

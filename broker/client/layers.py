@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from broker.answers.layer import Layer, LayerDetails, LayerFeature, ShapeSummary, ShapesWritten
+from broker.client.bodies import flags
 from broker.client.connection import Connection
 from broker.client.paths import layer_path, shape_path
 
@@ -42,7 +43,7 @@ class LayerClient:
         With ``keep_going`` the valid ones are put, and the others are the ``errors`` of the answer. Where all are
         refused, they are the ``lines`` of the RefusedError. With ``dry_run`` nothing is changed.
         """
-        params = {name: "true" for name, is_on in (("keep_going", keep_going), ("dry_run", dry_run)) if is_on}
+        params = flags(keep_going=keep_going, dry_run=dry_run)
         answer = self._connection.asked(
             "POST",
             f"{layer_path(name)}/shapes",

@@ -390,10 +390,6 @@ class Permitted:
             return False
         return True
 
-    def check_changes(self) -> None:
-        """Raise ForbiddenError for a caller that may change nothing."""
-        self._scope.check_change()
-
     def check_runs_predicates(self) -> None:
         """Raise ForbiddenError for a caller that may register none, and so have Spark evaluate none."""
         self._scope.check_change()

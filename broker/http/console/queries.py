@@ -82,7 +82,7 @@ def _add_forms(router: APIRouter, pages: Pages, of_caller: Any) -> None:
 
     @router.get("/query/edit/{query_id:path}")
     def edit(query_id: str, permitted: Permitted = of_caller) -> Response:
-        permitted.check_changes()
+        permitted.check_may_change()
         own = shown_fields(permitted.get(query_id))
         return pages.page("query_form.html", {"title": f"Change {query_id}", **_form_values(permitted, own, query_id)})
 
