@@ -128,11 +128,9 @@ class PatternSet:
         from asc.keys.pattern_kernels import find_patterns
 
         _, offsets, data = texts.buffers()
+        # Some of Arrow's buffers can be written, and the kernels would be compiled for both.
         places = frozen(np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1])
         content = frozen(np.frombuffer(data if data is not None else b"", dtype=np.uint8))
-        # Some of Arrow's buffers can be written, and the kernels would be compiled for both.
-        for array in (places, content):
-            array.setflags(write=False)
         trie = (self.nodes, self.symbol, self.root, self.lengths)
         rules = (self.literals, self.first_literal, self.first_tail, self.tails, self.labels)
         beginning = (self.first_starter, self.starters, self.at_start)

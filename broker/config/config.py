@@ -8,7 +8,7 @@ import re
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,7 +65,7 @@ class Config(Section):
         """Where the job of a stream writes what operators with a state read."""
         return f"asc.feed.{stream}"
 
-    @property
+    @cached_property
     def internal_topics(self) -> dict[str, str]:
         """Return the topics that the broker keeps for itself, by :func:`collision_name`, each with its use."""
         found = {self.kafka.registry_topic: "is the registry of queries"}
