@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +13,15 @@ from cli.suggestions import suggested_query_ids, suggested_streams
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+def with_options(
+    command: Callable[..., Any], options: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]]
+) -> Callable[..., Any]:
+    """Return a command with options, in the order in which its help shows them."""
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def config_option(help_text: str) -> Callable[[Command], Command]:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from broker.visible_text import visible
-from cli.arguments import EXISTING_FILE, where_option
+from cli.arguments import EXISTING_FILE, where_option, with_options
 from cli.bboxdb_plan import POSITION, translated
 from cli.client import Json
 
@@ -60,10 +60,7 @@ def where_or_plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="With --bboxdb-plan: enlarge boxes as its code does, not as its paper says.",
         ),
     )
-    found: Callable[..., Any] = with_asked
-    for option in reversed(options):
-        found = option(found)
-    return found
+    return with_options(with_asked, options)
 
 
 def _asked(path: Path, position: str | None, dimensions: Sequence[str], *, as_bboxdb: bool) -> Json:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from broker.visible_text import visible
-from cli.arguments import EXISTING_FILE, stream_option
+from cli.arguments import EXISTING_FILE, stream_option, with_options
 from cli.client import Json, address_options, connected
 from cli.output import json_option, print_json
 
@@ -83,10 +83,7 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
         address_options,
         json_option,
     )
-    found: Callable[..., Any] = with_check
-    for option in reversed(options):
-        found = option(found)
-    return found
+    return with_options(with_check, options)
 
 
 def checked_offline(where: str, operator: Json | None, schema_file: Path, time_zone: str) -> Json:
@@ -104,6 +101,8 @@ def checked_offline(where: str, operator: Json | None, schema_file: Path, time_z
 
 
 def _expressions(operator: Json, attributes: Schema, time_zone: str) -> list[Json]:
+    from asc.predicate.describe import plain_attribute
+
     # Imported for operators alone: the kinds load the kernels.
     from broker.operators.kinds import definition_of, kind_of
     from broker.operators.schema_analyser import SchemaAnalyser
@@ -113,4 +112,4 @@ def _expressions(operator: Json, attributes: Schema, time_zone: str) -> list[Jso
         return []
     expressions = kind_of(definition).read(definition, SchemaAnalyser(attributes, time_zone))
     read = dict.fromkeys(one for predicate in expressions.all for one in predicate.read)
-    return [{"sql": one.sql, "type": str(one.type), "spark": one.is_computed} for one in read]
+    return [plain_attribute(one) for one in read]

@@ -10,7 +10,7 @@ from cli.arguments import stream_option
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.output import json_option, print_json
-from cli.registered import print_registered, standing_options
+from cli.registered import register, standing_options
 
 _ADD = (
     "asc join add over --stream aircraft --layer countries "
@@ -72,9 +72,8 @@ def add(
     --per-shape once for each shape. 'asc events add --layer' registers a join that writes events of objects in place of
     records. Returns once every shape of the layer is in the running plan.
     """
-    body = {"id": query_id, "where": where, "join": {"layer": layer, "per_shape": per_shape}, **fields}
-    body.update({"stream": stream} if stream else {})
-    print_registered(client.register(body, replaces=replaces), as_json)
+    body = {"id": query_id, "where": where, "join": {"layer": layer, "per_shape": per_shape}}
+    register(client, body, stream=stream, fields=fields, replaces=replaces, as_json=as_json)
 
 
 @join.command(

@@ -17,7 +17,7 @@ from cli.query_apply import apply
 from cli.query_remove import remove
 from cli.query_trial import trial
 from cli.query_views import check, explain, list_queries, show
-from cli.registered import from_where, print_registered, standing_options
+from cli.registered import from_where, register, standing_options
 
 
 @click.group(
@@ -75,8 +75,8 @@ def add(
     A plan of BBoxDB Streams becomes a predicate, or a join with the layer that its join-table names; its stream-table
     names the stream, where --stream does not (both without the group: of dgroup_ships, ships).
     """
-    body = {"id": query_id, **asked, **fields, **({"stream": stream} if stream else {})}
-    print_registered(client.register(body, replaces=replaces), as_json)
+    body = {"id": query_id, **asked}
+    register(client, body, stream=stream, fields=fields, replaces=replaces, as_json=as_json)
 
 
 @query.command(

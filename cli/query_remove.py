@@ -13,9 +13,10 @@ from broker.visible_text import visible
 from cli.arguments import query_ids_argument
 from cli.client import Json, server_options
 from cli.command import Command, examples
+from cli.failure import CommandError
 from cli.load_bar import load_bar
 from cli.output import counted, json_option, print_json
-from cli.registered import from_where
+from cli.registered import from_offsets, from_where
 
 TOLD = 20
 """The ids that are printed of many."""
@@ -42,8 +43,6 @@ def remove(*, client: Client, query_ids: Sequence[str], label: str | None, dry_r
     arrive a moment later, from the batch that is running. An ID that no query has is named, the others are removed, and
     the exit code is 1.
     """
-    from cli.failure import CommandError
-
     if bool(query_ids) == (label is not None):
         raise click.UsageError("name the queries by their IDs, or by --label")
     if label is not None:
@@ -96,5 +95,4 @@ def _tell(removed: Sequence[str], answer: Json, done: str) -> None:
     version = f", version {answer['version']}" if "version" in answer else ""
     click.echo(f"{counted(len(removed), 'query')} {done}{version}")
     for stream, own in offsets.items():
-        places = ", ".join(f"{offset} of partition {partition}" for partition, offset in own.items())
-        click.echo(f"{stream}: from offset {places}")
+        click.echo(f"{stream}: {from_offsets(own)}")

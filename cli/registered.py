@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
+from broker.client.client import Client
 from broker.visible_text import visible
+from cli.arguments import with_options
 from cli.client import Json
 from cli.output import print_json
 from cli.query_apply import no_replace_option
@@ -37,10 +39,7 @@ def standing_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         no_replace_option,
     )
-    found: Callable[..., Any] = with_fields
-    for option in reversed(options):
-        found = option(found)
-    return found
+    return with_options(with_fields, options)
 
 
 def label_option(command: Command) -> Command:
@@ -59,6 +58,12 @@ def _labels(_context: click.Context, _option: click.Parameter, values: Sequence[
             raise click.BadParameter(f"{value!r} is not of the form KEY=VALUE")
         labels[name] = text
     return labels
+
+
+def register(client: Client, body: Json, *, stream: str | None, fields: Json, replaces: bool, as_json: bool) -> None:
+    """Register the query of a body and of options, and print the answer, its warnings to the standard error."""
+    sent = {**body, **fields, **({"stream": stream} if stream else {})}
+    print_registered(client.register(sent, replaces=replaces), as_json)
 
 
 def print_registered(answer: Json, as_json: bool) -> None:
@@ -83,5 +88,14 @@ def from_where(answer: Json) -> str:
     'version 7, from offset 121 of partition 0, 5 of partition 1'
     """
     offsets = answer.get("effective_offsets") or {}
+    return f"version {answer.get('version')}" + (f", {from_offsets(offsets)}" if offsets else "")
+
+
+def from_offsets(offsets: Json) -> str:
+    """Return the first offsets of a change, by partition, in words.
+
+    >>> from_offsets({"0": 121, "1": 5})
+    'from offset 121 of partition 0, 5 of partition 1'
+    """
     places = ", ".join(f"{offset} of partition {partition}" for partition, offset in offsets.items())
-    return f"version {answer.get('version')}" + (f", from offset {places}" if places else "")
+    return f"from offset {places}"

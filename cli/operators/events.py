@@ -8,14 +8,17 @@ from typing import Any
 
 import click
 
+from broker.answers.query import Join
+from broker.client.bodies import given
 from broker.client.client import Client
-from cli.arguments import layer_option, stream_option, where_option
+from cli.arguments import layer_option, stream_option, where_option, with_options
 from cli.checking import Check, check_options
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.duration import Duration
+from cli.operators.object_options import events_option, key_option, time_option
 from cli.output import json_option
-from cli.registered import print_registered, standing_options
+from cli.registered import register, standing_options
 
 _OPTIONS = '--where "altitude < 1000" --key icao24 --time ts --events enter,exit --dwell 30s'
 _ADD = f"asc events add low {_OPTIONS}"
@@ -30,20 +33,19 @@ def _definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
         *,
         key: str,
         time: str | None,
-        events: str | None,
+        events: list[str] | None,
         dwell: float | None,
         lost_after: float | None,
         **others: Any,
     ) -> Any:
-        return command(operator=_operator(key, time, events, dwell, lost_after), **others)
+        fields = given(key=key, time=time, events=events, dwell_s=dwell, lost_after_s=lost_after)
+        return command(operator={"name": "events", **fields}, **others)
 
     options = (
         where_option,
-        click.option("--key", required=True, metavar="SQL", help="The identity of an object: a column or expression."),
-        click.option("--time", metavar="SQL", help="The time of a record, a TIMESTAMP; by default the record's own."),
-        click.option(
-            "--events", metavar="TYPES", help="Some of enter, exit and lost, separated by commas; by default all."
-        ),
+        key_option,
+        time_option,
+        events_option("Some of enter, exit and lost, separated by commas; by default all."),
         click.option(
             "--dwell",
             type=Duration(),
@@ -57,19 +59,7 @@ def _definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="The time after its last record when an object is lost and forgotten; by default 1h.",
         ),
     )
-    found: Callable[..., Any] = with_operator
-    for option in reversed(options):
-        found = option(found)
-    return found
-
-
-def _operator(
-    key: str, time: str | None, events: str | None, dwell: float | None, lost_after: float | None
-) -> dict[str, Any]:
-    others = {"time": time, "dwell_s": dwell, "lost_after_s": lost_after}
-    types = None if events is None else [event.strip() for event in events.split(",")]
-    given = {name: value for name, value in {"events": types, **others}.items() if value is not None}
-    return {"name": "events", "key": key, **given}
+    return with_options(with_operator, options)
 
 
 @click.group(
@@ -122,10 +112,8 @@ def add(
     Its topic gets an event when the query begins to accept an object (enter), when it no longer accepts it (exit), and
     when an object inside was not seen for --lost-after (lost). With --layer these are events of each shape.
     """
-    body = {"id": query_id, "where": where, "operator": operator, **fields}
-    body.update({"stream": stream} if stream else {})
-    body.update({"join": {"layer": layer, "per_shape": False}} if layer else {})
-    print_registered(client.register(body, replaces=replaces), as_json)
+    body = {"id": query_id, "where": where, "operator": operator, **given(join=_join(layer))}
+    register(client, body, stream=stream, fields=fields, replaces=replaces, as_json=as_json)
 
 
 @events.command(
@@ -146,4 +134,8 @@ def check(*, check: Check, query_id: str, where: str, operator: Json, layer: str
     from broker.queries.query import check_id
 
     check_id(query_id)
-    check.show(where, operator, {"layer": layer, "per_shape": False} if layer else None)
+    check.show(where, operator, _join(layer))
+
+
+def _join(layer: str | None) -> Join | None:
+    return {"layer": layer, "per_shape": False} if layer else None

@@ -9,14 +9,16 @@ from typing import Any
 
 import click
 
+from broker.client.bodies import given
 from broker.client.client import Client
-from cli.arguments import stream_option
+from cli.arguments import stream_option, with_options
 from cli.checking import Check, check_options
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.duration import Duration
+from cli.operators.object_options import events_option, key_option, time_option
 from cli.output import json_option
-from cli.registered import print_registered, standing_options
+from cli.registered import register, standing_options
 
 _OPTIONS = "--key icao24 --time ts --distance 9260 --window 30s --every 10s"
 _ADD = f"asc near add close {_OPTIONS}"
@@ -44,18 +46,16 @@ def _definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
         window: float,
         every: float,
         on: str | None,
-        events: str | None,
+        events: list[str] | None,
         **others: Any,
     ) -> Any:
-        operator = {"name": "near", "key": key, "distance_m": distance, "window_s": window, "every_s": every}
-        types = None if events is None else [event.strip() for event in events.split(",")]
-        given = {"time": time, "position": position, "on": on, "events": types}
-        operator.update({name: value for name, value in given.items() if value is not None})
+        required = {"name": "near", "key": key, "distance_m": distance, "window_s": window, "every_s": every}
+        operator = {**required, **given(time=time, position=position, on=on, events=events)}
         return command(where=where or "true", operator=operator, **others)
 
     options = (
-        click.option("--key", required=True, metavar="SQL", help="The identity of an object: a column or expression."),
-        click.option("--time", metavar="SQL", help="The time of a record, a TIMESTAMP; by default the record's own."),
+        key_option,
+        time_option,
         click.option(
             "--position", metavar="SQL", help="The position of an object; by default ST_Point(longitude, latitude)."
         ),
@@ -76,17 +76,12 @@ def _definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--every", required=True, type=Duration(), metavar="TIME", help="The time between ticks, as 10s."),
         click.option("--on", metavar="SQL", help="A predicate over both objects, a and b, as a.altitude < b.altitude."),
-        click.option(
-            "--events",
-            metavar="TYPES",
-            help="near, apart or both, separated by a comma: changes since the tick before. By default every pair.",
+        events_option(
+            "near, apart or both, separated by a comma: changes since the tick before. By default every pair."
         ),
         click.option("--where", metavar="SQL", help="A predicate over the records; by default all of them."),
     )
-    found: Callable[..., Any] = with_operator
-    for option in reversed(options):
-        found = option(found)
-    return found
+    return with_options(with_operator, options)
 
 
 @click.group(
@@ -139,9 +134,8 @@ def add(
     last position of each within --window. With --events it gets the pairs that became near, or parted. The pairs of a
     tick are written once the watermark of the stream has passed it.
     """
-    body = {"id": query_id, "where": where, "operator": operator, **fields}
-    body.update({"stream": stream} if stream else {})
-    print_registered(client.register(body, replaces=replaces), as_json)
+    body = {"id": query_id, "where": where, "operator": operator}
+    register(client, body, stream=stream, fields=fields, replaces=replaces, as_json=as_json)
 
 
 @near.command(
