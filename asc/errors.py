@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _WIDE_CHARS = 100
-"""Of a line that is longer the part around a position is shown."""
+"""The most characters of a line that is shown whole; of a longer one the part around a position is shown."""
 _AROUND_CHARS = 30
 
 _VALUE_CHARS = 300

@@ -323,7 +323,7 @@ def fields_without_plain_text(metadata: Mapping[bytes, bytes] | None) -> dict[st
         except PlainTextError as error:
             found[str(field.get("name"))] = str(error)
         except SchemaError:
-            # Whether the engine has its type is seen by its Arrow type.
+            # Its Arrow type shows whether the engine has its type.
             continue
     return found
 

@@ -90,7 +90,7 @@ _OF_FILES: Mapping[str, str] = MappingProxyType(
         "is not writable": _REMEDIES[errno.EACCES],
     }
 )
-"""What Click says of a file or folder that cannot be used, and the remedy."""
+"""The faults of files and folders in Click's words, and the remedy for each."""
 
 
 def _file_text(error: click.UsageError) -> str | None:

@@ -324,12 +324,12 @@ def _of_parquet(path: Path, field: pa.Field, values: pa.Array) -> pa.Array:
 
 
 def _holds(wide: pa.DataType, narrow: pa.DataType) -> bool:
-    """Whether a decimal type has each value of another."""
+    """Return whether a decimal type has each value of another."""
     return bool(wide.scale >= narrow.scale and wide.precision - wide.scale >= narrow.precision - narrow.scale)
 
 
 def _takes_all(data_type: pa.DataType) -> bool:
-    """Whether a column of a type has a value for each of a Parquet file that :func:`check_columns` lets pass."""
+    """Return whether a type has a value for each one of a Parquet file that :func:`check_columns` lets pass."""
     import pyarrow as pa
 
     return bool(pa.types.is_string(data_type) or pa.types.is_nested(data_type))

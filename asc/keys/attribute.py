@@ -65,7 +65,7 @@ class PAttribute:
 
     @property
     def as_written(self) -> str:
-        """Return what stands for it in the predicate: what it is spelled as for Spark is nothing for an error."""
+        """Return its text in the predicate, for errors: its spelling for Spark is not the user's."""
         return self.written or self.read.written or self.read.shown
 
     @property

@@ -103,7 +103,7 @@ class Automaton:
             # After a character ^ never holds; after $ there is none but the end of the last line.
             return _Piece(1, 0, {}, {}, {}) if part.text == "^" else self._place(_NONE, 1, None)
         if isinstance(part, Look):
-            # What is looked at is not read: it holds, or it is a place that no character is.
+            # A look reads no character: it holds, or it is a place that no character is.
             return _either(_empty(), self._place(_NONE, steps_of_look(part), None))
         if isinstance(part, Group):
             return self._piece(part.part)

@@ -82,7 +82,7 @@ def _bounded(count: int) -> int:
 
 
 def _looks_at_start(part: Part) -> tuple[list[Part], Part]:
-    """What an expression that begins with ``^`` looks for ahead of its start, each as an expression, and the rest."""
+    """Return the looks ahead behind the ``^`` of an expression, each as an expression, and the rest."""
     parts = part.parts if isinstance(part, Run) else ()
     end = 1
     while parts[:1] == (Anchor("^"),) and end < len(parts) and _is_ahead(parts[end]):

@@ -36,7 +36,7 @@ _ALONE = 20
 """What one more expression costs Spark whatever it holds, in nodes."""
 
 _WRITTEN_CHARS = 200
-"""Of the text of an expression that errors show."""
+"""The most characters of an expression that errors show."""
 
 
 class FormulaBuilder:
@@ -183,7 +183,7 @@ class FormulaBuilder:
         return Within(self.formula(subject), TRUE if node.value == "TRUE" else FALSE)
 
     def _null_test(self, node: Node, subject: Node) -> Formula:
-        """Whether a part of the predicate is NULL; ``node`` is the whole test."""
+        """Return the formula of a null test of a part of the predicate; ``node`` is the whole test."""
         is_condition = self._is_condition(subject)
         if not is_condition:
             self._typer.null_tests.check(subject)

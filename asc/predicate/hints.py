@@ -1,4 +1,4 @@
-"""What a text that Spark reads otherwise than it was meant is likely to mean."""
+"""Hints for texts that Spark reads otherwise than their authors are likely to mean."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from asc.predicate.pattern_tree import Anchor, Atom, Choice, Group, Look, Part, Run
 
 Work = tuple[int, int]
-"""Of a part that is tried at one place: the ways in which it may match, and the steps of all of them."""
+"""The ways in which a part may match at one place, and the steps of all of them."""
 
 
 class LoopError(Exception):

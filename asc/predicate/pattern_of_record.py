@@ -9,7 +9,7 @@ from __future__ import annotations
 from asc.keys.byte_strings import quoted
 
 MAX_LIKE_CHARS = 100
-"""Of a pattern that a record brings: so many steps it may take for each character of a text."""
+"""The most characters of a pattern of a record, and so the steps for each character of a text."""
 
 _ESCAPED_ESCAPE, _PERCENT, _UNDERSCORE = "\ufdd0", "\ufdd1", "\ufdd2"
 """Stand for what is escaped while the rest is rewritten: no characters of any text, and refused in a pattern."""

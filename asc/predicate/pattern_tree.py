@@ -28,7 +28,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What must stand ahead of a place, ``?=``, or before it, ``?<=``, or must not: ``?!``, ``?<!``."""
+    """A look: a part that must follow a place, ``?=``, or precede it, ``?<=``, or must not, ``?!`` and ``?<!``."""
 
     part: Part
     text: str
@@ -110,7 +110,7 @@ def _spelled_repeat(part: Repeat, own: str) -> str:
 
 
 def is_nullable(part: Part) -> bool:
-    """Whether a part may match no character at all."""
+    """Return whether a part may match no character at all."""
     if isinstance(part, Atom | Anchor | Look):
         return not isinstance(part, Atom)
     if isinstance(part, Group):
@@ -138,22 +138,22 @@ def atoms(part: Part) -> Iterator[Atom]:
 
 
 def captures(part: Part) -> bool:
-    """Whether a capturing group stands in a part."""
+    """Return whether a part has a capturing group."""
     return any(isinstance(own, Group) and own.is_capturing for own in within(part))
 
 
 def has_anchor(part: Part) -> bool:
-    """Whether ``^``, ``$`` or a look ahead or back stands in a part."""
+    """Return whether a part has ``^``, ``$`` or a look ahead or back."""
     return any(isinstance(own, Anchor | Look) for own in within(part))
 
 
 def has_look(part: Part) -> bool:
-    """Whether a look ahead or back stands in a part."""
+    """Return whether a part has a look ahead or back."""
     return any(isinstance(own, Look) for own in within(part))
 
 
 def is_lazy(part: Part) -> bool:
-    """Whether a lazy repetition stands in a part."""
+    """Return whether a part has a lazy repetition."""
     return any(isinstance(own, Repeat) and own.is_lazy for own in within(part))
 
 

@@ -45,7 +45,7 @@ class _Reader:
         self._position = 0
         self._depth = 0
         self._flags = frozenset[str]()
-        """Of ``i`` and ``s`` those that hold here."""
+        """The flags that hold here, of ``i`` and ``s``."""
 
     def read(self) -> Part:
         whole = self._choice()

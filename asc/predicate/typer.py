@@ -47,7 +47,7 @@ class Typer:
         self.source = source
         self.schema = schema
         self.catches = catches
-        """Whether what Spark throws for is spelled so that it is NULL; not where a null test catches it as a whole."""
+        """Expressions that Spark throws for are spelled so that they are NULL; not where a null test catches all."""
         self.warnings = source.warnings
         self.columns: set[tuple[str, ...]] = set()
         """The paths of the columns that were named so far."""
@@ -266,7 +266,7 @@ class Typer:
         return made
 
     def _count_joined(self, node: Node, parts: list[Expression], growth: float) -> float:
-        """How many times longer than the record what is joined may be, which is made of so many parts.
+        """Return how many times longer than the record a joined text may be, which is made of so many parts.
 
         PredicateError where a predicate joins so much that one long string of a record becomes too long.
         """

@@ -156,7 +156,7 @@ def unifiable(candidates: Sequence[Type], strings_with: str) -> bool:
 
 
 def _arrays_unifiable(kinds: Iterable[pa.DataType], strings_with: str) -> bool:
-    """Whether Spark finds a common type for what arrays hold, and casts to it without a guard."""
+    """Return whether Spark finds a common type for the elements of arrays, and casts to it without a guard."""
     if not all(map(pa.types.is_list, kinds)):
         return False
     held = [kind.value_type for kind in kinds]

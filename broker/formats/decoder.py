@@ -53,7 +53,7 @@ _TYPE_CHARS = 100
 """Of a column's type in a reason."""
 
 _CONNECT_DECIMAL = "; where Debezium writes it, set decimal.handling.mode=string there"
-"""Of a decimal that is base64, or an object with its scale: its scale is in the message's schema alone, or beside."""
+"""A decimal as base64, or as an object with its scale: the scale is in the message's schema alone, or beside."""
 
 _BASE64 = "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
 

@@ -149,7 +149,7 @@ def is_map(data_type: pa.DataType) -> bool:
 
 
 def is_text_like(data_type: pa.DataType) -> bool:
-    """Whether Spark casts values of a type to a string where one is wanted."""
+    """Return whether Spark casts values of a type to a string where one is wanted."""
     return not types.is_container(data_type) and data_type != CALENDAR
 
 

@@ -9,9 +9,9 @@ from asc.predicate.functions.growth import joined, longest
 from asc.predicate.functions.results import STRING, first
 
 MAX_JOINED_BYTES = 50_000
-"""Of what is put between, where the record says what that is."""
+"""The most bytes of a joined text whose separator is the record's."""
 GROWTH_OF_RECORD = 40.0
-"""What one of a record may become where a guard bounds its bytes."""
+"""The growth of a joined text with a separator of the record, where a guard bounds its bytes."""
 _MAX_SEPARATOR = 20
 
 
@@ -62,7 +62,7 @@ def _separable(call: Call) -> str | None:
 
 
 def joined_by(call: Call) -> float:
-    """What is joined adds up, and between the elements of an array there are more separators than arguments."""
+    """Return the growth of a joined text: its parts add up, and an array has more separators than arguments."""
     arrays = [call.args[i].growth for i in _arrays(call)]
     if not arrays:
         return joined(call)

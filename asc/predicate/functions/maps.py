@@ -26,7 +26,7 @@ _MAX_DECIMALS = 1_000
 
 
 def if_keys_differ(keys: str, made: str, kind: pa.DataType | None) -> str:
-    """What is made of an array of keys of a type, NULL where one of them is NULL or comes twice."""
+    """Return the keys of a map from an array of keys, NULL where one of them is NULL or comes twice."""
     few = f"size(s) <= {_MAX_DECIMALS} AND " if kind is not None and pa.types.is_decimal(kind) else ""
     none_twice = bound(f"sort_array({keys})", f"{few}size(filter(s, (e, j) -> e <=> get(s, j - 1))) = 0", "s")
     return f"if({none_twice}, {made}, NULL)"

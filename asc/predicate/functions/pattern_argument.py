@@ -29,7 +29,7 @@ def pattern_check(*, parses: bool) -> Check:
 
 
 def brings_pattern(call: Call) -> bool:
-    """Whether the pattern is one that the record brings."""
+    """Return whether the pattern is one of the record."""
     return len(call.args) > 1 and not call.is_null(1) and constant_text(call.args[1].node) is None
 
 
@@ -45,5 +45,5 @@ def shown_by_pattern(call: Call, instant: str, name: str | None = None) -> str:
 
 
 def longest_shown(call: Call) -> float:
-    """How much longer than the pattern that a record brings the text may be."""
+    """Return how many times longer than the pattern of a record the text may be."""
     return _MOST_SHOWN * call.args[1].growth if brings_pattern(call) else 0.0

@@ -35,7 +35,7 @@ def _trouble(call: Call) -> str | None:
 
 
 def _is_of_record(call: Call) -> bool:
-    """Whether its ends or its step are the record's."""
+    """Return whether its ends or its step are the record's."""
     if types.is_instant(call.type(0)):
         return any(_micros(arg) is None for arg in call.args[:2])
     return any(arg.literal is None for arg in call.args)
@@ -128,7 +128,7 @@ def _number(call: Call, end: str) -> str:
 
 
 def _least_step(call: Call) -> str:
-    """How far apart two entries are at least, in the unit of the ends."""
+    """Return the least distance of two entries, in the unit of the ends."""
     if types.is_instant(call.type(0)):
         micros = abs(_step_micros(call) or _DAY_MICROS)
         return f"{micros // _DAY_MICROS if call.type(0) == pa.date32() else micros}D"

@@ -1,4 +1,4 @@
-"""How a null test spells a call, so that Spark sees whether the call can be NULL at all.
+"""Spellings of calls in null tests, by which Spark sees whether a call can be NULL at all.
 
 What a function is spelled as elsewhere may be NULL where Spark's own throws, and for Spark it may be NULL whatever it
 is made of. Here it is spelled as Spark's own, or as one that is NULL for the same arguments and takes little work. It
@@ -120,7 +120,7 @@ UNCAUGHT: Mapping[str, Spelling] = MappingProxyType(_table())
 _EXTRACTED: Mapping[str, str] = MappingProxyType(
     {"regexp_extract": "left({0}, 1)", "regexp_extract_all": "split({0}, 'x', 1)"}
 )
-"""What is NULL where an extraction is, for one that Spark throws for where it finds a match."""
+"""Expressions that are NULL where an extraction is, for one that Spark throws for where it finds a match."""
 
 
 def uncaught(function: Function, call: Call) -> str:

@@ -15,7 +15,7 @@ _LEFT, _BOTTOM, _TOP = 64, 22, 10
 SPAN_S = 3_600
 
 SECONDS = "s"
-"""The unit of values that are durations: each is told in the unit that its size suits."""
+"""The unit of values that are durations: each is shown in the unit that suits its size."""
 
 _LONG_S = (120.0, 300.0, 600.0, 1_200.0, 1_800.0, 3_600.0, 7_200.0)
 """The bounds of an axis of durations over 100 s."""

@@ -37,7 +37,7 @@ _REFUSAL_TITLES: Mapping[int, str] = {
 }
 
 _UNITS = ((3600.0, 3600.0, "h"), (120.0, 60.0, "min"), (0.9995, 1.0, "s"))
-"""The units of durations: the least duration in seconds that is told in it, its seconds, its name."""
+"""The units of durations: the least duration in seconds that has it, its seconds, its name."""
 
 _FIELDS_MAX = 50
 """The most fields of a form; the largest of the console's has six."""

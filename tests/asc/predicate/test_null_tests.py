@@ -107,7 +107,7 @@ def in_chunks(df: DataFrame, sqls: list[str]) -> list[pa.ChunkedArray | None]:
 
 
 def accepted(df: DataFrame, predicates: list[Predicate]) -> list[list[bool]]:
-    """Which rows each predicate accepts."""
+    """Return the rows that each predicate accepts."""
     attributes = list(dict.fromkeys(a for predicate in predicates for a in predicate.p_attributes))
     columns = in_chunks(df, [a.sql for a in attributes])
     assert None not in columns, [a.sql for a, column in zip(attributes, columns, strict=True) if column is None]
@@ -124,7 +124,7 @@ def accepted(df: DataFrame, predicates: list[Predicate]) -> list[list[bool]]:
 
 
 def differing(df: DataFrame, asked: list[str]) -> tuple[int, list[str]]:
-    """Of predicates how many Spark judges without throwing, and those that differ."""
+    """Return the number of predicates that Spark judges without throwing, and those that differ."""
     allowed: dict[str, Predicate] = {}
     for text in asked:
         try:

@@ -147,7 +147,7 @@ def test_the_cost_falls_again_within_lambda_after_the_data_changed(site: Site) -
     events = settled(site)["rearrangements"][before:]
     assert [event["trigger"] for event in events] == ["cost"]
     (event,) = events
-    # Of the sample, which has tuples of both times, as the batches fell: how much less it is hangs on their number.
+    # The sample mixes tuples of both times, by how batches fell; the mixture decides how much less the cost is.
     assert event["cost_after"] < event["cost_before"]
     assert event["spent_s"] > 0
     later = alarmed.slice(LAMBDA, LAMBDA)

@@ -19,7 +19,7 @@ ANALYSER = SchemaAnalyser(Schema.from_ddl("n INT, s STRING, t TIMESTAMP, lon DOU
         ("key", "hex(raw)", "CAST(hex(raw) AS STRING)"),
         ("key", "n", "CAST(n AS STRING)"),
         ("time", "t", "unix_micros(t)"),
-        # Of what may throw, the value is read, and not whether it is NULL.
+        # An expression that may throw is read by its value, and not by whether it is NULL.
         ("time", "timestamp_seconds(n)", "unix_micros(try_add(timestamp_seconds(n), INTERVAL '0' SECOND))"),
         ("key", "make_date(n, 1, 1)", "CAST(try_add(make_date(n, 1, 1), 0) AS STRING)"),
         ("value", "n", "n"),

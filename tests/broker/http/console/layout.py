@@ -1,4 +1,4 @@
-"""What is wrong with the layout of a page in a browser: widths, broken words, texts that are cut without a title."""
+"""Faults of the layout of a page in a browser: widths, broken words, texts that are cut without a title."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def pages_of(stream: str, topic: str, offset: int, *, has_queries: bool = True) 
 
 @pytest.fixture
 def address(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Where the console of the daemon that rests is."""
+    """Return the address of the console of a daemon without jobs."""
     monkeypatch.delenv("ASC_TOKEN", raising=False)
     server = ApiServer(resting.config, resting)
     yield server.start()
