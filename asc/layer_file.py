@@ -154,7 +154,7 @@ def _of_csv(path: Path, file: IO[str]) -> Iterator[tuple[str, Mapping[str, Any]]
             properties = {key: value for key, value in row.items() if key not in (shape, None)}
             yield f"line {reader.line_num}", {_WKT: row[shape] or "", "properties": properties}
     except csv.Error as error:
-        raise ShapeError(f"{path.name}, line {reader.line_num}", None, f"is no CSV: {error}") from None
+        raise ShapeError(f"{path.name}, line {reader.reader.line_num}", None, f"is no CSV: {error}") from None
 
 
 def _opened(path: Path) -> IO[str]:

@@ -1,5 +1,5 @@
-"""``python -m cli.reference``: docs/cli.md, made from the commands themselves, and the tables of docs/predicates.md and
-docs/metrics.md.
+"""``python -m cli.reference``: docs/cli.md, made from the commands themselves, docs/operate/limits.md and the tables of
+docs/predicates.md and docs/metrics.md.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from pathlib import Path
 
 import click
 
+from cli.bounds import bound_groups, limits_page
+
 HEAD = """# Command line
 
 Made from the commands by `python -m cli.reference`; every page is also `asc COMMAND --help`.
 """
 WIDTH = 110
+BOUNDS = Path(__file__).parent.parent / "docs" / "operate" / "limits.toml"
 
 
 def reference() -> str:
@@ -52,6 +55,11 @@ def with_metrics(page: str) -> str:
     return _between(page, "metrics", "\n".join(["| metric | kind | labels | is |", "|---|---|---|---|", *rows]))
 
 
+def limits() -> str:
+    """Return the page of all bounds on input."""
+    return limits_page(bound_groups(BOUNDS))
+
+
 def _between(page: str, mark: str, text: str) -> str:
     begins, ends = f"<!-- {mark} -->", f"<!-- /{mark} -->"
     before, _, rest = page.partition(begins)
@@ -62,8 +70,11 @@ def _between(page: str, mark: str, text: str) -> str:
 if __name__ == "__main__":
     docs = Path(__file__).parent.parent / "docs"
     (docs / "cli.md").write_text(reference(), encoding="utf-8")
+    (docs / "operate" / "limits.md").write_text(limits(), encoding="utf-8")
     for name, with_table in (("predicates.md", with_functions), ("metrics.md", with_metrics)):
         page = docs / name
         page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")
     # Nothing on stdout, which could be sent into the very page.
-    click.echo("docs/cli.md and the tables of docs/predicates.md and docs/metrics.md written", err=True)
+    click.echo(
+        "docs/cli.md, docs/operate/limits.md, tables of docs/predicates.md and docs/metrics.md written", err=True
+    )

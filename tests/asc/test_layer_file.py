@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from asc import Matcher, ShapeError, read_layer
+from asc import Matcher, ShapeError, layer_file, read_layer
 from asc.layer_file import file_rows
 from asc.spatial.reading import Rules
 
@@ -116,6 +117,18 @@ def test_a_file_that_is_damaged(name: str, content: bytes, said: str, tmp_path: 
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ShapeError, match=said):
         read_layer(tmp_path / name)
+
+
+def test_a_field_of_csv_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layer_file, "_FIELD_BYTES_MAX", 1_000)
+    path = tmp_path / "zones.csv"
+    path.write_text(f"id,wkt\na,POINT (1 2)\nb,{'x' * 1_001}\n", "utf-8")
+    was = csv.field_size_limit()
+    try:
+        with pytest.raises(ShapeError, match=r"line 3: is no CSV: field larger than field limit \(1000\)"):
+            read_layer(path)
+    finally:
+        csv.field_size_limit(was)
 
 
 def test_what_is_invalid_is_mended_where_it_is_asked_for(tmp_path: Path) -> None:

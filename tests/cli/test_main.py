@@ -98,7 +98,7 @@ EXAMPLES = [
     for line in (found_command(path).epilog or "").splitlines()
     for call in called(line if "asc " in line else "")
 ]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("path", commands(main), ids=" ".join)

@@ -162,6 +162,20 @@ def read_plainly(
         return None
 
 
+@pytest.mark.parametrize(
+    ("format_name", "content"),
+    [
+        ("ndjson", '{"s": "' + "x" * 10_000_000 + '"}\n'),
+        ("ndjson", '{"deep": ' + "[" * 501 + "]" * 501 + "}\n"),
+        ("csv", "s,n\nx" + "," * 20_000 + "\n"),
+    ],
+    ids=["long", "deep", "wide"],
+)
+def test_lines_beyond_the_bounds_are_left_to_spark(format_name: str, content: str, tmp_path: Path) -> None:
+    decoding = Decoding(Schema.from_ddl("s STRING, n INT"), {}, "UTC")
+    assert read_plainly(tmp_path / "rows", format_name, decoding, content) is None
+
+
 def by_spark(spark: SparkSession, path: Path, format_name: str, decoding: Decoding) -> list[dict[str, Any]]:
     rows = read_rows(spark, [path], format_name, decoding)
     assert rows.where(f"{REASON} IS NOT NULL").count() == 0

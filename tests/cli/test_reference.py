@@ -26,6 +26,11 @@ def test_the_table_of_the_metrics_is_up_to_date() -> None:
     assert "| `asc_latency_seconds` | histogram | `stream` |" in page
 
 
+def test_the_page_of_limits_is_up_to_date() -> None:
+    page = (ROOT / "docs" / "operate" / "limits.md").read_text(encoding="utf-8")
+    assert page == cli.reference.limits(), "make it again: python -m cli.reference"
+
+
 def test_the_alerts_on_the_page_are_those_of_the_rules() -> None:
     page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
     rules = (ROOT / "deploy" / "prometheus" / "alerts.yml").read_text(encoding="utf-8")
@@ -34,7 +39,7 @@ def test_the_alerts_on_the_page_are_those_of_the_rules() -> None:
 
 def shown_commands() -> list[str]:
     """Every ``asc ...`` line of the README and of the pages, the examples of the commands' own help among them."""
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     lines = [line.strip() for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
     return sorted({line for line in lines if re.match(r"asc (--debug )?[a-z]", line)})
 

@@ -166,6 +166,14 @@ def present(spark: SparkSession, extremes: DataFrame) -> DataFrame:
     return Frame(made, spark)
 
 
+def test_null_tests_inside_each_other_are_bounded() -> None:
+    text = "to_number(s, '999')"
+    for _ in range(5):
+        text = f"nvl2({text}, {text}, {text})"
+    with pytest.raises(PredicateError, match="null tests of long expressions"):
+        normalise(f"{text} = 5", _SCHEMA, limits=Limits(spark_nodes=10**6))
+
+
 @pytest.mark.spark
 @pytest.mark.slow
 def test_columns_that_cannot_be_null(present: DataFrame, part_of: PartOf[str]) -> None:

@@ -69,6 +69,12 @@ def test_what_is_refused_is_told_in_one_line(one: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_shape_has_no_more_vertices_than_the_limit() -> None:
+    assert feature_of(text(SQUARE), Rules(vertices_max=5)).shape
+    with pytest.raises(ShapeError, match=r"vertices of a shape 5: at most 4"):
+        feature_of(text(SQUARE), Rules(vertices_max=4))
+
+
 def test_many_are_read_as_one_by_one() -> None:
     texts = [*GOOD.values(), *(content for content, _ in BAD.values())] * 3
     for rules in (

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from broker.config.streams import StreamConfig
 from broker.errors import SchemaRegistryError
+from broker.formats import framed_decoder
 from broker.formats.avro_decoder import AvroDecoder
 from broker.formats.decoder import ERROR, KAFKA_FIELDS
 from broker.formats.schema_registry import SchemaRegistry
@@ -386,6 +387,16 @@ def test_an_id_that_no_registry_gives_is_not_asked_for(
     found = decoded(spark, decoder, [framed(schema_id, b"\2"), framed(plain, b"\4")])
     assert found == ["value names a schema that the registry does not have", (2,)]
     assert registry_server.asked == [f"/schemas/ids/{plain}"]
+
+
+def test_no_more_ids_are_asked_for_than_the_limit(
+    spark: SparkSession, registry_server: RegistryServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(framed_decoder, "_ASKED_MAX", 2)
+    decoder = decoder_of("a INT", registry_server.url)
+    found = decoded(spark, decoder, [framed(schema_id, b"\2") for schema_id in (7, 9, 8)])
+    assert found == ["value names a schema that the registry does not have"] * 3
+    assert registry_server.asked == ["/schemas/ids/7", "/schemas/ids/8"]
 
 
 FUZZED = record(

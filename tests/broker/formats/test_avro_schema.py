@@ -75,14 +75,23 @@ def test_what_is_refused(case: str) -> None:
         AvroSchema.of_text(text)
 
 
+def nested(levels: int) -> object:
+    """Return a type of records in records."""
+    found: object = "int"
+    for level in range(levels):
+        found = {"type": "record", "name": f"Level{level}", "fields": [{"name": "x", "type": found}]}
+    return found
+
+
 @pytest.mark.parametrize(
     ("text", "remedy"),
     [
         (of(["null", "R"]), "f0.f0.*is nested in itself"),
         (of(["int", "string"]), "union of several types"),
         (of("null"), "for which Spark has none"),
+        (of(nested(25)), "nested in itself or too deep"),
     ],
-    ids=["recursive", "union", "null"],
+    ids=["recursive", "union", "null", "deep"],
 )
 def test_what_has_no_column(text: str, remedy: str) -> None:
     with pytest.raises(SchemaError, match=remedy):

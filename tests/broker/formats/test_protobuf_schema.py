@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from asc.errors import SchemaError
+from broker.formats import protobuf_schema
 from broker.formats.protobuf_schema import ProtobufSchema
 
 ALL = """
@@ -82,6 +83,13 @@ def test_an_import_is_no_way_out(name: str) -> None:
         ProtobufSchema.of_text('syntax = "proto3"; message R { int32 a = 1; }', [(name, "")])
 
 
+DEEP = (
+    'syntax = "proto3";'
+    + "".join(f"message R{i} {{ R{i + 1} m = 1; }}" for i in range(25))
+    + "message R25 { int32 a = 1; }"
+)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -92,13 +100,20 @@ def test_an_import_is_no_way_out(name: str) -> None:
         ('syntax = "proto3"; message E {} message R { int32 a = 1; }', "Protobuf message 'E': has no fields"),
         ('syntax = "proto3"; message R { E e = 1; } message E {}', "'e': is a message without fields"),
         ("x" * ((1 << 20) + 1), "is longer than 1,048,576 characters"),
+        (DEEP, "is nested deeper than 24 messages"),
     ],
-    ids=["syntax", "word", "no-message", "recursive", "empty", "empty-part", "long"],
+    ids=["syntax", "word", "no-message", "recursive", "empty", "empty-part", "long", "deep"],
 )
 def test_what_is_no_schema_is_told_in_one_line(text: str, said: str) -> None:
     with pytest.raises(SchemaError, match=said) as caught:
         ProtobufSchema.of_text(text).fields(None)
     assert "\n" not in str(caught.value)
+
+
+def test_a_compiler_that_takes_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protobuf_schema, "_COMPILE_S", 0.001)
+    with pytest.raises(SchemaError, match=r"takes more than 0.001 s to compile"):
+        ProtobufSchema.of_text('syntax = "proto3"; message R { int32 a = 1; }')
 
 
 def test_a_short_text_with_many_columns_is_refused_soon() -> None:

@@ -14,6 +14,7 @@ import pytest
 import trustme
 
 from broker.errors import SchemaRegistryError
+from broker.formats import schema_registry
 from broker.formats.schema_registry import SchemaRegistry, WrittenSchema
 
 if TYPE_CHECKING:
@@ -111,6 +112,19 @@ def test_an_answer_that_comes_byte_by_byte_has_an_end(registry_server: RegistryS
     registry_server.pause_s = 0.05
     with pytest.raises(SchemaRegistryError, match=r"takes over 0.3 s for one answer"):
         SchemaRegistry((registry_server.url,), timeout_s=0.3).schema(found)
+
+
+def test_a_schema_refers_to_no_more_others_than_the_limit(
+    registry_server: RegistryServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema_registry, "_REFERENCES_MAX", 3)
+    above: list[dict[str, object]] = []
+    for number in range(5):
+        found = registry_server.register('"int"', f"s{number}", references=above)
+        above = [{"name": f"s{number}", "subject": f"s{number}", "version": 1}]
+    assert registry_of(registry_server.url).schema(found - 1) is not None
+    with pytest.raises(SchemaRegistryError, match="references"):
+        registry_of(registry_server.url).schema(found)
 
 
 @pytest.mark.parametrize("references", ["abc", {"name": "x"}, 7, ["x"], [None]], ids=repr)

@@ -169,6 +169,7 @@ def test_unknown_paths_and_methods_are_one_line(site: Site) -> None:
     assert site.client.patch("/v1/queries").status_code == 405
     assert site.client.get("/v1/queries", params={"limit": "many"}).status_code == 400
     assert site.client.get("/v1/queries", params={"limit": 0}).status_code == 400
+    assert site.client.get("/v1/queries", params={"limit": 1_001}).status_code == 400
     assert site.client.get("/healthz").json() == {"status": "ok"}
     assert site.client.get("/readyz").json() == {"ready": True, "reason": None}
     assert "/v1/queries" in site.client.get("/openapi.json").json()["paths"]

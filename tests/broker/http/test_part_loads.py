@@ -102,6 +102,7 @@ def test_the_parts_of_a_load_are_all_or_none(api: TestClient, resting: Resting) 
 
     load_id = begun()
     assert part(api, load_id, 1, query(1), query(2)).json()["parts"] == 1
+    assert part(api, load_id, 10_001, query(3)).status_code == 400
     assert part(api, load_id, 2, query(3, "nn > 1")).status_code == 200
     refused = api.post(f"/v1/loads/{load_id}/commit", json={})
     assert refused.status_code == 400

@@ -1,0 +1,95 @@
+"""Bounds on every input, as docs/operate/limits.md shows them: read from docs/operate/limits.toml and from the code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from broker.toml_text import parse_toml
+
+HEAD = """# Limits
+
+Made by `python -m cli.reference` from the code, where each bound is kept. A bound with a key is that key's default.
+Every input of a record, a request, a schema registry, a layer or a file is held to them, and a test meets each.
+
+More on them: [predicates](../predicates.md#limits), [formats](../formats.md),
+[requests](../security.md#bounds-on-requests) and the [keys](../configuration.md).
+"""
+
+_SIZES = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A bound on one measure of an input.
+
+    ``place``: where the code keeps it, ``module:NAME`` of a constant or ``module:Class.field`` of a default. ``unit``:
+    of the value, in the plural; bytes are shown in the largest unit that leaves a whole number. ``beyond``: the answer
+    to an input beyond it. ``test``: the test that meets it. ``key``: the key of the configuration that sets it, if any.
+    """
+
+    measure: str
+    place: str
+    unit: str
+    beyond: str
+    test: str
+    key: str | None = None
+
+    @property
+    def value(self) -> float:
+        """The number at the place; ValueError where there is none."""
+        module, _, path = self.place.partition(":")
+        held: Any = import_module(module)
+        for name in path.split("."):
+            held = _default(held, name)
+        if isinstance(held, bool) or not isinstance(held, int | float):
+            raise ValueError(f"{self.place} is {held!r}: name a number")
+        return held
+
+    @property
+    def text(self) -> str:
+        """The value with its unit.
+
+        >>> Bound("a body", "broker.http.models:JSON_MAX_BYTES", "bytes", "413", "").text
+        '2 MiB'
+        """
+        value = self.value
+        for name, size in _SIZES if self.unit == "bytes" else ():
+            if value >= size and value % size == 0:
+                return f"{int(value // size):,} {name}"
+        return f"{value:,} {self.unit}".rstrip() if isinstance(value, int) else f"{value:,g} {self.unit}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class BoundGroup:
+    """The bounds on the inputs of one kind, a section of the page."""
+
+    title: str
+    bounds: Sequence[Bound]
+
+
+def bound_groups(path: Path) -> list[BoundGroup]:
+    """Return the groups of a TOML file, in its order."""
+    document = parse_toml(path.read_text(encoding="utf-8"))
+    return [BoundGroup(group["title"], [Bound(**row) for row in group["bounds"]]) for group in document.values()]
+
+
+def limits_page(groups: Sequence[BoundGroup]) -> str:
+    """Return the page of all bounds, as Markdown."""
+    return "\n".join([HEAD.rstrip("\n"), *(line for group in groups for line in _section(group)), ""])
+
+
+def _section(group: BoundGroup) -> Iterator[str]:
+    yield from ("", f"## {group.title}", "", "| input | bound | key | beyond it |", "|---|---|---|---|")
+    for bound in group.bounds:
+        key = f"`{bound.key}`" if bound.key else ""
+        yield f"| {bound.measure} | {bound.text} | {key} | {bound.beyond} |"
+
+
+def _default(holder: Any, name: str) -> Any:
+    """Return a name of a module; of a field of a class its default."""
+    return signature(holder).parameters[name].default if isinstance(holder, type) else getattr(holder, name)

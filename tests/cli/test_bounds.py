@@ -1,0 +1,86 @@
+"""The page of limits: every bound of the code is on it or bounds no input, and has a test that meets it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from cli.bounds import Bound, bound_groups
+from cli.reference import BOUNDS
+
+ROOT = BOUNDS.parents[2]
+ROWS = [bound for group in bound_groups(BOUNDS) for bound in group.bounds]
+
+NO_INPUT = frozenset(
+    {
+        # The ranges of numbers.
+        *("asc.keys.grid:KEY_MAX", "asc.plan.conjuncts:_NARROW_MAX", "asc.plan.conjuncts:SLOTS_MAX"),
+        *("asc.predicate.common_type:_MAX_PRECISION", "asc.predicate.interval:_MAX_MONTHS"),
+        *("asc.predicate.functions.number_formats:_MAX_DIGITS", "broker.client.connection:_PORT_MAX"),
+        *("broker.http.console.query_list:_COUNT_MAX", "cli.plain_rows:_DECIMAL_DIGITS_MAX"),
+        # Choices between two ways with the same answer.
+        *("asc.keys.grid:REGIONS_MAX", "asc.operators.near.positions:_LOOSE_MAX"),
+        *("asc.predicate.constant_text:_MAX_CHARS", "asc.predicate.functions.inferred_schema:_MAX_CHARS"),
+        *("cli.plain_backtest:_PAIRS_MAX", "cli.type_guess:_DEPTH_MAX", "cli.bboxdb_plan:_CHARS_MAX"),
+        # Memories, which forget.
+        *("asc.operators.near.ticks:_TIMES_MAX", "asc.predicate.plain_reader:_FORMS_MAX"),
+        *("asc.predicate.plain_reader:_TERMS_MAX", "broker.adapting.stream_monitor:_WAITING_MAX"),
+        "broker.operators.near.kind:_RECORDS_MAX",
+        *("broker.matching.record_times:_BINS_MAX", "broker.operators.near.reader:_CONDITIONS_MAX"),
+        *("broker.stream.analyser:_ACCEPTED_MAX", "broker.stream.analyser:_CONFIRMED_MAX"),
+        "broker.stream.delivered:_ENTRIES_MAX",
+        # What an answer shows.
+        *("broker.http.layers:_REFUSED_MAX", "broker.http.trial:SHOWN_MAX", "broker.http.stream_metrics:BLOCKS_MAX"),
+        # Requests and attempts of the broker and of its commands.
+        *("broker.kafka.batch_sender:RECORDS_MAX", "broker.kafka.batch_sender:BYTES_MAX"),
+        *("broker.kafka.batch_sender:_RECORD_BYTES_MAX", "broker.kafka.last_records:_POLLED_MAX"),
+        *("broker.client.connection:_PAGE_MAX", "broker.stream.condition_inquiry:_SEARCHES_MAX"),
+        *("broker.stream.suspects:_TRIALS_MAX", "cli.demo_rate:ROUNDS_MAX", "cli.demo_rate:COPIES_MAX"),
+        # Terms of bounds that are on the page.
+        *("asc.predicate.backtracking:_MAX_WORK", "asc.predicate.functions.strings:_MAX_REPLACEMENT_CHARS"),
+        *("asc.predicate.functions.collections:_MAX_REPEATED", "asc.predicate.functions.collections:_MAX_PLACE"),
+        *("asc.predicate.functions.joining:_MAX_SEPARATOR", "asc.predicate.functions.variants:_MAX_TYPE_CHARS"),
+        *("asc.predicate.functions.xml_documents:_MAX_WIDE_STEPS", "asc.predicate.lambdas:_MAX_LITERAL"),
+        *("asc.predicate.lambdas:_MAX_SHORT", "asc.predicate.lambdas:_MAX_LENGTH", "asc.spatial.reading:VERTICES_MAX"),
+        *("broker.http.joins:_PAGE_MAX", "broker.http.layers:_PAGE_MAX", "broker.http.last_matches:_BYTES_MAX"),
+        *("broker.http.console.letters:_BYTES_MAX", "broker.http.console.tracing:_BYTES_MAX"),
+    }
+)
+"""Constants that are called a maximum and are none of an input."""
+
+
+def named_maximum() -> Iterator[str]:
+    """Yield the constants of the product whose name says that they are a maximum, as ``module:NAME``."""
+    for package in ("asc", "broker", "cli"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+                if not isinstance(statement, ast.Assign | ast.AnnAssign):
+                    continue
+                target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+                if isinstance(target, ast.Name) and re.search(r"(^|_)(MAX|LONGEST|DEEPEST)(_|$)", target.id):
+                    yield f"{'.'.join(path.relative_to(ROOT).with_suffix('').parts)}:{target.id}"
+
+
+def test_every_maximum_is_on_the_page_or_bounds_no_input() -> None:
+    assert {*named_maximum()} - {bound.place for bound in ROWS} == NO_INPUT
+
+
+@pytest.mark.parametrize("bound", ROWS, ids=lambda bound: bound.place)
+def test_a_bound_has_a_value_and_a_test_that_meets_it(bound: Bound) -> None:
+    assert bound.value > 0
+    path, _, name = bound.test.partition("::")
+    assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_a_measure_is_on_the_page_once() -> None:
+    for group in bound_groups(BOUNDS):
+        measures = [bound.measure for bound in group.bounds]
+        assert len(set(measures)) == len(measures)
+
+
+def test_a_place_that_holds_no_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="name a number"):
+        Bound("a body", "broker.http.models:JSON_MAX_BYTES.real.as_integer_ratio", "bytes", "413", "").value  # noqa: B018
