@@ -74,7 +74,10 @@ def schema_of_file(path: Path, rows_max: int) -> FileSchema:
     notes = list(_header_doubts(list(guesses))) if name == "csv" else []
     for field, guess in guesses.items():
         if any(unicodedata.category(char) == "Cc" for char in field):
-            remedy = f"a column would be named {field[:20]!r}: is it {name.upper()} in UTF-8?"
+            if name == "csv" and "\t" in field:
+                remedy = "it has tabs between the names: write it with commas, or the schema by hand with sep='\\t'"
+            else:
+                remedy = f"a column would be named {field[:20]!r}: is it {name.upper()} in UTF-8?"
             raise CommandError("control characters instead of names in file", str(path), remedy)
         if not field:
             notes.append("a column without a name: excluded")

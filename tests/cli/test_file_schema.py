@@ -35,10 +35,11 @@ def test_csv(tmp_path: Path) -> None:
             ["the first line was taken for names, though '5' is a value: put a line of names before it"],
         ),
         ("id;name", ["one column, 'id;name': fields are divided by commas, not by semicolons"]),
-        ("id\tname", ["control characters instead of names in file"]),
+        ("id\tname", ["control characters instead of names in file", "it has tabs between the names"]),
+        ("id\x01name", ["control characters instead of names in file", "a column would be named 'id\\x01name'"]),
         ("id,name2", []),
     ],
-    ids=["values", "semicolons", "tabs", "names"],
+    ids=["values", "semicolons", "tabs", "controls", "names"],
 )
 def test_a_first_line_that_hardly_names_columns_is_told(tmp_path: Path, header: str, said: list[str]) -> None:
     path = tmp_path / "rows.csv"
@@ -46,7 +47,7 @@ def test_a_first_line_that_hardly_names_columns_is_told(tmp_path: Path, header: 
     try:
         notes = [*schema_of_file(path, 100).notes]
     except CommandError as error:
-        notes = [error.subject]
+        notes = [error.subject, error.remedy.partition(":")[0]]
     assert [note for note in notes if note.split(":")[0] not in [*header.split(","), header]] == said
 
 
