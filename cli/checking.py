@@ -18,6 +18,7 @@ from cli.output import json_option, print_json
 if TYPE_CHECKING:
     from asc.schema import Schema
     from broker.answers.query import Join
+    from broker.operators.expression import OperatorExpressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +97,18 @@ def checked_offline(where: str, operator: Json | None, schema_file: Path, time_z
     # The record's own attributes are there in every stream.
     attributes = attributes_of(read_schema(schema_file))
     found = plain_form(normalise(where, attributes, time_zone=time_zone))
-    expressions = [] if operator is None else _expressions(operator, attributes, time_zone)
-    return {**found, "expressions": expressions}
+    if operator is None:
+        return {**found, "expressions": []}
+    return _expressions(operator, attributes, time_zone).beside(found)
 
 
-def _expressions(operator: Json, attributes: Schema, time_zone: str) -> list[Json]:
-    from asc.predicate.describe import plain_attribute
-
+def _expressions(operator: Json, attributes: Schema, time_zone: str) -> OperatorExpressions:
     # Imported for operators alone: the kinds load the kernels.
+    from broker.operators.expression import NO_EXPRESSIONS
     from broker.operators.kinds import definition_of, kind_of
     from broker.operators.schema_analyser import SchemaAnalyser
 
     definition = definition_of(operator)
     if definition is None:
-        return []
-    expressions = kind_of(definition).read(definition, SchemaAnalyser(attributes, time_zone))
-    read = dict.fromkeys(one for predicate in expressions.all for one in predicate.read)
-    return [plain_attribute(one) for one in read]
+        return NO_EXPRESSIONS
+    return kind_of(definition).read(definition, SchemaAnalyser(attributes, time_zone))

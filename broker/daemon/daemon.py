@@ -355,7 +355,9 @@ class Daemon:
         registrar = Registrar(self.config, cluster, registry, self._streams, self._set_aside)
         self._started.callback(registrar.close)
         registrar.load()
-        LOG.info("registered queries: %d, at version %d", len(registrar.standing), registrar.standing.version)
+        # An empty registry has no version.
+        version = f", at version {registrar.standing.version}" if registrar.standing.version >= 0 else ""
+        LOG.info("registered queries: %d%s", len(registrar.standing), version)
         self._enter("starting the streaming jobs")
         # What was rehearsed is warm, and records wait.
         warm_up_s = 0.0 if self._stands_by else self.config.spark.warm_up_s / max(1, len(self._streams))

@@ -18,6 +18,7 @@ from broker.http.permitted import Permitted
 from broker.http.shape_names import shape_names, with_shape_names
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
 from broker.operators.definition import Definition
+from broker.operators.expression import NO_EXPRESSIONS, OperatorExpressions
 from broker.operators.kinds import kind_of
 from broker.queries.candidate import Members, of_shape, plan_id_of
 from broker.queries.query import RegisteredQuery
@@ -37,24 +38,23 @@ def checked(
     """
     from asc.predicate.describe import plain_form
 
-    expressions = [] if operator is None else _read_by(permitted, stream, operator, is_join=layer is not None)
+    expressions = NO_EXPRESSIONS
+    if operator is not None:
+        expressions = _read_by(permitted, stream, operator, is_join=layer is not None)
     found = plain_form(judged(permitted, stream, where)) if layer is None else _join(permitted, stream, where, layer)
-    return {**found, "expressions": expressions}
+    return expressions.beside(found)
 
 
-def _read_by(permitted: Permitted, stream: Stream, operator: Definition, *, is_join: bool) -> list[dict[str, Any]]:
+def _read_by(permitted: Permitted, stream: Stream, operator: Definition, *, is_join: bool) -> OperatorExpressions:
     """Return the expressions that an operator reads of a record; AscError where a registration would refuse it."""
-    from asc.predicate.describe import plain_attribute
-
     kind = kind_of(operator)
     if is_join and not kind.allows_join:
         raise QueryError("operator", operator.name, "is not for joins: leave out join")
-    read: dict[PAttribute, None] = {}
-    for predicate in kind.read(operator, stream.analyser).all:
+    expressions = kind.read(operator, stream.analyser)
+    for predicate in expressions.all:
         permitted.check_columns(predicate)
         _raise_refusals(stream, predicate, predicate.read)
-        read.update(dict.fromkeys(predicate.read))
-    return [plain_attribute(one) for one in read]
+    return expressions
 
 
 def _join(permitted: Permitted, stream: Stream, where: str, layer: str) -> dict[str, Any]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import pyarrow as pa
 
 from asc.errors import PredicateError
+from asc.predicate.describe import plain_attribute
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Predicate
 from asc.predicate.parser import parse
@@ -129,16 +130,28 @@ class OperatorExpressions:
     ``fields``: those of its definition, each as a predicate of the one p-attribute that it is, in their order.
     ``carried``: columns that a condition reads besides, by name, as observations carry them (Spark SQL).
     ``carried_reads``: each of these as a predicate of its one p-attribute.
+    ``warnings``: of a registration, each with the field that it is of.
     """
 
     fields: tuple[Predicate, ...] = ()
     carried: tuple[tuple[str, str], ...] | None = None
     carried_reads: tuple[Predicate, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def all(self) -> tuple[Predicate, ...]:
         """Return every expression that Spark computes for the operator."""
         return (*self.fields, *self.carried_reads)
+
+    def beside(self, predicate: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the plain form of a predicate with the expressions, and with their warnings after its own."""
+        read = dict.fromkeys(attribute for each in self.all for attribute in each.read)
+        return {
+            **predicate,
+            "expressions": [plain_attribute(attribute) for attribute in read],
+            "warnings": [*predicate["warnings"], *self.warnings],
+            "text": "\n".join([predicate["text"], *(f"warning: {warning}" for warning in self.warnings)]),
+        }
 
 
 NO_EXPRESSIONS = OperatorExpressions()

@@ -172,7 +172,7 @@ class Candidate:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Return the warnings of its registration."""
-        own = self.predicate.warnings
+        own = (*self.predicate.warnings, *self.expressions.warnings)
         refused = {} if self.members is None else self.members.refused
         if not refused:
             return own

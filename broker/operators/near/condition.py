@@ -71,11 +71,12 @@ class NearCondition:
     """A condition that was read.
 
     ``predicate``: over its one p-attribute, which has a value where the condition holds. ``columns``: the columns that
-    it reads of both objects, in the order of their names.
+    it reads of both objects, in the order of their names. ``warnings``: of the text as a predicate.
     """
 
     predicate: Predicate
     columns: tuple[CarriedColumn, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def sql(self) -> str:
@@ -90,7 +91,7 @@ class NearCondition:
         """
         try:
             # By itself first, so that it is no predicate merely by the text around it.
-            normalise(text)
+            warnings = normalise(text).warnings
             predicate = normalise(f"CASE WHEN ({text}) THEN 1 END > 0")
         except AscError as error:
             raise QueryError(
@@ -107,7 +108,7 @@ class NearCondition:
                 remedy = f"{name} is no number, text, time, boolean or binary, and no other value is carried"
                 raise QueryError("operator.on", text[:200], remedy)
             columns.append(CarriedColumn(attribute.path, attribute.type))
-        return NearCondition(predicate, tuple(columns))
+        return NearCondition(predicate, tuple(columns), warnings)
 
     @property
     def carried_ddl(self) -> str:

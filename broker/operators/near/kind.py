@@ -52,10 +52,11 @@ class NearKind:
         fields = read_fields(definition, analyser)
         if definition.on is None:
             return OperatorExpressions(fields, ())
-        columns = near_condition(definition.on, analyser, patiently=patiently).columns
-        carried = tuple((column.name, column.sent) for column in columns)
-        reads = tuple(Expression("on", column.text, "value").read(analyser) for column in columns)
-        return OperatorExpressions(fields, carried, reads)
+        condition = near_condition(definition.on, analyser, patiently=patiently)
+        carried = tuple((column.name, column.sent) for column in condition.columns)
+        reads = tuple(Expression("on", column.text, "value").read(analyser) for column in condition.columns)
+        warnings = tuple(f"operator.on: {warning}" for warning in condition.warnings)
+        return OperatorExpressions(fields, carried, reads, warnings)
 
     def destination(
         self, definition: NearDefinition, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions

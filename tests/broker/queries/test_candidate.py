@@ -17,6 +17,7 @@ from broker.config.streams import StreamConfig
 from broker.errors import QueryError
 from broker.formats.record_attributes import attributes_of
 from broker.operators.events.definition import EventsDefinition
+from broker.operators.expression import OperatorExpressions
 from broker.operators.feed_destination import FeedDestination
 from broker.operators.near.definition import NearDefinition
 from broker.plans.sorted_map import SortedMap
@@ -88,6 +89,8 @@ def test_what_is_left_out_is_told() -> None:
 def test_a_query_that_asks_for_every_record_is_not_warned_of_it(where: str, warns: bool) -> None:
     query = RegisteredQuery("all", "flights", where, "out")
     assert bool(Candidate(query, normalise(where, SCHEMA), None).warnings) == warns
+    of_operator = OperatorExpressions(warnings=("operator.on: is never true",))
+    assert Candidate(query, normalise(where, SCHEMA), None, of_operator).warnings[-1] == "operator.on: is never true"
 
 
 @pytest.mark.parametrize("members", [None, Members.of(JOIN, {})])

@@ -34,11 +34,12 @@ def test_a_distance_is_a_number(distance: str) -> None:
     [
         ((), 0, "accepts every record\nthe operator reads\n  CAST(icao24 AS STRING)  string\n"),
         (("--on", "a.altitude < b.altitude"), 0, "  altitude  double\n"),
+        (("--on", "a.altitude > 'high'"), 0, "warning: operator.on: 'high' is no number"),
         (("--on", "a.altitude < c.altitude"), 1, "c.altitude"),
         (("--window", "1h"), 1, "window_s"),
         (("--position", "altitude"), 1, "operator.position 'altitude'"),
     ],
-    ids=["plain", "condition", "object", "window", "position"],
+    ids=["plain", "condition", "warning", "object", "window", "position"],
 )
 def test_the_options_of_add_are_checked_by_a_schema_alone(
     given: tuple[str, ...], code: int, said: str, tmp_path: Path
