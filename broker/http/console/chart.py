@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from broker.http.console.pages import duration_text
 
 _WIDTH, _HEIGHT = 600, 140
-_LEFT, _BOTTOM, _TOP = 64, 22, 10
+_LEFT, _BOTTOM, _TOP = 76, 22, 10
 SPAN_S = 3_600
 
 SECONDS = "s"

@@ -48,6 +48,13 @@ _FAULTS = r"""() => {
     }
   }
 
+  for (const text of document.querySelectorAll('.chart text')) {
+    const size = parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a;
+    const box = text.getBoundingClientRect(), outer = text.ownerSVGElement.getBoundingClientRect();
+    if (size < 9) faults.push(`a text of a chart is ${size.toFixed(1)} pixels high: ${told(text)}`);
+    if (box.left < outer.left - 1 || box.right > outer.right + 1) faults.push(`beyond its chart: ${told(text)}`);
+  }
+
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const parent = node.parentElement;
