@@ -36,8 +36,10 @@ class BatchBindings:
 
     Invariant: a file is whole (written aside, synced, renamed, folder synced) and never changes: a batch that is
     replayed after a crash finds the version that it was first run with. A copy is there only where the file was before
-    it, so that a copy alone is of a file that somebody took away. Bindings that Spark's offset log does not know (its
-    ``checkpoint`` was removed) are removed, for their ids will be given again. Beside them a file says how often a
+    it, so that a copy alone is of a file that somebody took away. The folder is made once: a daemon whose folder was
+    taken over (:mod:`broker.plans.stream_folder`) binds no batch any more, and so writes none. Bindings that Spark's
+    offset log does not know (its ``checkpoint`` was removed) are removed, for their ids will be given again. Beside
+    them a file says how often a
     batch was begun that was begun more than once, so that one that ends the process is known for it at the next start.
     Cost: three syncs a batch, five of one that is run again. Source: spec, section 3.
     """
@@ -75,9 +77,15 @@ class BatchBindings:
         if self.has(batch_id):
             self._note(batch_id, self.times_begun(batch_id) + 1)
             return self._read(batch_id)
+        if not self._folder.is_dir():
+            raise self._taken()
         binding = Binding(batch_id, version, self._planned_end(batch_id), self._planned_first(batch_id))
         path = self._folder / str(batch_id)
-        write_durably(path, binding_text(binding), copy_of(path))
+        try:
+            # Its folder is not made again: where that has another name, a batch that is written is the new leader's.
+            write_synced(path, binding_text(binding), copy_of(path))
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise self._taken() from error
         for old in self._ids()[:-_KEPT]:
             self._remove(old)
         return binding
@@ -102,6 +110,9 @@ class BatchBindings:
         only Spark's log says them and cannot be read.
         """
         return self._planned_first(binding.batch_id) if binding.first_offsets is None else binding.first_offsets
+
+    def _taken(self) -> BrokerError:
+        return BrokerError("checkpoint", str(self._folder), "another daemon has taken it over: this one writes no more")
 
     def _note(self, batch_id: int, times: int) -> None:
         write_durably(self._again, json.dumps({"batch": batch_id, "times": times}))
@@ -188,14 +199,21 @@ def ids_in(folder: Path) -> list[int]:
     return sorted(int(path.name) for path in folder.iterdir() if path.name.isdecimal())
 
 
-def write_durably(path: Path, text: str, *copies: Path) -> None:
-    """Write a file, and the folder for it, so that after a crash it is there whole or not at all; then its copies, in
-    the same folder.
-    """
+def write_durably(path: Path, text: str) -> None:
+    """Write a file, and the folder for it, so that after a crash it is there whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    write_synced(path, text)
+
+
+def write_synced(path: Path, text: str, *copies: Path) -> None:
+    """Write a file in a folder that is there, so that after a crash it is there whole or not at all; then its copies,
+    in the same folder.
+    """
     asides = {each: each.with_name(f".{each.name}.new") for each in (path, *copies)}
     for aside in asides.values():
-        with aside.open("w", encoding="utf-8") as file:
+        # Not into a file that is there: a daemon that stands still may have it open, and write to it when it goes on.
+        aside.unlink(missing_ok=True)
+        with aside.open("x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

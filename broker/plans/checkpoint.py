@@ -10,7 +10,7 @@ from pathlib import Path
 from zlib import crc32
 
 from broker.errors import BrokerError
-from broker.plans.binding import Binding, binding_text, copy_of, ids_in, parsed_binding, write_durably
+from broker.plans.binding import Binding, binding_text, copy_of, ids_in, parsed_binding, write_durably, write_synced
 from broker.plans.offsets import Offsets
 
 _LAST = 2
@@ -83,7 +83,7 @@ def _mended_bindings(bindings: Path, commits: Path) -> Iterator[str]:
             continue
         bound = _bound(copy, batch_id) if copy.exists() else None
         if bound is not None:
-            write_durably(path, binding_text(bound), copy)
+            write_synced(path, binding_text(bound), copy)
             yield f"{path} is damaged: written anew from its copy"
         elif (commits / path.name).exists():
             path.unlink(missing_ok=True)

@@ -19,6 +19,7 @@ from broker.operators.kinds import OPERATORS
 from broker.plans.binding import BatchBindings
 from broker.plans.checkpoint import mend_checkpoint
 from broker.plans.running_plan import RunningPlan
+from broker.plans.stream_folder import stream_folder
 from broker.stream.analyser import StreamAnalyser
 from broker.stream.batch_runner import sink_options
 from broker.stream.condition_inquiry import ConditionInquiry
@@ -73,7 +74,7 @@ class Stream:
         self.recent = RecentRecords(self.config.topic, spark, cluster.client, decoder)
         self.evaluation_errors = EvaluationErrors(name)
         self.dead_letters = DeadLetters(name, decoder.reasons)
-        folder = config.spark.checkpoint_dir / name
+        folder = stream_folder(config.spark.checkpoint_dir, name)
         for mended in mend_checkpoint(folder, self.config.topic):
             LOG.warning("stream '%s': %s", name, mended)
         bindings = BatchBindings(folder / "bindings", folder / "spark")
