@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from asc.keys.byte_strings import quoted
 from asc.operators.feed import FORM
+from asc.operators.feed_claim import WRITER
 from broker.formats.decoder import ERROR, RECORD
 from broker.matching.matches_text import AFTER_TARGET, AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.matching.tally import NO_TIME
@@ -28,20 +29,24 @@ class Feeding(Operator):
 
     A track that observes all has an observation of each decoded record, others of the records that one of their queries
     accepts. ``tracks`` are in the order of their names, none twice. ``max_future_s``: the most by which a time may be
-    past its record's timestamp. Cost: of a record, a JSON text of some 100 bytes a track.
+    past its record's timestamp. ``writer``: the name under which the daemon claims the feed.
+    Cost: of a record, a JSON text of some 120 bytes a track.
     """
 
     feed_topic: str
     tracks: tuple[Track, ...]
     max_future_s: float
+    writer: str
 
     @staticmethod
-    def of(destinations: Sequence[FeedDestination], feed_topic: str, max_future_s: float) -> Feeding | None:
+    def of(
+        destinations: Sequence[FeedDestination], feed_topic: str, max_future_s: float, writer: str
+    ) -> Feeding | None:
         """Return the feeding of the destinations of a plan; None where there are none."""
         if not destinations:
             return None
         tracks = {each.track.name: each.track for each in destinations}
-        return Feeding(feed_topic, tuple(tracks[name] for name in sorted(tracks)), max_future_s)
+        return Feeding(feed_topic, tuple(tracks[name] for name in sorted(tracks)), max_future_s, writer)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -143,7 +148,8 @@ class Feeding(Operator):
         names = sf.substring_index("target", AFTER_TOPIC, -1)
         none = sf.array().cast("array<string>")
         selections = sf.when(names == "", none).otherwise(sf.split(names, BETWEEN_IDS)).alias("s")
-        return sf.to_json(sf.struct(sf.lit(FORM).alias("v"), *fields, *place, selections)).cast("binary")
+        head = (sf.lit(FORM).alias("v"), sf.lit(self.writer).alias(WRITER))
+        return sf.to_json(sf.struct(*head, *fields, *place, selections)).cast("binary")
 
     def headers(self) -> Column:
         from pyspark.sql import functions as sf

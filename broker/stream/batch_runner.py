@@ -272,7 +272,8 @@ class BatchRunner:
         """Return the feeding of a plan and the destinations that it is of; None where the plan has none."""
         if self._feed is None or self._feed[0] is not plan:
             found = destinations_in(plan)
-            feeding = Feeding.of(found, self._feed_writer.topic, self._max_future_s)
+            writer = self._feed_writer
+            feeding = Feeding.of(found, writer.topic, self._max_future_s, writer.name)
             self._feed = (plan, None if feeding is None else (feeding, found))
         return self._feed[1]
 

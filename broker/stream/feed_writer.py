@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from asc.operators.feed import TIME_KEY, Settings, Watermarks
+from asc.operators.feed_claim import claim_of, signed
 from broker.config.config import Config
 from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_destination import FeedDestination
@@ -16,6 +18,7 @@ from broker.operators.kinds import OPERATORS
 from broker.stream.event_time import Marks
 
 _ALL_PARTS = frozenset(range(PARTS))
+_CLOSED_WITHIN_S = 2
 
 
 class _Message(NamedTuple):
@@ -43,12 +46,16 @@ class FeedWriter:
 
     Parts that need none get none. Invariant: they are acknowledged before a batch writes, so that in each part they
     come before its observations, however that is cut. The job's batches come one at a time. After a start, or a
-    failure, all parts get the settings again. Cost: sixteen small records a batch that moves the time, and the queries
-    of a kind where they change.
+    failure, all parts get the settings again. Before the first ones it claims the feed
+    (:mod:`asc.operators.feed_claim`), in a transaction: Kafka fences the claim of a daemon that this one replaced.
+    Cost: sixteen small records a batch that moves the time, and the queries of a kind where they change.
     """
 
     def __init__(self, stream: str, config: Config, cluster: KafkaCluster) -> None:
         self.topic = config.feed_topic(stream)
+        self.name = uuid.uuid4().hex[:12]
+        """The writer that its messages, and the observations of its daemon, bear."""
+        self._has_claimed = False
         own = config.streams[stream]
         self._source_topic, self._is_planar = own.topic, own.crs == "planar"
         self._limits = config.limits
@@ -74,6 +81,9 @@ class FeedWriter:
             make_feed(self._cluster, self.topic)
         # A batch that fails half way writes all of it again.
         self._written = None
+        if not self._has_claimed:
+            self._claim()
+            self._has_claimed = True
         self._send(messages)
         self._written = now
 
@@ -118,18 +128,32 @@ class FeedWriter:
         producer, self._producer = self._producer, None
         if producer is not None:
             with suppress(Exception):
-                producer.close(timeout=2)
+                producer.close(timeout=_CLOSED_WITHIN_S)
+
+    def _claim(self) -> None:
+        client = self._cluster.client
+        with client.clear_errors():
+            producer = client.producer(transactional_id=f"asc-claim-{self.topic}")
+            try:
+                producer.init_transactions()
+                producer.begin_transaction()
+                for part in range(PARTS):
+                    producer.send(self.topic, claim_of(self.name).encode(), key=TIME_KEY.encode(), partition=part)
+                producer.commit_transaction()
+            finally:
+                producer.close(timeout=_CLOSED_WITHIN_S)
 
     def _send(self, messages: Sequence[_Message]) -> None:
         client = self._cluster.client
+        texts = [(message, signed(message.text, self.name).encode()) for message in messages]
         with client.clear_errors():
             # Ten thousand queries are two megabytes of settings, and some feeds have Kafka's limit of one.
             self._producer = self._producer or client.producer(
                 max_request_size=self._cluster.request_bytes, compression_type="gzip"
             )
             sent = [
-                self._producer.send(self.topic, message.text.encode(), key=message.key.encode(), partition=part)
-                for message in messages
+                self._producer.send(self.topic, text, key=message.key.encode(), partition=part)
+                for message, text in texts
                 for part in sorted(message.parts)
             ]
             self._producer.flush()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asc.operators.feed import Observation, QuerySettings, parse
+from asc.operators.feed_claim import counted
 from broker.config.streams import StreamConfig
 from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.matching.tally import NO_TIME
@@ -49,9 +50,12 @@ def destination(query_id: str, track: Track) -> FeedDestination:
 
 
 def test_the_feed_of_a_plan_is_of_its_queries() -> None:
-    assert Feeding.of([], "asc.feed.s", 1) is None
-    feed = Feeding.of([destination("q", PLAIN), destination("p", PLACED), destination("r", PLAIN)], "asc.feed.s", 60)
+    assert Feeding.of([], "asc.feed.s", 1, "w7") is None
+    feed = Feeding.of(
+        [destination("q", PLAIN), destination("p", PLACED), destination("r", PLAIN)], "asc.feed.s", 60, "w7"
+    )
     assert feed is not None
+    assert feed.writer == "w7"
     assert (feed.feed_topic, feed.tracks, feed.max_future_s) == ("asc.feed.s", (PLACED, PLAIN), 60)
     assert feed.time_names == (PLACED.time_name, PLAIN.time_name)
 
@@ -68,7 +72,7 @@ def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
     texts = [*(json.dumps(value).encode() for value in values), b"no record"]
     rows = [(b"key", text, "t", 3, offset, STAMP, 0, [("h", b"x" * 5_000)]) for offset, text in enumerate(texts)]
     queries = [destination("q", PLAIN), destination("p", PLACED), destination("o", NEAR)]
-    feed = Feeding.of(queries, "asc.feed.s", 60) or pytest.fail("no feed")
+    feed = Feeding.of(queries, "asc.feed.s", 60, "w7") or pytest.fail("no feed")
     frame = stream.decoder(stream.fields(), "UTC").decode(spark.createDataFrame(rows, KAFKA_DDL))
     accepted = BETWEEN_TOPICS.join(
         (
@@ -87,6 +91,9 @@ def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
     routed = [(each.topic, bytes(each.value), each.partition) for each in found if each.topic != "asc.feed.s"]
     assert routed == [("out", texts[0], None), ("dead", b"no record", None)]
     fed = [each for each in found if each.topic == "asc.feed.s"]
+    values = [bytes(each.value) for each in fed]
+    assert counted(values, "w7") == (values, "w7")
+    assert counted(values, "another") == ([], "another")
     assert all(each.headers == [] and 0 <= each.partition < PARTS for each in fed)
     observed = [message for each in fed for message in parse(bytes(each.value), bytes(each.key).decode(), id)]
     placed, plain = ("events", PLACED.name), ("events", PLAIN.name)
@@ -127,7 +134,7 @@ def test_a_record_that_no_query_accepts_goes_nowhere_beside_a_near_query(spark: 
         {"topic": "t", "format": "json", "schema": "k STRING, t TIMESTAMP, x INT, y INT, z DOUBLE"}
     )
     rows = [(b"key", b'{"k": "a"}', "t", 3, offset, STAMP, 0, []) for offset in range(2)]
-    feed = Feeding.of([destination("o", NEAR)], "asc.feed.s", 60) or pytest.fail("no feed")
+    feed = Feeding.of([destination("o", NEAR)], "asc.feed.s", 60, "w7") or pytest.fail("no feed")
     frame = stream.decoder(stream.fields(), "UTC").decode(spark.createDataFrame(rows, KAFKA_DDL))
     accepted = f"{target_of(NEAR)}{AFTER_TOPIC}o"
     written = frame.select("*", *feed.columns).selectExpr("*", f"IF(_offset = 0, '{accepted}', NULL) AS d")
@@ -143,7 +150,7 @@ def test_keys_that_are_no_utf_8_are_none(spark: SparkSession) -> None:
     texts = [json.dumps({"k": key}).encode() for key in keys]
     rows = [(b"key", text, "t", 3, offset, STAMP, 0, []) for offset, text in enumerate(texts)]
     track = replace(PLAIN, key="CAST(unhex(k) AS STRING)")
-    feed = Feeding.of([destination("q", track)], "asc.feed.s", 60) or pytest.fail("no feed")
+    feed = Feeding.of([destination("q", track)], "asc.feed.s", 60, "w7") or pytest.fail("no feed")
     frame = stream.decoder(stream.fields(), "UTC").decode(spark.createDataFrame(rows, KAFKA_DDL))
     found = frame.select("_offset", *feed.columns).orderBy("_offset").select(f"{feed.names[0]}.k").collect()
     assert [row["k"] for row in found] == [*[None] * 128, "é", "a"]

@@ -9,9 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from kafka.errors import KafkaError as ClientError
 
+from asc.errors import AscError
 from asc.operators.events.event_query import EventQuery
 from asc.operators.feed import QuerySettings
+from asc.operators.feed_claim import counted
 from asc.operators.near.near_query import NearQuery
 from broker.config.config import Config, parse_config
 from broker.kafka.cluster import KafkaCluster
@@ -52,22 +55,29 @@ def cluster(config: Config, kafka: EmbeddedKafka) -> Iterator[KafkaCluster]:
     cluster.close()
 
 
-def messages(kafka: EmbeddedKafka, topic: str) -> list[list[tuple[str, Any]]]:
-    """Return the keys and the contents of the messages of each part."""
+def raw_messages(kafka: EmbeddedKafka, topic: str) -> list[list[tuple[str, bytes]]]:
+    """Return the keys and the values of the messages of each part that are committed."""
     from kafka import KafkaConsumer, TopicPartition
 
-    consumer = KafkaConsumer(bootstrap_servers=kafka.bootstrap_servers, auto_offset_reset="earliest")
+    consumer = KafkaConsumer(
+        bootstrap_servers=kafka.bootstrap_servers, auto_offset_reset="earliest", isolation_level="read_committed"
+    )
     try:
         partitions = [TopicPartition(topic, partition) for partition in range(PARTS)]
         consumer.assign(partitions)
         ends = consumer.end_offsets(partitions)
-        found: dict[TopicPartition, list[tuple[str, Any]]] = {partition: [] for partition in partitions}
+        found: dict[TopicPartition, list[tuple[str, bytes]]] = {partition: [] for partition in partitions}
         while any(consumer.position(partition) < end for partition, end in ends.items()):
             for partition, records in consumer.poll(timeout_ms=300).items():
-                found[partition] += [(record.key.decode(), content(record.value)) for record in records]
+                found[partition] += [(record.key.decode(), record.value) for record in records]
         return list(found.values())
     finally:
         consumer.close()
+
+
+def messages(kafka: EmbeddedKafka, topic: str) -> list[list[tuple[str, Any]]]:
+    """Return the keys and the contents of the messages of each part."""
+    return [[(key, content(text)) for key, text in part] for part in raw_messages(kafka, topic)]
 
 
 def content(text: bytes) -> Any:
@@ -100,8 +110,9 @@ def test_settings_and_watermarks_go_to_the_parts_that_need_them(
 
     try:
         assert not writer.has_queries
-        # After a start every part gets all of it.
-        begins([close], 9_000_000, others=[none[0], ("near", (800, ["close"])), ("time", {TIME: 6_500_000})])
+        # After a start every part gets all of it, and the claim before.
+        first_ones = [("time", {}), none[0], ("near", (800, ["close"])), ("time", {TIME: 6_500_000})]
+        begins([close], 9_000_000, others=first_ones)
         assert writer.has_queries
         begins([close], 9_000_000, others=[])
         begins([close], 9_500_000, near_part=[("time", {TIME: 7_000_000})], others=[])
@@ -134,5 +145,61 @@ def test_the_settings_of_every_kind_have_its_tag_for_their_key(
         writer.begin([FeedDestination(track, query)], {})
     finally:
         writer.close()
-    (first, *_) = messages(kafka, topic)
+    ((_, *first), *_) = messages(kafka, topic)
     assert [key for key, (_, queries) in first if queries] == [op]
+
+
+def test_what_a_replaced_daemon_writes_later_does_not_count(
+    config: Config, cluster: KafkaCluster, kafka: EmbeddedKafka
+) -> None:
+    (stream,) = config.streams
+    topic = config.feed_topic(stream)
+    make_feed(cluster, topic)
+    stopped, leader = FeedWriter(stream, config, cluster), FeedWriter(stream, config, cluster)
+    low = FeedDestination(EVENTS, LOW)
+    try:
+        stopped.begin([low], {TIME: 3_000_000})
+        leader.begin([], {TIME: 4_000_000})
+        stopped.begin([low], {TIME: 5_000_000})
+        stopped.forget()
+        stopped.begin([low], {TIME: 6_000_000})
+        leader.begin([], {TIME: 7_000_000})
+    finally:
+        stopped.close()
+        leader.close()
+    for part in raw_messages(kafka, topic):
+        own, writer = counted([text for _, text in part], None)
+        assert writer == leader.name
+        # None of what it wrote behind the claim, and all that is there of the leader.
+        assert [found[TIME] for found in map(content, own) if isinstance(found, dict)] == [500_000, 1_500_000]
+        queries = [found[1] for found in map(content, own) if isinstance(found, tuple)]
+        assert queries == [["low"], [], [], []]
+
+
+def test_the_claim_of_a_replaced_daemon_is_fenced(
+    config: Config, cluster: KafkaCluster, kafka: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stands still in the middle of its claim, and goes on when the leader has claimed the feed."""
+    from kafka import KafkaProducer
+
+    (stream,) = config.streams
+    topic = config.feed_topic(stream)
+    make_feed(cluster, topic)
+    stopped, leader = FeedWriter(stream, config, cluster), FeedWriter(stream, config, cluster)
+    go_on = KafkaProducer.begin_transaction
+
+    def stand_still(producer: KafkaProducer) -> None:
+        monkeypatch.undo()
+        leader.begin([], {})
+        go_on(producer)
+
+    monkeypatch.setattr(KafkaProducer, "begin_transaction", stand_still)
+    try:
+        with pytest.raises((AscError, ClientError)) as told:
+            stopped.begin([FeedDestination(EVENTS, LOW)], {})
+    finally:
+        stopped.close()
+        leader.close()
+    print(told.value)
+    for part in raw_messages(kafka, topic):
+        assert counted([text for _, text in part], None)[1] == leader.name

@@ -10,6 +10,7 @@ from pyspark.accumulators import Accumulator
 
 from asc.operators.events.event_query import OP, EventQuery
 from asc.operators.feed import Observation, Settings
+from asc.operators.feed_claim import claim_of, signed
 from broker.operators.events.task import events_task
 from broker.operators.feed_task import FeedTally, _TallyParam
 
@@ -35,3 +36,16 @@ def test_events_come_of_the_messages_and_the_state_goes_on(group_state: Any) -> 
     (frame,) = task((3,), frames(seen(3, "low")), state)
     assert frame["identity"].tolist() == ["low:enter:flights-0-3"]
     assert arrived.value == FeedTally({3: 1}, 3, {"unordered": 1, "unreadable": 1}, {"enter": 2, "exit": 1})
+
+
+def test_a_state_knows_whose_messages_count(group_state: Any) -> None:
+    def seen(offset: int, writer: str) -> str:
+        return signed(Observation(OP, "t", "a", offset, (), 0, offset, ("low",)).text(), writer)
+
+    state, task = group_state, events_task(Accumulator(-1, FeedTally(), _TallyParam()))
+    leader = signed(SETTINGS.text(), "leader")
+    assert list(task((3,), frames(claim_of("stopped"), signed(SETTINGS.text(), "stopped")), state)) == []
+    assert list(task((3,), frames(claim_of("leader"), leader, seen(1, "stopped")), state)) == []
+    assert list(task((3,), frames(seen(2, "stopped")), state)) == []
+    (frame,) = task((3,), frames(seen(3, "leader")), state)
+    assert frame["identity"].tolist() == ["low:enter:flights-0-3"]
