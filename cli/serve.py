@@ -54,6 +54,7 @@ def serve(
 
     Where the configuration names no Kafka, it starts an embedded one.
     SIGTERM or Ctrl-C ends the running batch, commits and leaves.
+    Ends with 3 once another daemon serves in its place.
     SIGHUP reads the file again and takes the section [monitor] from it, and tokens file and certificate anew.
     """
     if config_file is None and not any(name.startswith("ASC__STREAMS__") for name in os.environ):

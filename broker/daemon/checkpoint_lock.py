@@ -6,46 +6,95 @@ import fcntl
 import os
 import re
 import uuid
+from collections.abc import Iterable
 from pathlib import Path
 
 from broker.errors import BrokerError, CheckpointTakenError
 from broker.plans.binding import write_durably
+from broker.plans.stream_folder import take_folder
+
+_NAME = "spark.checkpoint_dir"
+_OWNER_BYTES = 1_000
 
 
 class CheckpointLock:
-    """A lock on the folder that ends with the process, whatever ends that.
+    """A lock on the folder that ends with the process, whatever ends that, and that the next leader may take over.
 
-    Invariant: of all locks on one folder one is held at most, where the file system has locks.
+    Invariant: of all locks on one folder one is held and not lost at most, where the file system has locks. The lock is
+    on the file that bears the name ``lock``. Who takes it over gives that name to a file that it has locked before.
+    ``mark`` writes into the file which registry its holder serves. None but the leader of that registry may take the
+    lock over: the holder is no leader any more, and serves no other registry.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._path = folder / "lock"
         self._lock: int | None = None
 
     @property
     def is_held(self) -> bool:
         return self._lock is not None
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether another daemon has taken the held lock over."""
+        return self._lock is not None and _is_other(self._path, self._lock)
+
     def take(self) -> None:
         """Make the folder where it is missing, and lock it; CheckpointTakenError where another daemon has it,
         BrokerError where it cannot be had at all.
         """
-        name, folder = "spark.checkpoint_dir", str(self._folder)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            lock = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+            lock = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise BrokerError(name, folder, f"cannot be written: {error.strerror}") from error
+            raise self._unwritable(error) from error
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(lock)
-            remedy = "belongs to another running daemon: stop it, or name another"
-            raise CheckpointTakenError(name, folder, remedy) from None
+            raise self._taken() from None
         except OSError as error:
             os.close(lock)
             remedy = f"cannot be locked ({error.strerror}): name a folder on a file system that has locks"
-            raise BrokerError(name, folder, remedy) from error
+            raise BrokerError(_NAME, str(self._folder), remedy) from error
+        if _is_other(self._path, lock):
+            # Another daemon took the name over between the opening and the locking.
+            os.close(lock)
+            raise self._taken()
+        os.ftruncate(lock, 0)
+        self._lock = lock
+
+    def mark(self, registry: str) -> None:
+        """Write into the held lock which registry its holder serves."""
+        assert self._lock is not None
+        os.pwrite(self._lock, registry.encode(), 0)
+
+    def is_of(self, registry: str) -> bool:
+        """Whether the holder of the lock, whoever it is, serves that registry."""
+        try:
+            return self._path.read_bytes()[:_OWNER_BYTES] == registry.encode()
+        except OSError:
+            return False
+
+    def take_over(self, streams: Iterable[str]) -> None:
+        """Lock the folder in the place of a holder that stands still, and take the folders of its streams from it:
+        whatever it writes when it goes on is written nowhere. BrokerError where that cannot be done.
+
+        Only the leader of the registry that the holder serves may do that.
+        """
+        aside = self._path.with_name(f".lock.{uuid.uuid4().hex}")
+        try:
+            lock = os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Whoever dies in the middle leaves a lock that the next one takes over as well, with all folders.
+            for stream in streams:
+                take_folder(self._folder, stream)
+            # A daemon that is started here later is not to have the former holder's name in Kafka's group.
+            (self._folder / "instance").unlink(missing_ok=True)
+            aside.rename(self._path)
+        except OSError as error:
+            raise self._unwritable(error) from error
         self._lock = lock
 
     def release(self) -> None:
@@ -64,3 +113,18 @@ class CheckpointLock:
             name = uuid.uuid4().hex
             write_durably(path, name)
         return name
+
+    def _unwritable(self, error: OSError) -> BrokerError:
+        return BrokerError(_NAME, str(self._folder), f"cannot be written: {error.strerror}")
+
+    def _taken(self) -> CheckpointTakenError:
+        remedy = "belongs to another running daemon: stop it, or name another"
+        return CheckpointTakenError(_NAME, str(self._folder), remedy)
+
+
+def _is_other(path: Path, file: int) -> bool:
+    """Return whether a path has another file than the open one; one that is gone, or cannot be looked at, is none."""
+    try:
+        return not os.path.samestat(path.stat(), os.fstat(file))
+    except OSError:
+        return False

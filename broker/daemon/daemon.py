@@ -137,6 +137,9 @@ class Daemon:
         """
         from broker.runtime.spark import has_stopped
 
+        # First: what else is wrong then is of no interest.
+        if self._turn is not None:
+            self._turn.check()
         remedy = "start the daemon again"
         if self._embedded is not None and not self._embedded.running:
             raise BrokerError("embedded Kafka", str(self.config.kafka.data_dir), f"has died: {remedy}")
@@ -148,8 +151,6 @@ class Daemon:
                 raise BrokerError("Spark", "its context", f"was stopped by an error of its own: {remedy}")
         if self._registrar is not None and isinstance(self._registrar.problem, RegistryTakenError):
             raise self._registrar.problem
-        if self._turn is not None:
-            self._turn.check()
 
     def reload(self, config: Config) -> None:
         """Take the monitor's settings from a configuration that was read again, from the next batch on. What else
@@ -278,7 +279,12 @@ class Daemon:
 
         topic = self.config.kafka.registry_topic
         Registry(cluster, topic).make()
-        self._turn = Turn(cluster.client, topic, self._lock, stands_by=self._stands_by)
+        self._turn = Turn(
+            *(cluster.client, topic, self._lock),
+            stands_by=self._stands_by,
+            topic_id=cluster.topic_id(topic),
+            streams=self.config.streams.keys(),
+        )
         self._started.callback(self._turn.leave)
         self._turn.join()
         self._watch = KafkaWatch(cluster.client)

@@ -22,6 +22,9 @@ LOG = logging.getLogger("asc.daemon")
 STOP_TIMEOUT_S = 20
 """How long the whole of an orderly stop may take."""
 
+REPLACED = 3
+"""The exit code of a daemon that ends because another one serves in its place."""
+
 _WATCH_PAUSE_S = 1.0
 
 
@@ -57,11 +60,11 @@ def serve(
             signals.wait(_WATCH_PAUSE_S)
         LOG.info("%s: ending the running batches", signals.stop.name)
     except RegistryTakenError as error:
-        LOG.error("%s", error)
-        # Not in order: the one that serves waits for the folder, and it replays what was under way here.
-        logging.shutdown()
+        # Not in order, and Spark first: the one that serves replays what was under way here.
         daemon.abandon()
-        os._exit(1)
+        LOG.error("%s", error)
+        logging.shutdown()
+        os._exit(REPLACED)
     except AscError as error:
         # At once: the stop may take its time without that process, or be the end of this one.
         LOG.error("%s", error)

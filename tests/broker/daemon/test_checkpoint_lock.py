@@ -39,3 +39,38 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BrokerError, match="file/folder': cannot be written: Not a directory"):
         CheckpointLock(tmp_path / "file" / "folder").take()
+
+
+def test_a_lock_is_taken_over_by_the_leader_of_the_holder_s_registry(tmp_path: Path) -> None:
+    stopped, leader = CheckpointLock(tmp_path), CheckpointLock(tmp_path)
+    stopped.take()
+    name = stopped.instance()
+    assert not leader.is_of("registry-1")
+    stopped.mark("registry-1")
+    assert leader.is_of("registry-1")
+    assert not leader.is_of("registry-2")
+    (tmp_path / "s" / "bindings").mkdir(parents=True)
+    leader.take_over(["s", "other"])
+    assert leader.is_held
+    assert not leader.is_lost
+    assert stopped.is_lost
+    assert (tmp_path / "s~1" / "bindings").is_dir()
+    # It is held as any other, whatever becomes of the first one.
+    assert leader.instance() != name
+    for _ in range(2):
+        with pytest.raises(CheckpointTakenError):
+            CheckpointLock(tmp_path).take()
+        stopped.release()
+    # The next holder has not said yet what it serves.
+    leader.mark("registry-1")
+    leader.release()
+    stopped.take()
+    assert not stopped.is_lost
+    assert not leader.is_of("registry-1")
+
+
+def test_a_lock_whose_file_is_removed_is_not_lost(tmp_path: Path) -> None:
+    own = CheckpointLock(tmp_path)
+    own.take()
+    (tmp_path / "lock").unlink()
+    assert not own.is_lost

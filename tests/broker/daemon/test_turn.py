@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.kafka
 
+_AWAITS_FOLDER = "waiting for the checkpoint folder"
+
 
 @pytest.fixture(autouse=True)
 def _in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,11 +39,12 @@ def topic(kafka: EmbeddedKafka) -> str:
     return name
 
 
-def turn(servers: str, topic: str, folder: Path, *, stands_by: bool = False) -> Turn:
+def turn(servers: str, topic: str, folder: Path, *, stands_by: bool = False, topic_id: str = "own") -> Turn:
     lock = CheckpointLock(folder)
     if not stands_by:
         lock.take()
-    made = Turn(KafkaClient(servers, {}, 1), topic, lock, stands_by=stands_by)
+    client = KafkaClient(servers, {}, 1)
+    made = Turn(client, topic, lock, stands_by=stands_by, topic_id=topic_id, streams=["s"])
     made.join()
     return made
 
@@ -73,3 +76,29 @@ def test_where_kafka_does_not_let_it_join_that_is_said(tmp_path: Path) -> None:
     with pytest.raises(KafkaError, match=r"consumer group 'asc-daemons-asc\.queries': cannot be joined"):
         own.wait(lambda phase: None, lambda: False)
     own.leave()
+
+
+def test_a_standby_takes_the_folder_of_a_former_leader_that_does_not_let_go_and_no_other_one(
+    kafka: EmbeddedKafka, topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.daemon.turn._GRACE_S", 0.0)
+    entered: list[str] = []
+    (tmp_path / "s" / "bindings").mkdir(parents=True)
+    first = turn(kafka.bootstrap_servers, topic, tmp_path, stands_by=True)
+    first.wait(entered.append, lambda: False)
+    first.check()
+    # To Kafka it is gone, and its lock is held as by a process that stands still.
+    first.leave()
+    of_another = turn(kafka.bootstrap_servers, topic, tmp_path, stands_by=True, topic_id="another")
+    looks = iter(range(3))
+    with pytest.raises(BrokerError, match="while it stood by"):
+        of_another.wait(entered.append, lambda: entered[-1] == _AWAITS_FOLDER and next(looks, None) is None)
+    of_another.leave()
+    first.check()
+    second = turn(kafka.bootstrap_servers, topic, tmp_path, stands_by=True)
+    second.wait(entered.append, lambda: False)
+    with pytest.raises(RegistryTakenError, match="another daemon serves it: this one stops"):
+        first.check()
+    second.check()
+    assert (tmp_path / "s~1" / "bindings").is_dir()
+    second.leave()
