@@ -77,16 +77,17 @@ class CheckpointLock:
         except OSError:
             return False
 
-    def take_over(self, streams: Iterable[str]) -> None:
+    def take_over(self, registry: str, streams: Iterable[str]) -> None:
         """Lock the folder in the place of a holder that stands still, and take the folders of its streams from it:
         whatever it writes when it goes on is written nowhere. BrokerError where that cannot be done.
 
-        Only the leader of the registry that the holder serves may do that.
+        Only the leader of the registry that the holder serves may do that. The lock is marked from the first moment on.
         """
         aside = self._path.with_name(f".lock.{uuid.uuid4().hex}")
         try:
             lock = os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.pwrite(lock, registry.encode(), 0)
             # Whoever dies in the middle leaves a lock that the next one takes over as well, with all folders.
             for stream in streams:
                 take_folder(self._folder, stream)

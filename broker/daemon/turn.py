@@ -112,4 +112,4 @@ class Turn:
             time.sleep(_LOOK_S)
             return
         LOG.warning("the daemon that served stands still: its checkpoint folder is taken over")
-        self._lock.take_over(self._streams)
+        self._lock.take_over(self._topic_id, self._streams)

@@ -50,7 +50,8 @@ def test_a_lock_is_taken_over_by_the_leader_of_the_holder_s_registry(tmp_path: P
     assert leader.is_of("registry-1")
     assert not leader.is_of("registry-2")
     (tmp_path / "s" / "bindings").mkdir(parents=True)
-    leader.take_over(["s", "other"])
+    leader.take_over("registry-1", ["s", "other"])
+    assert leader.is_of("registry-1")
     assert leader.is_held
     assert not leader.is_lost
     assert stopped.is_lost
@@ -62,7 +63,6 @@ def test_a_lock_is_taken_over_by_the_leader_of_the_holder_s_registry(tmp_path: P
             CheckpointLock(tmp_path).take()
         stopped.release()
     # The next holder has not said yet what it serves.
-    leader.mark("registry-1")
     leader.release()
     stopped.take()
     assert not stopped.is_lost

@@ -9,6 +9,7 @@ import threading
 import time
 import uuid
 from collections import defaultdict
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -196,24 +197,73 @@ class Ledger:
         return Arrived(self.topic, source, queries, record.key, record.value)
 
 
-def whole(pid: int) -> list[int]:
-    """Return a daemon and all that it started: its JVM, and the Python workers of that."""
-    return [pid, *descendants(pid)]
+def stopped_whole(process: Process) -> list[int]:
+    """Stop a daemon and all that it started: its JVM, and the Python workers of that."""
+    assert process.child is not None
+    pids = [process.child.pid, *descendants(process.child.pid)]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    return pids
 
 
-def await_open_batch(process: Process) -> None:
-    """Wait until a batch is bound and not committed."""
+def stop_in_a_batch(process: Process, _flag: Path) -> list[int]:
+    """Stop a daemon whose batch is bound and not committed; the processes that stand still."""
     bindings, commits = process.checkpoint / "bindings", process.checkpoint / "spark" / "commits"
     deadline = time.monotonic() + 120
     while max(ids_in(bindings), default=-1) <= max(ids_in(commits), default=-1):
         assert time.monotonic() < deadline, process.log.read_text("utf-8")
         time.sleep(0.001)
+    return stopped_whole(process)
+
+
+_STANDS_STILL = """
+import os, signal, time
+from pathlib import Path
+from broker.daemon import daemon
+from broker.plans import binding
+
+flag, write, check = Path("{flag}"), binding.write_synced, daemon.Daemon.check_processes
+unaware_until = [0.0]
+
+def write_later(path, *rest):
+    if path.parent.name == "bindings" and flag.exists():
+        unaware_until[0] = float("inf")
+        flag.unlink()
+        os.kill(os.getpid(), signal.SIGSTOP)
+        unaware_until[0] = time.monotonic() + 10
+    write(path, *rest)
+
+def check_later(self):
+    if time.monotonic() > unaware_until[0]:
+        check(self)
+
+binding.write_synced, daemon.Daemon.check_processes = write_later, check_later
+"""
+"""What a daemon runs that stands still between planning a batch and binding it, and for ten seconds after it goes on
+does not look whether another one serves.
+"""
+
+
+def stop_before_a_binding(process: Process, flag: Path) -> list[int]:
+    """Stop a daemon between planning a batch and binding it; the processes that stand still."""
+    flag.touch()
+    deadline = time.monotonic() + 120
+    while flag.exists():
+        assert time.monotonic() < deadline, process.log.read_text("utf-8")
+        time.sleep(0.001)
+    return stopped_whole(process)
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("stop", [stop_in_a_batch, stop_before_a_binding])
 def test_a_standby_takes_over_from_one_that_stands_still_and_no_batch_has_two_plans(
-    process: Process, reader: Site, kafka: EmbeddedKafka, tmp_path: Path
+    process: Process,
+    reader: Site,
+    kafka: EmbeddedKafka,
+    tmp_path: Path,
+    stop: Callable[[Process, Path], list[int]],
 ) -> None:
+    process.prelude = _STANDS_STILL.format(flag=tmp_path / "flag")
     process.start()
     ledger, events = Ledger(process, reader), f"events-{uuid.uuid4().hex[:12]}"
     ledger.put(process, "all", "n % 1 = 0")
@@ -230,11 +280,7 @@ def test_a_standby_takes_over_from_one_that_stands_still_and_no_batch_has_two_pl
         await_reason(other, "standing by for another daemon")
         load.start()
         await_some(reader, ledger.topic, process)
-        assert process.child is not None
-        await_open_batch(process)
-        stopped = whole(process.child.pid)
-        for pid in stopped:
-            os.kill(pid, signal.SIGSTOP)
+        stopped = stop(process, tmp_path / "flag")
         began = time.monotonic()
         await_reason(other, None)
         print(f"taken over in {time.monotonic() - began:.1f} s")
@@ -244,6 +290,7 @@ def test_a_standby_takes_over_from_one_that_stands_still_and_no_batch_has_two_pl
         await_all(reader, ledger.topic, feed.count, other)
         for pid in reversed(stopped):
             os.kill(pid, signal.SIGCONT)
+        assert process.child is not None
         assert process.child.wait(timeout=120) == REPLACED
         assert "another daemon serves it: this one stops" in process.log.read_text("utf-8")
         load.close()
