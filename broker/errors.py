@@ -32,6 +32,12 @@ class ConfigFaultsError(ConfigError):
         return f"{super().__str__()}{told}"
 
 
+class TooManyConnectionsError(BrokerError):
+    """A host that has as many connections to the API as one may have."""
+
+    http_status = HTTPStatus.TOO_MANY_REQUESTS
+
+
 class CheckpointTakenError(BrokerError):
     """Another running daemon has the checkpoint folder."""
 

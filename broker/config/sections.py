@@ -199,6 +199,7 @@ class ApiConfig(Section):
     requests_per_s: float = Field(default=500, gt=0, allow_inf_nan=False, strict=True)
     receive_timeout_s: float = Field(default=20, gt=0, le=3600, allow_inf_nan=False, strict=True)
     max_connections: int = Field(default=500, ge=1, strict=True)
+    max_connections_per_host: int = Field(default=100, ge=1, strict=True)
     metrics_top_queries: int = Field(default=100, ge=0, le=10_000, strict=True)
 
     @classmethod

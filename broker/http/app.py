@@ -78,7 +78,7 @@ _REFUSALS = {
     408: "The body comes too slowly.",
     413: "The body is larger than 2 MiB or, of a bulk load, than api.max_body_bytes, or its parts api.max_load_bytes.",
     415: "The body is neither JSON nor NDJSON.",
-    429: "Too many requests a second: wait as long as Retry-After says.",
+    429: "Too many requests a second, or connections of one host: wait as long as Retry-After says.",
     500: "It failed in a way nobody foresaw: see the daemon's log.",
     503: "The daemon is not ready or has too many connections, or Kafka does not answer: try again.",
 }
@@ -144,7 +144,7 @@ def _described(refusals: Iterable[int]) -> dict[int | str, dict[str, Any]]:
 
 def _health(service: Service) -> APIRouter:
     router = APIRouter(tags=[HEALTH], responses=_described(_HEALTH_REFUSALS))
-    unready = {"model": ReadyModel | ErrorModel, "description": "It is not ready, or has too many connections."}
+    unready = {"model": ReadyModel | ErrorModel, "description": "It is not ready."}
 
     # Neither waits for anything, and neither is to wait for a thread: those may all be busy with what others ask.
     @router.get("/healthz")

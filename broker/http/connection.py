@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from broker.errors import BrokerError
 
 _READS_S = 10.0
 """The interval at which the server checks that a client reads its answer."""
 
 _LEAST_READ_BYTES = 64 * 1024
 """The part of the answer, or all that is left of it, to be read in that time: a slower client is cut."""
+
+REFUSAL = "connection_refusal"
+"""The key of a request's state with the error that a spare connection has for all but health; None for others."""
 
 
 class TimedProtocol(H11Protocol):
@@ -21,12 +27,19 @@ class TimedProtocol(H11Protocol):
     A request has ``receive_timeout_s`` until its head is complete. The time runs from the connection, or from the first
     byte where the connection served another request before. :class:`broker.http.guards.Guards` reads and times its
     body. An answer has to be read at some pace. Bytes that are no HTTP have their answer, and leave no trace in the
-    log.
+    log. Requests of a connection whose descriptor ``refusal_of`` has an error for bring it along (``REFUSAL``).
     """
 
-    def __init__(self, *arguments: Any, receive_timeout_s: float, **settings: Any) -> None:
+    def __init__(
+        self,
+        *arguments: Any,
+        receive_timeout_s: float,
+        refusal_of: Callable[[int], BrokerError | None],
+        **settings: Any,
+    ) -> None:
         super().__init__(*arguments, **settings)
         self._receive_timeout_s = receive_timeout_s
+        self._refusal_of = refusal_of
         self._awaiting: asyncio.TimerHandle | None = None
         self._reading: asyncio.TimerHandle | None = None
         self._left_bytes = 0
@@ -34,6 +47,8 @@ class TimedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Serve the connection."""
         super().connection_made(transport)
+        refusal = self._refusal_of(transport.get_extra_info("socket").fileno())
+        self.app_state = {**self.app_state, REFUSAL: refusal}
         self._await_request()
 
     def data_received(self, data: bytes) -> None:

@@ -25,7 +25,8 @@ from broker.access.scope import unlimited
 from broker.access.sessions import COOKIE, Sessions
 from broker.access.turns import Turns
 from broker.config.sections import ApiConfig
-from broker.errors import BrokerError
+from broker.errors import BrokerError, http_status
+from broker.http.connection import REFUSAL
 from broker.http.models import JSON_MAX_BYTES, plain_error
 
 NDJSON = "application/x-ndjson"
@@ -125,7 +126,11 @@ class Guards:
         request = Request(scope, receive)
         host = request.client.host if request.client is not None else "unknown"
         bearer = self._bearer(request)
-        refusal = self._hurried(bearer, host) or self._refusal(request, bearer)
+        crowded = request.scope.get("state", {}).get(REFUSAL)
+        if crowded is not None:
+            send = _closing(send)
+        early = _turned_away(request, crowded) or self._hurried(request, bearer, host)
+        refusal = early or self._refusal(request, bearer)
         body = bytearray()
         held = self._loads if _is_load(request, bearer) else self._jsons
         try:
@@ -180,18 +185,21 @@ class Guards:
             if len(body) > held.body_max_bytes:
                 wrong = BrokerError("body", f"over {held.body_max_bytes} bytes", held.remedy)
                 return _refused(413, wrong, {"Connection": "close"})
-            if held.held_bytes > held.max_bytes:
+            # One that brings nothing, as those about health, is not refused for what others sent.
+            if chunk and held.held_bytes > held.max_bytes:
                 wrong = BrokerError("body", f"{len(body)} bytes", "others are as large: send it again in a moment")
                 return _refused(503, wrong, {"Connection": "close", "Retry-After": "1"})
         return None
 
     def _turn(self, request: Request, bearer: AccessScope | None, host: str) -> AbstractAsyncContextManager[None]:
         # Health waits for nothing.
-        return nullcontext() if request.scope["path"] in _OPEN_PATHS else self._turns.of(_name_of(bearer, host))
+        return nullcontext() if _is_health(request) else self._turns.of(_name_of(bearer, host))
 
-    def _hurried(self, bearer: AccessScope | None, host: str) -> _Refusal | None:
-        is_known = bearer is not None and bearer is not _ANONYMOUS
-        wait_s = self._rate.wait_s(_name_of(bearer, host))
+    def _hurried(self, request: Request, bearer: AccessScope | None, host: str) -> _Refusal | None:
+        # Health has a rate of its own: no other requests use it up.
+        is_health = _is_health(request)
+        is_known = bearer is not None and bearer is not _ANONYMOUS and not is_health
+        wait_s = self._rate.wait_s(f"health {network_of(host)}" if is_health else _name_of(bearer, host))
         if not wait_s:
             return None
         seconds = math.ceil(wait_s)
@@ -251,6 +259,28 @@ def _name_of(bearer: AccessScope | None, host: str) -> str:
     return network_of(host) if bearer is None or bearer is _ANONYMOUS else f"token {bearer.name}"
 
 
+def _is_health(request: Request) -> bool:
+    return request.scope["path"] in _OPEN_PATHS
+
+
+def _turned_away(request: Request, crowded: BrokerError | None) -> _Refusal | None:
+    """Return the refusal of what a spare connection does not answer."""
+    if crowded is None or _is_health(request):
+        return None
+    return _refused(int(http_status(crowded)), crowded, {"Retry-After": "1"})
+
+
+def _closing(send: Send) -> Send:
+    """Return a ``send`` whose answer ends the connection."""
+
+    async def closing(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
+        await send(message)
+
+    return closing
+
+
 def _is_load(request: Request, bearer: AccessScope | None) -> bool:
     may_change = bearer is not None and not bearer.read_only
     return may_change and _BULK_PATH.fullmatch(request.scope["path"]) is not None and content_type(request) == NDJSON
@@ -275,7 +305,7 @@ def _is_from_elsewhere(request: Request) -> bool:
 
 def _is_open(request: Request) -> bool:
     path = request.scope["path"]
-    return path in _OPEN_PATHS or path == LOGIN or path.startswith(_OPEN_FOLDER)
+    return _is_health(request) or path == LOGIN or path.startswith(_OPEN_FOLDER)
 
 
 def _to_login(request: Request) -> _Refusal | Response:

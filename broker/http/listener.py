@@ -1,19 +1,21 @@
-"""The socket that the API listens on: it admits no more connections than may be open at a time."""
+"""The socket that the API listens on: how many connections it serves, in all and of a host, and what is told others."""
 
 from __future__ import annotations
 
 import errno
-import json
 import logging
 import resource
 import socket
 import time
+from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
-from broker.errors import BrokerError
-from broker.http.models import plain_error
+from broker.access.rate import network_of
+from broker.config.sections import ApiConfig
+from broker.errors import BrokerError, TooManyConnectionsError
 
 LOG = logging.getLogger("asc.api")
 
@@ -23,32 +25,51 @@ _RETRIED_S = 0.5
 """The pause before accepting again where there was no descriptor: less than asyncio's second."""
 
 
+_SPARE_CONNECTIONS = 64
+"""The most connections beyond the bounds, each kept for one question about health."""
+
+_SPARE_AT_ONCE = 4
+"""The spare connections that are let in before those that are there are read: the oldest has then been read often."""
+
+
 class Listener(socket.socket):
     """A listening socket whose connections are counted from ``accept`` to ``close``, those in a handshake as well.
 
-    Beyond ``max_connections`` the newest connection is closed at once, before anything is made of it. Without TLS it
-    gets an answer (503), with TLS none, for the client would not understand one. Half of the descriptors that the
-    process may have are left to the rest of the daemon, whatever ``max_connections`` is. ``accept`` then raises
-    ConnectionAbortedError, which asyncio takes for a client that has gone.
+    At most ``api.max_connections`` are served, and of one host ``api.max_connections_per_host``. Half of the
+    descriptors that the process may have are left to the rest of the daemon, whatever ``api.max_connections`` is.
+
+    Further connections are spare: they ask for health, are told the bound otherwise (:meth:`refusal_of`), and end with
+    that answer. There is always room for another one. Where all are taken, the oldest of the host with most of them is
+    closed. So silent clients cannot keep health from those who ask at once.
     """
 
-    def __init__(self, family: int, kind: int, protocol: int, *, max_connections: int, speaks_tls: bool) -> None:
+    def __init__(self, family: int, kind: int, protocol: int, api: ApiConfig) -> None:
         super().__init__(family, kind, protocol)
         descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        self._max_connections = max_connections
-        if descriptors != resource.RLIM_INFINITY and max_connections > descriptors // 2:
-            self._max_connections = max(1, descriptors // 2)
-            told = "api.max_connections %d: %d are let in, half of the files that may be open (ulimit -n)"
-            LOG.warning(told, max_connections, self._max_connections)
-        self._answer = b"" if speaks_tls else _too_many(self._max_connections)
-        self._open: WeakSet[_Connection] = WeakSet()
+        self._max_connections, self._max_spare = api.max_connections, _SPARE_CONNECTIONS
+        if descriptors != resource.RLIM_INFINITY:
+            self._max_spare = max(1, min(_SPARE_CONNECTIONS, descriptors // 8))
+            if self._max_connections > descriptors // 2:
+                self._max_connections = max(1, descriptors // 2)
+                told = "api.max_connections %d: %d are let in, half of the files that may be open (ulimit -n)"
+                LOG.warning(told, api.max_connections, self._max_connections)
+        self._max_of_host = api.max_connections_per_host
+        self._served: Counter[str] = Counter()
+        self._spare: dict[_Connection, None] = {}
+        self._spare_in_a_row = 0
+        self._by_descriptor: WeakValueDictionary[int, _Connection] = WeakValueDictionary()
         self._exhausted_at_s = -_RETRIED_S
 
     def accept(self) -> tuple[socket.socket, Any]:
         """Return the next connection, and the address that it comes from."""
+        if self._spare_in_a_row == _SPARE_AT_ONCE:
+            self._spare_in_a_row = 0
+            # asyncio goes on with what it has, and comes back.
+            raise BlockingIOError
         try:
             accepted, address = super().accept()
         except OSError as error:
+            self._spare_in_a_row = 0
             if error.errno not in _NONE_LEFT:
                 raise
             now_s = time.monotonic()
@@ -57,35 +78,86 @@ class Listener(socket.socket):
                 raise BlockingIOError from error
             self._exhausted_at_s = now_s
             raise
-        if len(self._open) >= self._max_connections:
-            with accepted, suppress(OSError):
-                accepted.setblocking(False)
-                accepted.send(self._answer)
-            raise ConnectionAbortedError(errno.ECONNABORTED, "too many connections")
-        connection = _Connection(self._open, accepted)
+        host = network_of(address[0])
+        connection = _Connection(accepted, host, self._crowded(host), self._forget)
+        if connection.refusal is None:
+            self._served[host] += 1
+        else:
+            self._make_room()
+            self._spare[connection] = None
+            self._spare_in_a_row += 1
+        self._by_descriptor[connection.fileno()] = connection
         return connection, address
+
+    def refusal_of(self, descriptor: int) -> BrokerError | None:
+        """Return the bound that a spare connection is beyond; None for a connection that is served."""
+        connection = self._by_descriptor.get(descriptor)
+        return None if connection is None else connection.refusal
+
+    def _crowded(self, host: str) -> BrokerError | None:
+        most = self._max_of_host
+        if self._served[host] >= most:
+            remedy = "are open: close some, or raise api.max_connections_per_host"
+            return TooManyConnectionsError(f"connections of {host}", most, remedy)
+        most = self._max_connections
+        if self._served.total() >= most:
+            return BrokerError("connections", most, "are open: try again in a moment, or raise api.max_connections")
+        return None
+
+    def _make_room(self) -> None:
+        """Close a spare connection where all are taken."""
+        if len(self._spare) < self._max_spare:
+            return
+        of_host = Counter(one.host for one in self._spare)
+        most = max(of_host.values())
+        oldest = next(one for one in self._spare if of_host[one.host] == most)
+        del self._spare[oldest]
+        # Its descriptor is asyncio's, which closes it once it reads the end.
+        with suppress(OSError):
+            oldest.shutdown(socket.SHUT_RDWR)
+
+    def _forget(self, connection: _Connection) -> None:
+        if connection.refusal is None:
+            self._served[connection.host] -= 1
+            if not self._served[connection.host]:
+                del self._served[connection.host]
+        else:
+            self._spare.pop(connection, None)
 
 
 class _Connection(socket.socket):
     """A connection that is counted as open until it is closed, or forgotten."""
 
-    def __init__(self, still_open: WeakSet[_Connection], accepted: socket.socket) -> None:
+    def __init__(
+        self,
+        accepted: socket.socket,
+        host: str,
+        refusal: BrokerError | None,
+        left: Callable[[_Connection], None],
+    ) -> None:
         super().__init__(accepted.family, accepted.type, accepted.proto, fileno=accepted.detach())
-        self._still_open = still_open
-        still_open.add(self)
+        self.host = host
+        self.refusal = refusal
+        self._left: Callable[[_Connection], None] | None = left
 
     def close(self) -> None:
-        self._still_open.discard(self)
+        left, self._left = self._left, None
+        if left is not None:
+            left(self)
         super().close()
 
+    def __del__(self) -> None:
+        self.close()
 
-def listen(host: str, port: int, *, max_connections: int, speaks_tls: bool) -> Listener:
-    """Listen on an address; BrokerError where it cannot be had."""
+
+def listen(api: ApiConfig) -> Listener:
+    """Listen on the address of the API; BrokerError where it cannot be had."""
+    host, port = api.host, api.port
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
         raise BrokerError("api.host", host, f"is not an address of this machine: {error.strerror}") from error
-    listener = Listener(family, kind, protocol, max_connections=max_connections, speaks_tls=speaks_tls)
+    listener = Listener(family, kind, protocol, api)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
@@ -96,13 +168,3 @@ def listen(host: str, port: int, *, max_connections: int, speaks_tls: bool) -> L
         remedy = f"cannot be bound ({error.strerror}): stop what listens there, or set another api.port"
         raise BrokerError("API address", f"{host}:{port}", remedy) from error
     return listener
-
-
-def _too_many(connections: int) -> bytes:
-    wrong = BrokerError("connections", connections, "are open: try again in a moment, or raise api.max_connections")
-    body = json.dumps({"error": plain_error(wrong)})
-    head = (
-        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\n"
-        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    )
-    return f"{head}{body}".encode()

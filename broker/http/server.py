@@ -61,8 +61,8 @@ class ApiServer:
         self.audit.check()
         if self._tls is None and not api.is_loopback:
             LOG.warning("the API listens on %s without TLS: tokens can be read on the way", api.host)
-        listener = listen(api.host, api.port, max_connections=api.max_connections, speaks_tls=self._tls is not None)
-        protocol: Any = partial(TimedProtocol, receive_timeout_s=api.receive_timeout_s)
+        listener = listen(api)
+        protocol: Any = partial(TimedProtocol, receive_timeout_s=api.receive_timeout_s, refusal_of=listener.refusal_of)
         settings = uvicorn.Config(
             create_app(self._service, self._access, api, self.audit),
             http=protocol,

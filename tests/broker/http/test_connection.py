@@ -189,7 +189,7 @@ def test_a_client_that_does_not_read_is_cut(close: bytes, monkeypatch: pytest.Mo
         return Response(b"x" * size_bytes)
 
     def made(*arguments: Any, **settings: Any) -> TimedProtocol:
-        return TimedProtocol(*arguments, receive_timeout_s=60, **settings)
+        return TimedProtocol(*arguments, receive_timeout_s=60, refusal_of=lambda descriptor: None, **settings)
 
     protocol: Any = made
     settings = uvicorn.Config(Starlette(routes=[Route("/", large)]), http=protocol, log_config=None, ws="none")
