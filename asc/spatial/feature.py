@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from asc.errors import ShapeError
-from asc.spatial.reading import Rules, of_geojson, plainly_good
+from asc.nesting import JSON_LEVELS_MAX, json_levels
+from asc.spatial.reading import Rules, check_geojson, of_geojson, plainly_good, too_deep
 
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
@@ -31,6 +32,7 @@ def feature_of(text: str, rules: Rules) -> Feature:
     >>> found.shape.x, dict(found.properties)
     (8.5, {'n': 1})
     """
+    check_geojson(text)
     return feature_of_document(_parsed(text), rules)
 
 
@@ -47,6 +49,8 @@ def feature_of_document(document: object, rules: Rules) -> Feature:
         text = json.dumps(geometry, allow_nan=False)
     except ValueError:
         raise ShapeError("shape", "a coordinate that is no finite number", "write numbers") from None
+    except RecursionError:
+        raise ShapeError("shape", "a geometry", "is nested too deep") from None
     read = of_geojson(text, rules)
     return Feature(read.geometry, properties, read.warnings)
 
@@ -78,11 +82,16 @@ def features_of(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError
     import shapely
 
     found: list[Feature | ShapeError] = []
+    # What is nested too deep is not given to GEOS.
+    given = [text if json_levels(text) <= JSON_LEVELS_MAX else None for text in texts]
     # A number beyond a double is infinite, and refused below.
     with np.errstate(over="ignore"):
-        shapes = shapely.from_geojson(np.array(texts, dtype=object), on_invalid="ignore")
-    for text, shape, is_good in zip(texts, shapes.tolist(), plainly_good(shapes, rules), strict=True):
+        shapes = shapely.from_geojson(np.array(given, dtype=object), on_invalid="ignore")
+    good = plainly_good(shapes, rules)
+    for whole, text, shape, is_good in zip(texts, given, shapes.tolist(), good, strict=True):
         try:
+            if text is None:
+                raise too_deep(whole)
             document = _parsed(text)
             if is_good and _is_feature(document) and document.get("geometry") is not None:
                 found.append(Feature(shape, _properties(document, rules)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from asc.errors import ShapeError
+from asc.nesting import JSON_LEVELS_MAX, WKT_LEVELS_MAX, json_levels, wkt_levels
 from asc.spatial.properties import NO_PROPERTIES, Properties
 
 if TYPE_CHECKING:
@@ -66,6 +67,9 @@ def of_wkt(text: str, rules: Rules = _RULES) -> Read:
 
     if text.lstrip()[:5].upper() == "SRID=":
         raise ShapeError("shape", _shown(text), "write it without SRID: coordinates are longitude and latitude")
+    # GEOS goes one call deeper for each collection in another, and would overflow the stack of this process.
+    if wkt_levels(text) > WKT_LEVELS_MAX:
+        raise ShapeError("WKT", _shown(text), f"is nested deeper than {WKT_LEVELS_MAX} levels")
     try:
         # A number beyond a double is infinite, and refused below.
         with np.errstate(over="ignore"):
@@ -80,12 +84,24 @@ def of_geojson(text: str, rules: Rules = _RULES) -> Read:
     import numpy as np
     import shapely
 
+    check_geojson(text)
     try:
         with np.errstate(over="ignore"):
             found = shapely.from_geojson(text)
     except (shapely.GEOSException, ValueError, NotImplementedError) as error:
         raise ShapeError("GeoJSON", _shown(text), _said(error)) from None
     return checked(found, rules)
+
+
+def check_geojson(text: str) -> None:
+    """ShapeError for a text that is nested deeper than readers by recursion, GEOS among them, are given."""
+    if json_levels(text) > JSON_LEVELS_MAX:
+        raise too_deep(text)
+
+
+def too_deep(text: str) -> ShapeError:
+    """The refusal of a text that is nested too deep."""
+    return ShapeError("GeoJSON", _shown(text), f"is nested deeper than {JSON_LEVELS_MAX} levels")
 
 
 def of_envelope(corners: Sequence[float], rules: Rules = _RULES) -> Read:

@@ -49,7 +49,7 @@ BAD = {
     "wide edge": (text(polygon((-100, 0), (100, 0), (100, 5), (-100, 5))), "edge over 180 degrees"),
     "infinite": ('{"type": "Feature", "geometry": {"type": "Point", "coordinates": [1e999, 2]}}', "no finite number"),
     "NaN": ('{"type": "Feature", "geometry": {"type": "Point", "coordinates": [NaN, 2]}}', "no finite number"),
-    "deep": ("[" * 100_000, "is not JSON"),
+    "deep": ("[" * 100_000, "is nested deeper than 100 levels"),
 }
 
 
@@ -73,6 +73,13 @@ def test_a_shape_has_no_more_vertices_than_the_limit() -> None:
     assert feature_of(text(SQUARE), Rules(vertices_max=5)).shape
     with pytest.raises(ShapeError, match=r"vertices of a shape 5: at most 4"):
         feature_of(text(SQUARE), Rules(vertices_max=4))
+def test_collections_in_each_other_are_not_given_to_geos() -> None:
+    """It goes a call deeper for each, and a stack that overflows ends the process."""
+    deep = text(None).replace("null", '{"type":"GeometryCollection","geometries":[' * 100_000 + "]}" * 100_000)
+    refused, taken = features_of([deep, text(SQUARE)], Rules())
+    assert isinstance(refused, ShapeError)
+    assert "is nested deeper than 100 levels" in str(refused)
+    assert isinstance(taken, Feature)
 
 
 def test_many_are_read_as_one_by_one() -> None:

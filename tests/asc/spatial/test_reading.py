@@ -21,6 +21,7 @@ from asc.spatial.reading import Rules, checked, of_envelope, of_geojson, of_wkt
         ("POLYGON ((0 0, 10 0, 10 10, 0 10))", "do not form a closed linestring"),
         ("POLYGON ((0 0, 4 0, 4 4, 0 4, 0 0), (5 5, 6 5, 6 6, 5 5))", "Hole lies outside shell at 5 5"),
         ("GEOMETRYCOLLECTION (POINT (1 2))", "GeometryCollection"),
+        ("GEOMETRYCOLLECTION(" * 100_000, "is nested deeper than 10 levels"),
         ("POLYGON ((0 0, 10 95, 10 0, 0 0))", "latitude 95.0: is beyond 90 degrees: longitude comes first (swapped?)"),
         ("POINT (541 3)", "longitude 541.0: is more than a turn"),
         ("POLYGON ((-170 0, 170 0, 170 1, -170 0))", "write 190 for -170"),
