@@ -9,6 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from asc.spark_types import backquoted, ddl_of_type
+from broker.formats.avro_levels import writer_text
 from broker.formats.avro_schema import AvroSchema, with_namespace
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def reading_of(writer: AvroSchema, fields: Schema, record: str, own: AvroSchema 
         columns[field.name] = ColumnReading(found.value(place), found.fault(place) if found.fault else None)
     expected.append({"name": WHOLE, "type": "boolean", "default": True})
     reader = _each_once({**with_namespace(writer.root), "fields": expected}, set())
-    return AvroReading(writer.self_contained(), json.dumps(reader), columns)
+    return AvroReading(writer_text(writer), json.dumps(reader), columns)
 
 
 class _Unfit:

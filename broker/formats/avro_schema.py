@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from asc.errors import SchemaError
+from asc.nesting import json_levels
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,6 +18,24 @@ if TYPE_CHECKING:
 _CHARS_MAX = 1 << 20
 _NODES_MAX = 10_000
 _COLUMN_DEPTH_MAX = 24
+
+_LEVELS_MAX = 300
+"""Arrays and objects of a schema's JSON within each other: a hundred records, or unions of arrays. Java's parser takes
+a thousand.
+"""
+
+_TYPES_DEEP_MAX = 200
+"""Types within types, those that names stand for among them: each is some calls of readers, here and in Java."""
+
+_VALUES_MAX = 50_000
+"""Types of a schema with each name written out: Java's reader makes room for all, and a record may have as many values
+in no bytes at all.
+"""
+
+_FIXED_BYTES_MAX = 1 << 24
+"""The largest fixed, for which Java's reader makes room before it sees whether a record has it."""
+
+RECORDS = ("record", "error")
 
 Node = dict[str, Any]
 """One type of a schema, with its parts in it or as names: always a dictionary with ``type``, or ``union`` of nodes."""
@@ -41,6 +60,8 @@ class AvroSchema:
 
         if sum(map(len, (text, *references))) > _CHARS_MAX:
             raise SchemaError("Avro schema", f"{text[:40]}...", f"is longer than {_CHARS_MAX:,} characters")
+        if max(map(json_levels, (text, *references))) > _LEVELS_MAX:
+            raise SchemaError("Avro schema", f"{text[:40]}...", "is nested too deep")
         named: dict[str, Any] = {}
         try:
             for reference in references:
@@ -56,50 +77,102 @@ class AvroSchema:
     @staticmethod
     def _of_parsed(root: Any, named: Mapping[str, Any], text: str) -> AvroSchema:
         schema = AvroSchema(_plain(root), {name: _plain(node) for name, node in named.items()})
-        if schema.node(schema.root)["type"] not in ("record", "error"):
+        if schema.node(schema.root)["type"] not in RECORDS:
             raise SchemaError("Avro schema", f"{text[:40]}...", "is no record: a record's fields are the columns")
         return AvroSchema(schema.node(schema.root), schema.named).checked(text)
 
     def checked(self, text: str) -> AvroSchema:
-        """Itself; SchemaError where its types are too many, or an array's items may take no bytes: then some bytes
-        would be as many items as they say.
+        """Itself; SchemaError where its types are too many or too deep, or an array's items may take no bytes: then
+        some bytes would be as many items as they say.
         """
-        nodes = list(self._nodes(self.root, set()))
-        if len(nodes) > _NODES_MAX:
-            raise SchemaError("Avro schema", f"{text[:40]}...", f"has more than {_NODES_MAX:,} types")
-        if not all(self._ends(nodes)):
+        nodes = []
+        for node, depth in self.nodes():
+            nodes.append(node)
+            if len(nodes) > _NODES_MAX:
+                raise SchemaError("Avro schema", f"{text[:40]}...", f"has more than {_NODES_MAX:,} types")
+            if depth > _TYPES_DEEP_MAX:
+                raise SchemaError("Avro schema", f"{text[:40]}...", "is nested too deep")
+        if not self._ends(nodes):
             raise SchemaError("Avro schema", f"{text[:40]}...", "has a record that contains itself without an end")
-        known: dict[str, bool] = {}
-        for node in nodes:
-            if node["type"] == "array" and not self.takes_bytes(node["items"], known):
-                raise SchemaError("Avro schema", f"{text[:40]}...", "has an array whose items take no bytes")
+        self._check_values(text)
+        if any(node["type"] == "fixed" and node["size"] > _FIXED_BYTES_MAX for node in nodes):
+            raise SchemaError("Avro schema", f"{text[:40]}...", f"has a fixed of more than {_FIXED_BYTES_MAX:,} bytes")
         return self
 
-    def _ends(self, nodes: Sequence[Node]) -> Iterator[bool]:
-        """Yield, for each record among the nodes, whether a value of it can end.
+    def _check_values(self, text: str) -> None:
+        """SchemaError where a record without arrays has too many values, or an array's items may take no bytes."""
+        taking: dict[str, bool] = {}
+        values: dict[str, int] = {}
+
+        def count(schema: Any) -> int:
+            node = self.node(schema)
+            if node["type"] in RECORDS:
+                return values.get(node["name"], 1)
+            return 1 + sum(map(count, parts_of(node)))
+
+        for record in self._records_inmost_first():
+            # A record in itself that ends takes some bytes on its way.
+            taking[record["name"]] = any(self._takes_bytes(field["type"], taking) for field in record["fields"])
+            values[record["name"]] = 1 + sum(map(count, parts_of(record)))
+            if values[record["name"]] > _VALUES_MAX:
+                raise SchemaError("Avro schema", f"{text[:40]}...", f"has records of more than {_VALUES_MAX:,} values")
+        arrays = (node for node, _ in self.nodes() if node["type"] == "array")
+        if not all(self._takes_bytes(node["items"], taking) for node in arrays):
+            raise SchemaError("Avro schema", f"{text[:40]}...", "has an array whose items take no bytes")
+
+    def _records_inmost_first(self) -> Iterator[Node]:
+        """Yield its records, each after all that are in it, but for those that it is in itself."""
+        seen: set[str] = set()
+        pending = [(self.root, False)]
+        while pending:
+            record, is_left = pending.pop()
+            if is_left:
+                yield record
+            elif record["name"] not in seen:
+                seen.add(record["name"])
+                pending.append((record, True))
+                pending += [(inner, False) for inner in self.records_in(record)]
+
+    def records_in(self, node: Node) -> list[Node]:
+        """Return the records that are in a type, without those that are in them."""
+        found, pending = [], parts_of(node)
+        while pending:
+            inner = self.node(pending.pop())
+            if inner["type"] in RECORDS:
+                found.append(inner)
+            else:
+                pending += parts_of(inner)
+        return found
+
+    def _ends(self, nodes: Sequence[Node]) -> bool:
+        """Return whether a value of each record among the nodes can end.
 
         A record ends if all of its fields do, a union if one of its members does. Arrays and maps may be empty. Cost:
-        a pass over the records for each nesting of them, without recursion.
+        each field is looked at once, and without recursion.
         """
-        records = [node for node in nodes if node["type"] in ("record", "error")]
-        ending: set[str] = set()
-
-        def ends(schema: Any) -> bool:
-            node = self.node(schema)
-            members = map(self.node, node["members"]) if node["type"] == "union" else (node,)
-            # A union has no union as a member.
-            return any(one["type"] not in ("record", "error") or one["name"] in ending for one in members)
-
-        found = True
-        while found:
-            more = {
-                node["name"]
-                for node in records
-                if node["name"] not in ending and all(ends(field["type"]) for field in node["fields"])
-            }
-            found = bool(more)
-            ending |= more
-        yield from (node["name"] in ending for node in records)
+        unended: dict[str, set[int]] = {}
+        waiting: dict[str, list[tuple[str, int]]] = {}
+        for node in nodes:
+            if node["type"] not in RECORDS:
+                continue
+            unended[node["name"]] = set()
+            for place, field in enumerate(node["fields"]):
+                own = self.node(field["type"])
+                # A union has no union as a member.
+                members = list(map(self.node, own["members"])) if own["type"] == "union" else [own]
+                if all(member["type"] in RECORDS for member in members):
+                    unended[node["name"]].add(place)
+                    for member in members:
+                        waiting.setdefault(member["name"], []).append((node["name"], place))
+        ended = [name for name, places in unended.items() if not places]
+        for name in ended:
+            for other, place in waiting.pop(name, ()):
+                places = unended[other]
+                if place in places:
+                    places.remove(place)
+                    if not places:
+                        ended.append(other)
+        return len(ended) == len(unended)
 
     def node(self, schema: Any) -> Node:
         """A part of the schema, be it a name, a list of a union's members, or the type itself."""
@@ -113,25 +186,12 @@ class AvroSchema:
             else self.node(schema["type"])
         )
 
-    def takes_bytes(self, schema: Any, known: dict[str, bool]) -> bool:
-        """Whether a value takes a byte at least; ``known`` are the answers for records, by name. A record in itself
-        that ends takes some on its way. Cost: each record is looked at once.
-        """
+    def _takes_bytes(self, schema: Any, known: Mapping[str, bool]) -> bool:
+        """Return whether a value takes a byte at least; ``known`` are the answers for records, by name."""
         node = self.node(schema)
         if node["type"] == "null" or (node["type"] == "fixed" and not node["size"]):
             return False
-        if node["type"] in ("record", "error"):
-            name = node["name"]
-            if name not in known:
-                known[name] = True
-                known[name] = any(self.takes_bytes(field["type"], known) for field in node["fields"])
-            return known[name]
-        return True
-
-    def self_contained(self) -> str:
-        """Its JSON, with each named type written out where it is met first."""
-        written: set[str] = set()
-        return json.dumps(self.written_out(self.root, written))
+        return node["type"] not in RECORDS or known.get(node["name"], True)
 
     def written_out(self, schema: Any, written: set[str]) -> Any:
         """A part as JSON has it, in which names that are not ``written`` yet are written out."""
@@ -147,7 +207,7 @@ class AvroSchema:
         kind = node["type"]
         if kind == "union":
             return [self.written_out(member, written) for member in node["members"]]
-        if kind in ("record", "error"):
+        if kind in RECORDS:
             fields = [{**field, "type": self.written_out(field["type"], written)} for field in node["fields"]]
             return {**node, "fields": fields}
         if kind in ("array", "map"):
@@ -181,7 +241,7 @@ class AvroSchema:
             if frozenset(kinds) in wider:
                 return wider[frozenset(kinds)]
             raise SchemaError("Avro field", path, "is a union of several types: write the schema as DDL, with one")
-        if kind in ("record", "error"):
+        if kind in RECORDS:
             inner = [(f["name"], self.column(f["type"], f"{path}.{f['name']}", depth + 1)) for f in node["fields"]]
             return pa.struct(inner)
         if kind == "array":
@@ -198,18 +258,27 @@ class AvroSchema:
             found
         ) or pa.type_for_alias(found)
 
-    def _nodes(self, schema: Any, seen: set[str]) -> Iterator[Node]:
-        node = self.node(schema)
-        name = node.get("name")
-        if name is not None:
+    def nodes(self) -> Iterator[tuple[Node, int]]:
+        """Yield its types, each named one once, and how deep each is where it is met first."""
+        seen: set[str] = set()
+        pending: list[tuple[Any, int]] = [(self.root, 1)]
+        while pending:
+            schema, depth = pending.pop()
+            node = self.node(schema)
+            name = node.get("name")
             if name in seen:
-                return
-            seen.add(name)
-        yield node
-        parts = [field["type"] for field in node.get("fields", ())]
-        parts += [node[part] for part in ("items", "values") if part in node]
-        for part in (*parts, *node.get("members", ())):
-            yield from self._nodes(part, seen)
+                continue
+            if name is not None:
+                seen.add(name)
+            yield node, depth
+            pending += [(part, depth + 1) for part in reversed(parts_of(node))]
+
+
+def parts_of(node: Node) -> list[Any]:
+    """Return the types that a type has in it: of its fields, of its items or values, its members."""
+    parts = [field["type"] for field in node.get("fields", ())]
+    parts += [node[part] for part in ("items", "values") if part in node]
+    return [*parts, *node.get("members", ())]
 
 
 def with_namespace(node: Node) -> Node:

@@ -73,6 +73,8 @@ def test_a_shape_has_no_more_vertices_than_the_limit() -> None:
     assert feature_of(text(SQUARE), Rules(vertices_max=5)).shape
     with pytest.raises(ShapeError, match=r"vertices of a shape 5: at most 4"):
         feature_of(text(SQUARE), Rules(vertices_max=4))
+
+
 def test_collections_in_each_other_are_not_given_to_geos() -> None:
     """It goes a call deeper for each, and a stack that overflows ends the process."""
     deep = text(None).replace("null", '{"type":"GeometryCollection","geometries":[' * 100_000 + "]}" * 100_000)

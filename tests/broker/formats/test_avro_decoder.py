@@ -19,6 +19,7 @@ from broker.config.streams import StreamConfig
 from broker.errors import SchemaRegistryError
 from broker.formats import framed_decoder
 from broker.formats.avro_decoder import AvroDecoder
+from broker.formats.avro_levels import LEVELS_MAX
 from broker.formats.decoder import ERROR, KAFKA_FIELDS
 from broker.formats.schema_registry import SchemaRegistry
 
@@ -365,6 +366,27 @@ def test_a_record_in_itself_is_passed_over_however_deep_it_is(
     decoder = decoder_of("a INT, b INT", registry_server.url)
     found = decoded(spark, decoder, [framed(schema_id, deep), framed(schema_id, b"\2\0\4")])
     assert found == [(1, 1), (1, 2)]
+
+
+def test_a_record_in_itself_by_arrays_and_maps_is_read_as_deep_as_it_may_be(
+    spark: SparkSession, registry_server: RegistryServer
+) -> None:
+    """What no column reads is passed over with some calls for each array: 20 kB would overflow the stack of a task."""
+    trees = record(("a", "int"), ("inner", {"type": "array", "items": "n.R"}))
+    maps = record(("a", "int"), ("inner", {"type": "map", "values": ["null", "n.R"]}))
+    ids = [registry_server.register(schema) for schema in (trees, maps)]
+
+    def tree(levels: int) -> bytes:
+        return framed(ids[0], b"\2\2" * levels + b"\2\0" + b"\0" * levels)
+
+    def mapping(levels: int) -> bytes:
+        return framed(ids[1], b"\2\2\2k\2" * levels + b"\2\0" + b"\0" * levels)
+
+    values = [each(levels) for each in (tree, mapping) for levels in (0, LEVELS_MAX, LEVELS_MAX + 1, 100_000)]
+    decoder = decoder_of("a INT, inner ARRAY<STRUCT<a: INT>>", registry_server.url)
+    found = decoded(spark, decoder, values)
+    assert [row if isinstance(row, str) else row[0] for row in found[:4]] == [1, 1, DAMAGED, DAMAGED]
+    assert found[4:] == [of_column("inner", "ARRAY<STRUCT<a: INT>>")] * 2 + [DAMAGED] * 2
 
 
 def test_a_schema_that_contains_itself_without_an_end_makes_dead_letters(
