@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from asc.errors import SchemaError
+from broker.formats.circles import longest_way
 from broker.formats.protobuf import NOT_INSTALLED, is_installed
 from broker.formats.protobuf_reading import TIMESTAMP, WRAPPERS, is_repeated, messages_of
 
@@ -24,7 +25,13 @@ _CHARS_MAX = 1 << 20
 _COLUMNS_MAX = 10_000
 _DEPTH_MAX = 24
 _COMPILE_S = 30
-_FILE = "schema_of_records.proto"
+_WAY_MAX = 400
+"""Messages that lead from one to the next by their fields: Python goes two calls deeper for each."""
+
+_FILE, _DESCRIBED = "schema_of_records.proto", "schema_of_records.described"
+_NAME_CHARS, _PART_BYTES = 1_000, 255
+"""Of the name of an imported file, and of its parts: what file systems take."""
+
 
 _MAP_ENTRY = re.compile(r"\boption\s+map_entry\s*=\s*true\s*;")
 """An option in texts that a registry makes of descriptors, in place of ``map<K, V>``; the compiler refuses it."""
@@ -53,13 +60,14 @@ class ProtobufSchema:
             raise SchemaError("format", "protobuf", NOT_INSTALLED)
         with tempfile.TemporaryDirectory(prefix="asc-protobuf-") as folder:
             root = Path(folder).resolve()
+            _check_names([name for name, _ in references])
             for name, own in ((_FILE, text), *references):
                 path = root / PurePosixPath(name)
-                if not path.resolve().is_relative_to(root) or not name.strip():
-                    raise SchemaError("Protobuf schema", name[:100], "is imported by a name that is no file's")
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(_MAP_ENTRY.sub(f'reserved "{_MARK}";', own), encoding="utf-8")
-            return ProtobufSchema(_with_map_entries(_compiled(root, shown), shown))
+            described = _with_map_entries(_compiled(root, shown), shown)
+        _check_ways(described, shown)
+        return ProtobufSchema(described)
 
     def message(self, name: str | None) -> Any:
         """The description of a message by its full name, of the first one for None; SchemaError where it has none."""
@@ -83,8 +91,50 @@ class ProtobufSchema:
         return Schema(pa.schema(columns))
 
 
+def _check_names(names: Sequence[str]) -> None:
+    """SchemaError where a name by which a schema is imported is not one that a file can have beside the others.
+
+    A file system would refuse it, and a fault of the schema would be taken for one of the disk.
+    """
+    taken = {_FILE, _DESCRIBED}
+    for name in dict.fromkeys(names):
+        parts = name.split("/")
+        folders = {"/".join(parts[:end]) for end in range(1, len(parts))}
+        is_file = all(part.isprintable() and part.strip(" .") and len(part.encode()) <= _PART_BYTES for part in parts)
+        if not is_file or len(name) > _NAME_CHARS or name in taken or folders & taken:
+            raise SchemaError("Protobuf schema", name[:100], "is imported by a name that is no file's")
+        taken |= {name}
+    if any(other.startswith(f"{name}/") for name in names for other in names):
+        raise SchemaError("Protobuf schema", "imports", "have the name of a file and of a folder that are the same")
+
+
+def _check_ways(descriptors: bytes, shown: str) -> None:
+    """SchemaError where messages lead from one to the next for longer than the parser's classes are made by recursion.
+
+    A worker makes the classes of a message, and of all in it, where a record needs them.
+    """
+    from google.protobuf import descriptor_pb2
+
+    places: dict[str, int] = {}
+    fields: list[tuple[int, str]] = []
+    for file in descriptor_pb2.FileDescriptorSet.FromString(descriptors).file:
+        package = f".{file.package}" if file.package else ""
+        pending = [(package, message) for message in file.message_type]
+        while pending:
+            above, message = pending.pop()
+            name = f"{above}.{message.name}"
+            place = places[name] = len(places)
+            fields += [(place, field.type_name) for field in message.field if field.type_name]
+            pending += [(name, inner) for inner in message.nested_type]
+    # Those of enums are not among the messages.
+    edges = {(place, places[name]) for place, name in fields if name in places}
+    if longest_way(len(places), edges) > _WAY_MAX:
+        said = f"has messages that lead from one to the next for more than {_WAY_MAX} of them"
+        raise SchemaError("Protobuf schema", f"{shown}...", said)
+
+
 def _compiled(root: Path, shown: str) -> bytes:
-    described = root / "described"
+    described = root / _DESCRIBED
     command = [sys.executable, "-m", "grpc_tools.protoc", "-I.", "--include_imports"]
     command += [f"--descriptor_set_out={described}", _FILE]
     try:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from asc.errors import SchemaError
 from broker.formats import protobuf_schema
+from broker.formats.protobuf_reading import FINE, MessageReader
 from broker.formats.protobuf_schema import ProtobufSchema
 
 ALL = """
@@ -77,8 +79,12 @@ def test_a_map_that_is_spelled_as_its_entries_is_a_map() -> None:
         ProtobufSchema.of_text('syntax = "proto3"; message R { option map_entry = true; int32 key = 1; }')
 
 
-@pytest.mark.parametrize("name", ["../up.proto", "/etc/up.proto", "a/../../up.proto", " "], ids=str)
-def test_an_import_is_no_way_out(name: str) -> None:
+NO_FILES = ("../up.proto", "/etc/up.proto", "a/../../up.proto", " ", "", ".", "a//b", "a/", "x" * 300, "a/" * 600 + "b")
+
+
+@pytest.mark.parametrize("name", [*NO_FILES, "schema_of_records.proto", "nul\0.proto", "\ud800.proto"], ids=repr)
+def test_an_import_by_a_name_that_is_no_file_s_is_refused(name: str) -> None:
+    """One that leads elsewhere, or that a file system refuses, which would be taken for a fault of the disk."""
     with pytest.raises(SchemaError, match="by a name that is no file's"):
         ProtobufSchema.of_text('syntax = "proto3"; message R { int32 a = 1; }', [(name, "")])
 
@@ -88,6 +94,22 @@ DEEP = (
     + "".join(f"message R{i} {{ R{i + 1} m = 1; }}" for i in range(25))
     + "message R25 { int32 a = 1; }"
 )
+
+
+@pytest.mark.parametrize("names", [("a", "a/b.proto"), ("a/b.proto", "a")], ids=str)
+def test_an_import_is_no_file_and_folder_at_once(names: tuple[str, str]) -> None:
+    with pytest.raises(SchemaError, match=r"is imported by|that are the same"):
+        ProtobufSchema.of_text('syntax = "proto3"; message R { int32 a = 1; }', [(name, "") for name in names])
+
+
+def test_messages_do_not_lead_from_one_to_the_next_for_long() -> None:
+    """A worker makes their classes by recursion: a record of the first one would end its batch."""
+    row = [f"message M{i} {{ M{i + 1} m = 1; }}" for i in range(1_000)]
+    with pytest.raises(SchemaError, match="for more than 400 of them"):
+        ProtobufSchema.of_text(f'syntax = "proto3"; {" ".join(row)} message M1000 {{ int32 a = 1; }}')
+    short = [f"message M{i} {{ M{i + 1} m = 1; M0 n = 2; }}" for i in range(390)]
+    schema = ProtobufSchema.of_text(f'syntax = "proto3"; {" ".join(short)} message M390 {{ int32 a = 1; }}')
+    assert MessageReader(schema.message("M0"), pa.schema([("m", pa.int32())])).read(b"")[0] == FINE
 
 
 @pytest.mark.parametrize(
