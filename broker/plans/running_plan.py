@@ -33,6 +33,11 @@ class BoundBatch:
     first: Offsets
     end: Offsets
 
+    @property
+    def partitions(self) -> frozenset[int]:
+        """Return the partitions of which it has records."""
+        return frozenset(each for each, end in self.end.items() if self.first.get(each, end) != end)
+
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedBatch:

@@ -26,7 +26,7 @@ from broker.stream.feed_writer import FeedWriter
 from broker.stream.phases import BatchPhases
 from broker.stream.pipeline import Pipeline
 from broker.stream.prepared_frame import PreparedFrame
-from broker.stream.waiting_partitions import waiting_partitions
+from broker.stream.waiting_partitions import WaitingPartitions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -110,7 +110,7 @@ class BatchRunner:
         self._name = name
         self._dead_letter_topic = config.dead_letter_topic(name)
         self._registry_topic = config.kafka.registry_topic
-        self._source_topic = config.streams[name].topic
+        self._waiting = WaitingPartitions(cluster.client, config.streams[name].topic)
         self._spark = spark
         self._cluster = cluster
         self._decoder = decoder
@@ -165,10 +165,8 @@ class BatchRunner:
             tally = None
         if uses_feed:
             newest = {} if tally is None else tally.newest
-            if newest and waiting_partitions(self._cluster, self._source_topic, batch):
-                # Records that were not read yet may be of earlier times: the marks stay.
-                newest = {}
-            self._event_time.passed(batch_id, newest, tracks)
+            waiting = self._waiting.of(batch) if newest else frozenset[int]()
+            self._event_time.passed(batch_id, newest, tracks, read=batch.partitions, waiting=waiting)
         if tally is None:
             return None
         self._phases.note("match", tally.match_s)
@@ -241,6 +239,7 @@ class BatchRunner:
     def close(self) -> None:
         """Let the workers forget the plan; only when no batch runs."""
         self._feed_writer.close()
+        self._waiting.close()
         if self._shipped is not None:
             self._shipped.release()
 

@@ -21,10 +21,13 @@ Marks = Mapping[str, int]
 class EventTime:
     """The marks of a stream, which its records alone move.
 
-    After a batch a mark is the least of the newest times of the partitions that the batch had records of, unless it was
-    later before. Invariant: the file has the marks before the last batch and after it, so that a batch that is run
-    again begins with the same marks. One thread writes. Cost: a synced file a batch. Source: spec of operators, section
-    8.
+    After a batch a mark is the least of the newest times of the partitions that the batch had records of and of those
+    whose records wait, unless it was later before. A partition that waits counts with the newest time of its last
+    batch, if it had any, and holds the mark where it was never read. One without records holds nothing back.
+
+    Invariant: the file has the marks before the last batch and after it, so that a batch that is run again begins with
+    the same marks. One thread writes. Cost: a synced file a batch, with a time for each partition. Source: spec of
+    operators, section 8.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -33,6 +36,7 @@ class EventTime:
         self._before: Marks = {}
         self._after: Marks = {}
         self._times: frozenset[str] = frozenset()
+        self._newest: Mapping[str, Mapping[int, int | None]] = {}
         self._form = _FORM
         try:
             noted = json.loads(self._path.read_text("utf-8"))
@@ -43,6 +47,11 @@ class EventTime:
             self._batch_id = int(noted["batch"])
             self._before, self._after = ({k: int(v) for k, v in noted[name].items()} for name in ("before", "after"))
             self._times = frozenset(noted["times" if form == _FORM else "tracks"])
+            # Files of before have none: a partition that waits holds the mark until it is read once.
+            self._newest = {
+                name: {int(each): None if time_us is None else int(time_us) for each, time_us in own.items()}
+                for name, own in noted.get("newest", {}).items()
+            }
         except FileNotFoundError:
             pass
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -73,19 +82,32 @@ class EventTime:
                 found[tracks[track]] = max(mark, found.get(tracks[track], mark))
         return found
 
-    def passed(self, batch_id: int, newest: Newest, tracks: Mapping[str, str]) -> None:
+    def passed(
+        self,
+        batch_id: int,
+        newest: Newest,
+        tracks: Mapping[str, str],
+        *,
+        read: Collection[int] = (),
+        waiting: Collection[int] = (),
+    ) -> None:
         """Note that a batch is written, and its newest times by time expression and partition. Raises OSError.
 
-        Times that no track has any more are forgotten.
+        ``read``: the partitions of which it has records, be they without a time. ``waiting``: those of which it has
+        none, though there are some. Times that no track has any more are forgotten.
         """
         before = self.before(batch_id, tracks)
         times: Collection[str] = sorted(set(tracks.values()))
         after = {name: mark for name, mark in before.items() if name in times}
+        known: dict[str, dict[int, int | None]] = {}
         for name in times:
-            own = [time_us for (time, _), time_us in newest.items() if time == name]
-            if own:
-                after[name] = max(min(own), after.get(name, min(own)))
-        noted = {"v": _FORM, "batch": batch_id, "before": dict(before), "after": after, "times": times}
+            own = {partition: time_us for (time, partition), time_us in newest.items() if time == name}
+            known[name] = {**dict.fromkeys(read), **self._newest.get(name, {}), **own}
+            if own and known[name].keys() >= set(waiting):
+                held = [time_us for each in waiting if (time_us := known[name][each]) is not None]
+                least = min(*own.values(), *held) if held else min(own.values())
+                after[name] = max(least, after.get(name, least))
+        noted = {"v": _FORM, "batch": batch_id, "before": dict(before), "after": after, "times": times, "newest": known}
         write_durably(self._path, json.dumps(noted))
         self._form, self._batch_id, self._before, self._after = _FORM, batch_id, before, after
-        self._times = frozenset(times)
+        self._times, self._newest = frozenset(times), known

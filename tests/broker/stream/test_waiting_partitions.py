@@ -17,7 +17,7 @@ from broker.config.config import Config, parse_config
 from broker.config.sections import KafkaConfig
 from broker.kafka.cluster import KafkaCluster
 from broker.plans.running_plan import BoundBatch
-from broker.stream.waiting_partitions import waiting_partitions
+from broker.stream.waiting_partitions import WaitingPartitions
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -39,8 +39,10 @@ def test_a_partition_with_records_of_which_a_batch_has_none_waits(kafka: Embedde
     producer.flush()
     producer.close()
 
+    asked = WaitingPartitions(cluster.client, topic)
+
     def waiting(first: dict[int, int], end: dict[int, int]) -> frozenset[int]:
-        return waiting_partitions(cluster, topic, BoundBatch(compile_plan(()), is_replay=False, first=first, end=end))
+        return asked.of(BoundBatch(compile_plan(()), is_replay=False, first=first, end=end))
 
     try:
         assert waiting({0: 0, 1: 0, 2: 0}, {0: 1, 1: 0, 2: 0}) == {1}
@@ -48,14 +50,27 @@ def test_a_partition_with_records_of_which_a_batch_has_none_waits(kafka: Embedde
         # Neither one that has more than the batch took, nor one without records.
         assert waiting({0: 0, 1: 0, 2: 0}, {0: 1, 1: 1, 2: 0}) == frozenset()
         assert waiting({0: 2, 1: 1, 2: 0}, {0: 2, 1: 1, 2: 0}) == frozenset()
+        # Nor one whose records are not committed yet: the stream does not read them.
+        open_ended = cluster.client.producer(transactional_id=f"open-{topic}")
+        open_ended.init_transactions()
+        open_ended.begin_transaction()
+        open_ended.send(topic, b"x", partition=2).get(timeout=60)
+        assert waiting({0: 0, 1: 0, 2: 0}, {0: 1, 1: 1, 2: 0}) == frozenset()
+        open_ended.commit_transaction()
+        open_ended.close()
+        # Kafka marks what was committed a little later.
+        deadline = time.monotonic() + 60
+        while waiting({0: 0, 1: 0, 2: 0}, {0: 1, 1: 1, 2: 0}) != {2}:
+            assert time.monotonic() < deadline
     finally:
+        asked.close()
         cluster.close()
 
 
 def test_where_kafka_does_not_say_none_waits() -> None:
     cluster = KafkaCluster("127.0.0.1:9", KafkaConfig(timeout_s=1))
     batch = BoundBatch(compile_plan(()), is_replay=False, first={0: 0, 1: 0}, end={0: 5, 1: 0})
-    assert waiting_partitions(cluster, "t", batch) == frozenset()
+    assert WaitingPartitions(cluster.client, "t").of(batch) == frozenset()
 
 
 @pytest.mark.nightly
