@@ -1,7 +1,8 @@
 """The messages of a stream's feed, form 2: settings, watermarks and observations, in the order of a partition.
 
-A message is a JSON object with its form ``v``. A kind's settings and observations carry its tag ``op``; watermarks
-carry ``time`` and hold for all kinds. Readers dispatch on these fields alone. Source: spec of operators, section 6.
+A message is a JSON object with its form ``v``, and its writer ``w`` where a daemon wrote it that claims its feeds. A
+kind's settings and observations carry its tag ``op``; watermarks carry ``time`` and hold for all kinds. Readers
+dispatch on these fields alone. Source: spec of operators, section 6.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ FORM = 2
 
 TIME_KEY = "time"
 """The Kafka key of watermarks; that of other messages is the tag of their kind."""
+
+WRITER = "w"
+"""The field of the writer, the name under which a daemon claims the feed."""
 
 OF_SHAPE = "/"
 """Between a selection and the shape of a join that accepts the record."""
@@ -73,9 +77,9 @@ class Settings:
     limit: int
     queries: tuple[QuerySettings, ...]
 
-    def text(self) -> str:
-        """Return the settings as a message."""
-        return json.dumps({"v": FORM, "op": self.op, "settings": self.plain()}, **_COMPACT)
+    def text(self, writer: str | None = None) -> str:
+        """Return the settings as a message of a writer."""
+        return json.dumps({**_head(writer), "op": self.op, "settings": self.plain()}, **_COMPACT)
 
     def plain(self) -> dict[str, Any]:
         """Return the settings as JSON has them."""
@@ -99,9 +103,9 @@ class Watermarks:
 
     by_time: Mapping[str, int]
 
-    def text(self) -> str:
-        """Return the watermarks as a message."""
-        return json.dumps({"v": FORM, TIME_KEY: dict(sorted(self.by_time.items()))}, **_COMPACT)
+    def text(self, writer: str | None = None) -> str:
+        """Return the watermarks as a message of a writer."""
+        return json.dumps({**_head(writer), TIME_KEY: dict(sorted(self.by_time.items()))}, **_COMPACT)
 
 
 # Not frozen, though nothing changes one: each record of a feed makes one, which takes three times as long if frozen.
@@ -127,10 +131,10 @@ class Observation:
     is_future: bool = False
     carried: str | None = None
 
-    def text(self) -> str:
-        """Return the observation as a message, as the stream's job writes it."""
+    def text(self, writer: str | None = None) -> str:
+        """Return the observation as a message of a writer, as the stream's job writes it."""
         plain = {
-            "v": FORM,
+            **_head(writer),
             "op": self.op,
             "t": self.track,
             "k": self.key,
@@ -179,7 +183,11 @@ def parse(text: str | bytes, op: str, query_of: Callable[[QuerySettings], object
     >>> parse(Watermarks({"a": 7}).text(), "near", lambda query: None)
     (Watermarks(by_time={'a': 7}),)
     """
-    plain = json.loads(text)
+    return messages_of(json.loads(text), op, query_of)
+
+
+def messages_of(plain: Any, op: str, query_of: Callable[[QuerySettings], object]) -> tuple[Message, ...]:
+    """Return the same of the parsed text of a record."""
     # Form 1 has no tag, and another field ``v``.
     if "op" not in plain and TIME_KEY not in plain:
         return tuple(_of_kind(own, query_of) for own in messages_of_form_1(plain, op))
@@ -191,6 +199,11 @@ def parse(text: str | bytes, op: str, query_of: Callable[[QuerySettings], object
     if form > FORM:
         raise FeedFormError("form of a feed message", form, f"a later version wrote it: run that, {FORM} is known here")
     return (_of_kind(plain, query_of),)
+
+
+def _head(writer: str | None) -> dict[str, Any]:
+    """Return the first fields of a message."""
+    return {"v": FORM} if writer is None else {"v": FORM, WRITER: writer}
 
 
 def _of_kind(plain: Mapping[str, Any], query_of: Callable[[QuerySettings], object]) -> Message:

@@ -15,7 +15,6 @@ from pyspark.accumulators import AccumulatorParam
 
 from asc.operators.exclusions import FeedCounts
 from asc.operators.feed import Kind
-from asc.operators.feed_claim import counted, with_writer, without_writer
 from broker.operators.feed_outputs import PartFunction
 
 if TYPE_CHECKING:
@@ -114,19 +113,16 @@ def part_task(
 ) -> PartFunction:
     """Return the function of ``applyInPandasWithState``, in which a group is a part of the feed.
 
-    ``state_of`` makes the state of a part from its previous bytes (None at first). It is given no message of a daemon
-    that another one has replaced (:mod:`asc.operators.feed_claim`). ``frame`` makes rows of the outputs.
+    ``state_of`` makes the state of a part from its previous bytes (None at first). ``frame`` makes rows of the outputs.
     """
 
     def read(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
-        messages = [bytes(message) for each in frames for row in each["messages"] for message in row]
-        kept, writer = without_writer(bytes(state.get[0])) if state.exists else (None, None)
-        part = state_of(kept)
-        own, writer = counted(messages, writer)
-        outputs = part.read(own)
+        messages = [message for each in frames for row in each["messages"] for message in row]
+        part = state_of(bytes(state.get[0]) if state.exists else None)
+        outputs = part.read(messages)
         while piece := list(islice(outputs, _ROWS)):
             yield frame(piece)
-        state.update((with_writer(part.to_bytes(), writer),))
+        state.update((part.to_bytes(),))
         counts = part.counts
         tallies.add(FeedTally({int(group[0]): part.held}, counts.observations, counts.excluded, counts.outputs))
 

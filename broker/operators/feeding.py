@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from asc.keys.byte_strings import quoted
-from asc.operators.feed import FORM
-from asc.operators.feed_claim import WRITER
+from asc.operators.feed import FORM, WRITER
 from broker.formats.decoder import ERROR, RECORD
 from broker.matching.matches_text import AFTER_TARGET, AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.matching.tally import NO_TIME

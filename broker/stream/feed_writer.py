@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from asc.operators.feed import TIME_KEY, Settings, Watermarks
-from asc.operators.feed_claim import claim_of, signed
+from asc.operators.feed_claim import claim_of
 from broker.config.config import Config
 from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_destination import FeedDestination
@@ -90,12 +90,12 @@ class FeedWriter:
     def _changed_settings(self, now: _Written) -> Iterable[_Message]:
         for op, (settings, parts) in now.settings.items():
             if self._written is None:
-                yield _Message(op, settings.text(), _ALL_PARTS)
+                yield _Message(op, settings.text(self.name), _ALL_PARTS)
                 continue
             before, parts_before = self._written.settings[op]
             if settings != before:
                 # The parts that had queries before forget them.
-                yield _Message(op, settings.text(), parts | parts_before)
+                yield _Message(op, settings.text(self.name), parts | parts_before)
 
     def _changed_marks(self, now: _Written) -> Iterable[_Message]:
         if not now.marks:
@@ -109,7 +109,7 @@ class FeedWriter:
             parts = now.parts - self._written.parts
         if parts:
             watermarks = Watermarks({name: mark - self._lateness_us for name, mark in now.marks.items()})
-            yield _Message(TIME_KEY, watermarks.text(), parts)
+            yield _Message(TIME_KEY, watermarks.text(self.name), parts)
 
     def _settings_of(self, op: str, destinations: Sequence[FeedDestination]) -> tuple[Settings, frozenset[int]]:
         own = [each for each in destinations if each.track.op == op]
@@ -145,15 +145,14 @@ class FeedWriter:
 
     def _send(self, messages: Sequence[_Message]) -> None:
         client = self._cluster.client
-        texts = [(message, signed(message.text, self.name).encode()) for message in messages]
         with client.clear_errors():
             # Ten thousand queries are two megabytes of settings, and some feeds have Kafka's limit of one.
             self._producer = self._producer or client.producer(
                 max_request_size=self._cluster.request_bytes, compression_type="gzip"
             )
             sent = [
-                self._producer.send(self.topic, text, key=message.key.encode(), partition=part)
-                for message, text in texts
+                self._producer.send(self.topic, message.text.encode(), key=message.key.encode(), partition=part)
+                for message in messages
                 for part in sorted(message.parts)
             ]
             self._producer.flush()

@@ -10,7 +10,8 @@ from typing import Any
 from asc.errors import FeedFormError
 from asc.operators.events.event_query import OP, EventQuery
 from asc.operators.exclusions import FeedCounts, exclusion_reason
-from asc.operators.feed import OF_SHAPE, Kind, Message, Observation, Settings, Watermarks, parse
+from asc.operators.feed import OF_SHAPE, Kind, Message, Observation, Settings, Watermarks
+from asc.operators.feed_claim import ClaimedFeed
 from asc.operators.feed_form_1 import settings_of_form_1
 from asc.operators.times import FIRST_US, LAST_US, time_text
 
@@ -116,6 +117,7 @@ class Bucket:
     def __init__(self) -> None:
         self._settings = Settings(OP, "", True, 0, ())
         self._tracks: dict[str, _Track] = {}
+        self._feed = ClaimedFeed(OP, EventQuery.of)
         self.counts = FeedCounts()
 
     @property
@@ -124,14 +126,8 @@ class Bucket:
         return sum(len(track.objects) for track in self._tracks.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[Event]:
-        """Yield the events of the next messages; a text that is no message is counted."""
-        for text in texts:
-            try:
-                messages = parse(text, OP, EventQuery.of)
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                self.counts.excluded["unreadable"] += 1
-                continue
-            yield from self.told(messages)
+        """Return the events of the next messages; a text that is no message is counted."""
+        return self.told(self._feed.messages(texts, self.counts))
 
     def told(self, messages: Iterable[Message]) -> Iterator[Event]:
         """Yield the events of the next messages, in their order."""
@@ -252,7 +248,7 @@ class Bucket:
             name: [track.watermark_us, {key: _plain_object(known) for key, known in track.objects.items()}]
             for name, track in self._tracks.items()
         }
-        plain = {"form": _FORM, "settings": self._settings.plain(), "tracks": tracks}
+        plain = {"form": _FORM, "writer": self._feed.writer, "settings": self._settings.plain(), "tracks": tracks}
         return json.dumps(plain, separators=(",", ":")).encode()
 
     @staticmethod
@@ -265,6 +261,8 @@ class Bucket:
         elif form != _FORM:
             raise FeedFormError("form of the state of events", form, f"run the version that wrote it: {_FORM} is known")
         bucket = Bucket()
+        # States from before the first claim have none.
+        bucket._feed.writer = plain.get("writer")
         bucket._set(Settings.of_plain(OP, own))
         for name, (watermark_us, objects) in plain["tracks"].items():
             track = bucket._tracks[name]

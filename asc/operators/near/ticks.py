@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from asc.errors import FeedFormError
 from asc.operators.exclusions import FeedCounts, exclusion_reason
-from asc.operators.feed import Observation, Settings, Watermarks, parse
+from asc.operators.feed import Observation, Settings, Watermarks
+from asc.operators.feed_claim import ClaimedFeed
 from asc.operators.feed_form_1 import settings_of_form_1
 from asc.operators.near.near_query import OP, NearQuery
 from asc.operators.near.pair_tick import (
@@ -82,6 +83,7 @@ class Ticks:
         self._by_track: dict[str, list[tuple[frozenset[str], _Watch]]] = {}
         # By time expression, also of those without a query: a query that comes anew repeats no ticks.
         self._watermarks: dict[str, int] = {}
+        self._feed = ClaimedFeed(OP, NearQuery.of)
         self.counts = FeedCounts()
 
     @property
@@ -92,22 +94,16 @@ class Ticks:
     def read(self, texts: Iterable[str | bytes]) -> Iterator[PairEvent]:
         """Yield the pairs of the next messages; a text that is no message is counted."""
         rows: dict[str, list[_Row]] = {}
-        for text in texts:
-            try:
-                messages = parse(text, OP, NearQuery.of)
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                self.counts.excluded["unreadable"] += 1
+        for message in self._feed.messages(texts, self.counts):
+            if isinstance(message, Observation):
+                self._take(message, rows)
                 continue
-            for message in messages:
-                if isinstance(message, Observation):
-                    self._take(message, rows)
-                    continue
-                self._hold(rows)
-                rows = {}
-                if isinstance(message, Settings):
-                    self._set(message)
-                else:
-                    yield from self._passed(message)
+            self._hold(rows)
+            rows = {}
+            if isinstance(message, Settings):
+                self._set(message)
+            else:
+                yield from self._passed(message)
         self._hold(rows)
 
     # -- settings
@@ -245,7 +241,7 @@ class Ticks:
             parts.append(table_to_bytes(watch.positions.rows))
             if before is not None:
                 parts += [table_to_bytes(before.objects.rows), pairs_to_bytes(before.pairs)]
-        plain = {"form": _FORM, "settings": self._settings.plain(), "watches": watches}
+        plain = {"form": _FORM, "writer": self._feed.writer, "settings": self._settings.plain(), "watches": watches}
         plain["watermarks"] = dict(sorted(self._watermarks.items()))
         head = json.dumps(plain, separators=(",", ":")).encode()
         return b"".join(piece for part in (head, *parts) for piece in (len(part).to_bytes(8, "big"), part))
@@ -261,6 +257,8 @@ class Ticks:
         elif form != _FORM:
             raise FeedFormError("form of the state of pairs", form, f"run the version that wrote it: {_FORM} is known")
         ticks = Ticks(pairs_max)
+        # States from before the first claim have none.
+        ticks._feed.writer = plain.get("writer")
         ticks._watermarks = plain.get("watermarks", {})
         ticks._set(Settings.of_plain(OP, own))
         for query_id, folded, done_us, has_before in plain["watches"]:

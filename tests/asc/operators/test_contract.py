@@ -19,6 +19,7 @@ from asc.operators.events.bucket import Bucket
 from asc.operators.events.event_query import KINDS, EventQuery
 from asc.operators.exclusions import FeedCounts
 from asc.operators.feed import Message, Observation, Settings, Watermarks
+from asc.operators.feed_claim import claim_of
 from asc.operators.near.near_query import NearQuery
 from asc.operators.near.ticks import Ticks
 
@@ -178,6 +179,28 @@ def test_outputs_of_one_identity_are_equal(kind: Kind, data: st.DataObject) -> N
     # No output differs from another one of its identity: a consumer may drop the later one.
     first = {one.identity: one for one in reversed(outputs)}
     assert [first[one.identity] for one in outputs] == outputs
+
+
+@KIND
+@settings(max_examples=25)
+@given(data=st.data())
+def test_messages_of_a_replaced_writer_change_nothing(kind: Kind, data: st.DataObject) -> None:
+    texts = data.draw(feeds(kind))
+    own = [json.dumps({**json.loads(text), "w": "leader"}) for text in texts]
+    stopped = [json.dumps({**json.loads(text), "w": "stopped"}) for text in data.draw(feeds(kind))]
+    mixed = list(own)
+    for text in stopped:
+        mixed.insert(data.draw(st.integers(0, len(mixed))), text)
+    place = data.draw(st.integers(0, len(mixed)))
+    part = kind.empty()
+    outputs = list(part.read([claim_of("stopped"), claim_of("leader"), *mixed[:place]]))
+    excluded = part.counts.excluded["replaced_writer"]
+    part = kind.of_bytes(part.to_bytes())
+    outputs += part.read(mixed[place:])
+    alone = kind.empty()
+    assert outputs == list(alone.read([claim_of("leader"), *own]))
+    assert part.to_bytes() == alone.to_bytes()
+    assert excluded + part.counts.excluded["replaced_writer"] == len(stopped)
 
 
 @KIND

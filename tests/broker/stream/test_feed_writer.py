@@ -13,8 +13,9 @@ from kafka.errors import KafkaError as ClientError
 
 from asc.errors import AscError
 from asc.operators.events.event_query import EventQuery
-from asc.operators.feed import QuerySettings
-from asc.operators.feed_claim import counted
+from asc.operators.exclusions import FeedCounts
+from asc.operators.feed import QuerySettings, Settings, Watermarks
+from asc.operators.feed_claim import ClaimedFeed
 from asc.operators.near.near_query import NearQuery
 from broker.config.config import Config, parse_config
 from broker.kafka.cluster import KafkaCluster
@@ -168,12 +169,13 @@ def test_what_a_replaced_daemon_writes_later_does_not_count(
         stopped.close()
         leader.close()
     for part in raw_messages(kafka, topic):
-        own, writer = counted([text for _, text in part], None)
-        assert writer == leader.name
+        feed = ClaimedFeed("events", EventQuery.of)
+        found = [*feed.messages([text for _, text in part], FeedCounts())]
+        assert feed.writer == leader.name
         # None of what it wrote behind the claim, and all that is there of the leader.
-        assert [found[TIME] for found in map(content, own) if isinstance(found, dict)] == [500_000, 1_500_000]
-        queries = [found[1] for found in map(content, own) if isinstance(found, tuple)]
-        assert queries == [["low"], [], [], []]
+        assert [each.by_time[TIME] for each in found if isinstance(each, Watermarks)] == [500_000, 1_500_000]
+        queries = [[query.id for query in each.queries] for each in found if isinstance(each, Settings)]
+        assert queries == [["low"], []]
 
 
 def test_the_claim_of_a_replaced_daemon_is_fenced(
@@ -200,6 +202,8 @@ def test_the_claim_of_a_replaced_daemon_is_fenced(
     finally:
         stopped.close()
         leader.close()
-    print(told.value)
+    assert str(told.value)
     for part in raw_messages(kafka, topic):
-        assert counted([text for _, text in part], None)[1] == leader.name
+        feed = ClaimedFeed("events", EventQuery.of)
+        list(feed.messages([text for _, text in part], FeedCounts()))
+        assert feed.writer == leader.name

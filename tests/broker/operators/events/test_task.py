@@ -10,7 +10,7 @@ from pyspark.accumulators import Accumulator
 
 from asc.operators.events.event_query import OP, EventQuery
 from asc.operators.feed import Observation, Settings
-from asc.operators.feed_claim import claim_of, signed
+from asc.operators.feed_claim import claim_of
 from broker.operators.events.task import events_task
 from broker.operators.feed_task import FeedTally, _TallyParam
 
@@ -40,11 +40,11 @@ def test_events_come_of_the_messages_and_the_state_goes_on(group_state: Any) -> 
 
 def test_a_state_knows_whose_messages_count(group_state: Any) -> None:
     def seen(offset: int, writer: str) -> str:
-        return signed(Observation(OP, "t", "a", offset, (), 0, offset, ("low",)).text(), writer)
+        return Observation(OP, "t", "a", offset, (), 0, offset, ("low",)).text(writer)
 
     state, task = group_state, events_task(Accumulator(-1, FeedTally(), _TallyParam()))
-    leader = signed(SETTINGS.text(), "leader")
-    assert list(task((3,), frames(claim_of("stopped"), signed(SETTINGS.text(), "stopped")), state)) == []
+    leader = SETTINGS.text("leader")
+    assert list(task((3,), frames(claim_of("stopped"), SETTINGS.text("stopped")), state)) == []
     assert list(task((3,), frames(claim_of("leader"), leader, seen(1, "stopped")), state)) == []
     assert list(task((3,), frames(seen(2, "stopped")), state)) == []
     (frame,) = task((3,), frames(seen(3, "leader")), state)
