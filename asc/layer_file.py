@@ -23,6 +23,11 @@ _WKT_COLUMNS = ("wkt", "geometry", "geom", "the_geom")
 _GEOJSON, _LINES, _CSV = (".geojson", ".json"), (".ndjson", ".jsonl", ".geojsonl", ".geojsons"), (".csv",)
 _DEGREES = ("CRS84", "4326")
 _FIELD_BYTES_MAX = 1 << 27
+_LINE_CHARS_MAX = 1 << 27
+"""The longest line that is read: a shape of a million vertices has a third of it."""
+
+_DOCUMENT_CHARS_MAX = 1 << 29
+"""The longest GeoJSON document, which is read as a whole."""
 
 _WKT = "\0wkt"
 """Where a row of CSV has its shape, for no member of a Feature is called so."""
@@ -116,7 +121,7 @@ def _documents(path: Path, rules: Rules) -> Iterator[tuple[str, Mapping[str, Any
         if name.endswith(_GEOJSON):
             yield from _of_collection(path, file, rules)
         elif name.endswith(_LINES):
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(_lines(path, file), 1):
                 if line.strip("\x1e \t\r\n"):
                     yield f"line {number}", _object(path, f"line {number}", line.strip("\x1e"))
         elif name.endswith(_CSV):
@@ -126,7 +131,11 @@ def _documents(path: Path, rules: Rules) -> Iterator[tuple[str, Mapping[str, Any
 
 
 def _of_collection(path: Path, file: IO[str], rules: Rules) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    document = _object(path, "the file", file.read())
+    text = file.read(_DOCUMENT_CHARS_MAX + 1)
+    if len(text) > _DOCUMENT_CHARS_MAX:
+        remedy = f"has more than {_DOCUMENT_CHARS_MAX:,} characters: write a Feature a line (.ndjson)"
+        raise ShapeError("file of shapes", path.name, remedy)
+    document = _object(path, "the file", text)
     _check_crs(path, document, rules)
     kind = document.get("type")
     features = document.get("features") if kind == "FeatureCollection" else [document] if kind == "Feature" else None
@@ -143,7 +152,7 @@ def _of_collection(path: Path, file: IO[str], rules: Rules) -> Iterator[tuple[st
 
 def _of_csv(path: Path, file: IO[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     csv.field_size_limit(_FIELD_BYTES_MAX)
-    reader = csv.DictReader(file)
+    reader = csv.DictReader(_lines(path, file))
     columns = reader.fieldnames or []
     shape = next((one for one in columns if one.strip().lower() in _WKT_COLUMNS), None)
     if shape is None:
@@ -155,6 +164,15 @@ def _of_csv(path: Path, file: IO[str]) -> Iterator[tuple[str, Mapping[str, Any]]
             yield f"line {reader.line_num}", {_WKT: row[shape] or "", "properties": properties}
     except csv.Error as error:
         raise ShapeError(f"{path.name}, line {reader.reader.line_num}", None, f"is no CSV: {error}") from None
+
+
+def _lines(path: Path, file: IO[str]) -> Iterator[str]:
+    """Yield the lines of a file; ShapeError for one that is too long, before it is read whole."""
+    while line := file.readline(_LINE_CHARS_MAX + 1):
+        if len(line) > _LINE_CHARS_MAX:
+            remedy = f"has more than {_LINE_CHARS_MAX:,} characters in one line: write a Feature a line"
+            raise ShapeError("file of shapes", path.name, remedy)
+        yield line
 
 
 def _opened(path: Path) -> IO[str]:

@@ -12,6 +12,7 @@ import click
 from cli.decoding import Decoding
 from cli.failure import CommandError
 from cli.found_rows import FoundRows
+from cli.input_files import check_line_lengths
 from cli.match_inputs import check_columns
 
 
@@ -53,6 +54,8 @@ def run_backtest(
             return Backtest(match_plainly(inputs, format_name, decoding, queries), "arrow")
         except DoubtError as doubt:
             why = str(doubt)
+    if format_name != "parquet":
+        check_line_lengths(inputs)
     click.echo(f"starting Spark: {why}", err=True)
     from cli.spark_backtest import match_by_spark
 

@@ -8,10 +8,10 @@ import io
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, AnyStr, BinaryIO
 
 from cli.failure import CommandError
 
@@ -33,6 +33,14 @@ STDIN = Path("-")
 
 Advance = Callable[[int], object]
 """Is told from time to time how many bytes of the file have been read so far."""
+
+LINE_BYTES_MAX = 64 << 20
+"""The longest line that is read: more than Spark's parsers take, and than a record of Kafka may be."""
+
+_GZIP_RATIO_MAX = 1_032
+"""Bytes that deflate makes of one at most."""
+
+_SCANNED_BYTES = 1 << 20
 
 ROWS_A_STEP = 1_000
 _HEAD_BYTES = 4_096
@@ -122,13 +130,47 @@ def _whole_gzip(path: Path) -> Iterator[None]:
         raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
 
 
+def too_long(path: Path) -> CommandError:
+    """Return the error for a file with a line that is longer than any row."""
+    what = "standard input" if path == STDIN else str(path)
+    remedy = f"has more than {LINE_BYTES_MAX:,} bytes in one line: is it text, a row a line? Divide it into lines"
+    return CommandError("file of rows", what, remedy)
+
+
+def check_line_lengths(paths: Iterable[Path]) -> None:
+    """Raise CommandError for a text file with a line that is too long, before others read it whole.
+
+    Costs one pass over the files that are large enough to have one, constant memory.
+    """
+    for path in paths:
+        ratio = _GZIP_RATIO_MAX if path.suffix.lower() == ".gz" else 1
+        if path.stat().st_size * ratio <= LINE_BYTES_MAX:
+            continue
+        with _whole_gzip(path), _opened(path) as (_, content):
+            length = 0
+            while part := content.read(_SCANNED_BYTES):
+                end = part.find(b"\n")
+                if length + (len(part) if end < 0 else end) > LINE_BYTES_MAX:
+                    raise too_long(path)
+                # Within a part there is room for no line that is too long.
+                length = length + len(part) if end < 0 else len(part) - part.rfind(b"\n") - 1
+
+
+def _bounded_lines(path: Path, content: IO[AnyStr]) -> Iterator[AnyStr]:
+    """Yield the lines of a file, text or bytes; CommandError for one that is too long, before it is read whole."""
+    while line := content.readline(LINE_BYTES_MAX + 1):
+        if len(line) > LINE_BYTES_MAX:
+            raise too_long(path)
+        yield line
+
+
 def read_lines(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a text file that are not empty, without their ends, each with its number from 1 on.
 
-    Costs one pass, constant memory.
+    Costs one pass, constant memory. CommandError for a line that is too long.
     """
     with _whole_gzip(path), _opened(path) as (told, content):
-        for number, line in enumerate(content, 1):
+        for number, line in enumerate(_bounded_lines(path, content), 1):
             if number % ROWS_A_STEP == 1:
                 advance(told())
             stripped = line.rstrip(b"\r\n")
@@ -138,7 +180,10 @@ def read_lines(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:
 
 
 def read_blocks(path: Path, size_bytes: int, advance: Advance) -> Iterator[bytes]:
-    """Whole lines of a text file, about so many bytes at a time, of standard input as they come; in bounded memory."""
+    """Whole lines of a text file, about so many bytes at a time, of standard input as they come; in bounded memory.
+
+    CommandError for a line that is too long.
+    """
     with _whole_gzip(path), _opened(path) as (told, content):
         rest = b""
         # Of a pipe, what has come so far: nobody knows when the next line does.
@@ -151,6 +196,8 @@ def read_blocks(path: Path, size_bytes: int, advance: Advance) -> Iterator[bytes
                 rest = part[end:]
             else:
                 rest += part
+            if len(rest) > LINE_BYTES_MAX:
+                raise too_long(path)
         advance(told())
         if rest:
             yield rest
@@ -174,7 +221,7 @@ def read_csv(path: Path, advance: Advance, on_uneven: OnUneven | None = None) ->
             _opened(path) as (told, content),
             io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as text,
         ):
-            reader = csv.reader(text, strict=True)
+            reader = csv.reader(_bounded_lines(path, text), strict=True)
             rows = iter(reader)
             header = next(rows, [])
             if not header or len(set(header)) < len(header):
@@ -214,7 +261,7 @@ def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str,
     """The first line of a CSV file, and the columns that it names; an empty ``quote`` is none."""
     try:
         with _whole_gzip(path), _opened(path) as (_, content):
-            line = content.readline().splitlines()[:1]
+            line = next(_bounded_lines(path, content), b"").splitlines()[:1]
         text = b"".join(line).decode("utf-8-sig")
         if len(separator) > 1:
             return text, [name.strip(quote) for name in text.split(separator)]

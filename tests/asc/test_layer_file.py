@@ -159,3 +159,14 @@ def test_a_matcher_takes_files(tmp_path: Path) -> None:
     for crs in ("wgs84", "planar"):
         matcher = Matcher("x DOUBLE, y DOUBLE", queries, crs=crs, layers={"zones": path})
         assert matcher.match(rows).to_pylist() == [{"row": 0, "query": "in"}]
+
+
+@pytest.mark.parametrize(("name", "bound"), [("z.ndjson", "_LINE"), ("z.csv", "_LINE"), ("z.geojson.gz", "_DOCUMENT")])
+def test_what_is_too_long_is_refused_before_it_is_read_whole(
+    name: str, bound: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"asc.layer_file.{bound}_CHARS_MAX", 100)
+    path, text = tmp_path / name, ("wkt,id\n" if name == "z.csv" else "") + "1" * 101
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    with pytest.raises(ShapeError, match=rf"^file of shapes '{name}': has more than 100 characters"):
+        list(file_rows(path, Rules()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -101,3 +102,15 @@ def test_the_command_says_that_it_was_without_spark(run: Callable[..., Result], 
 def test_an_output_that_is_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="exists already"):
         run_backtest([], "csv", Decoding(SCHEMA), {}, tmp_path)
+
+
+@pytest.mark.usefixtures("without_spark")
+@pytest.mark.parametrize("by_spark", [False, True])
+def test_a_line_that_is_too_long_is_told_whichever_engine_would_read_it(
+    by_spark: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cli.input_files.LINE_BYTES_MAX", 1 << 20)
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(b"delay,dest\n" + b"1" * (2 << 20), 1))
+    with pytest.raises(CommandError, match=r"^file of rows '[^\n]*': has more than 1,048,576 bytes in one line"):
+        run_backtest([path], "csv", Decoding(SCHEMA), {"late": "delay > 60"}, None, by_spark=by_spark)

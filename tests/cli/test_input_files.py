@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from cli.failure import CommandError
 from cli.input_files import (
     ROWS_A_STEP,
+    check_line_lengths,
     csv_header,
     file_format,
     parquet_schema,
@@ -181,3 +183,63 @@ def test_a_header_that_cannot_be_read_is_one_line(tmp_path: Path, name: str, con
     with pytest.raises(CommandError, match=said) as caught:
         csv_header(path)
     assert "\n" not in str(caught.value)
+
+
+LINE_BYTES = 4 << 20
+
+
+@pytest.fixture
+def short_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have lines be no longer than files of tests are made quickly."""
+    monkeypatch.setattr("cli.input_files.LINE_BYTES_MAX", LINE_BYTES)
+
+
+@pytest.fixture
+def one_line(tmp_path: Path, short_lines: None) -> Path:
+    """A file of some kB whose second line is sixteen times as long as any may be."""
+    path = tmp_path / "rows.csv.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b"a,b\n")
+        for _ in range(16):
+            file.write(b"1" * LINE_BYTES)
+    return path
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "lines": lambda path: list(read_lines(path, ignored)),
+    "blocks": lambda path: sum(map(len, read_blocks(path, 1 << 20, ignored))),
+    "csv": lambda path: list(read_csv(path, ignored)),
+    "scan": lambda path: check_line_lengths([path]),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_line_that_is_too_long_ends_every_reader_before_it_is_read_whole(reader: str, one_line: Path) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(CommandError) as refused:
+            READERS[reader](one_line)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    said = "has more than 4,194,304 bytes in one line: is it text, a row a line? Divide it into lines"
+    assert str(refused.value) == f"file of rows '{one_line}': {said}"
+    # The line, and the copy that a reader makes as it grows.
+    assert peak_bytes < 4 * LINE_BYTES
+
+
+@pytest.mark.usefixtures("short_lines")
+def test_a_header_that_is_too_long(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(b"a" * (LINE_BYTES + 1), 1))
+    with pytest.raises(CommandError, match="in one line"):
+        csv_header(path)
+
+
+@pytest.mark.usefixtures("short_lines")
+@pytest.mark.parametrize("length", [LINE_BYTES - 1, LINE_BYTES])
+def test_the_longest_line_is_read(length: int, tmp_path: Path) -> None:
+    path = tmp_path / "rows.ndjson.gz"
+    path.write_bytes(gzip.compress(b"x\n" + b"1" * length + b"\ny", 1))
+    check_line_lengths([path])
+    assert sum(map(len, read_blocks(path, 1 << 20, ignored))) == length + 4
