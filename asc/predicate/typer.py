@@ -29,6 +29,7 @@ from asc.predicate.refusals import refusal
 from asc.predicate.row import row
 from asc.predicate.spatial import SPATIAL_FUNCTIONS, spatial_expression
 from asc.predicate.syntax import Node, Source
+from asc.predicate.unchanged import is_left_as_parsed
 from asc.schema import Schema
 
 ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "div"))
@@ -213,12 +214,17 @@ class Typer:
         """The subject of IS NULL, IS TRUE, ...; PredicateError where Spark does not compare it with TRUE."""
         self.null_tests.check(node.args[0])
         subject = self.of(node.args[0])
-        is_constant = subject.literal is not None and subject.type not in (pa.bool_(), pa.null())
-        if node.op == "is_unknown" and is_constant:
-            return self.condition(node.args[0])
+        is_condition = subject.type in (pa.bool_(), pa.null())
+        if node.op == "is_unknown" and not is_condition and is_left_as_parsed(node.args[0], self._type_of):
+            kind = "a value" if subject.type is None else types.name(subject.type)
+            said = f"{kind} where a condition must stand:"
+            raise self.source.error_at(node.args[0], said, "compare it with something, or write IS NULL")
         if node.value != "NULL" and not types.comparable("<=>", subject.type, pa.bool_()):
             return self.condition(node.args[0])
         return subject
+
+    def _type_of(self, node: Node) -> types.Type:
+        return self.of(node).type
 
     def _signed(self, node: Node) -> Expression:
         operand = self.of(node.args[0])
