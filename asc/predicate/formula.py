@@ -87,13 +87,13 @@ _STEPS = 100_000
 """Intervals that may be looked at on the way to a normal form: a tenth of a second."""
 
 
-def conjuncts_of(formula: Formula, limit: int) -> list[Conjunction]:
+def conjuncts_of(formula: Formula, limit: int, steps: Steps | None = None) -> list[Conjunction]:
     """The disjunctive normal form of "the formula is TRUE": ``[]`` for a contradiction, ``[{}]`` for a tautology.
 
     Raises TooManyConjunctsError where it has more than ``limit`` conjuncts, or an intermediate step far more, or where
-    it takes more than ``_STEPS`` steps.
+    it takes more than ``_STEPS`` steps. ``steps``: where it spends them, so that a caller may count them.
     """
-    found = _Expansion(limit).of(formula, TRUE)
+    found = _Expansion(limit, steps or Steps()).of(formula, TRUE)
     if len(found) > limit:
         raise TooManyConjunctsError
     return found
@@ -103,7 +103,12 @@ class Steps:
     """The steps that are left of a bounded piece of work; one is an interval that is looked at."""
 
     def __init__(self, left: int = _STEPS) -> None:
-        self._left = left
+        self._given = self._left = left
+
+    @property
+    def spent(self) -> int:
+        """Return the number of steps that were spent."""
+        return self._given - self._left
 
     def spend(self, steps: int) -> None:
         """TooManyConjunctsError where too few are left."""
@@ -119,9 +124,9 @@ class _Expansion:
     would take 2^k steps. Invariant: each part's form for an outcome is made once; a form that was made is not changed.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, steps: Steps) -> None:
         self._limit = limit
-        self._steps = Steps()
+        self._steps = steps
         self._made: dict[tuple[int, int], list[Conjunction]] = {}
 
     def of(self, formula: Formula, outcome: int) -> list[Conjunction]:

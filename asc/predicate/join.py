@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,14 @@ import pyarrow as pa
 
 from asc.errors import PredicateError, SchemaError
 from asc.keys.byte_strings import quoted
+from asc.predicate.formula import Steps
 from asc.predicate.formula_builder import FormulaBuilder
 from asc.predicate.limits import Limits
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
 from asc.predicate.normal_form import Predicate
 from asc.predicate.normaliser import CONTRADICTION, TAUTOLOGY, check_time_zone, normalised
 from asc.predicate.parser import parse
-from asc.predicate.syntax import Node, Source
+from asc.predicate.syntax import Node, Source, shortened
 from asc.schema import GEOMETRY, PLANAR, Schema
 from asc.spark_types import ddl_of_type, folded
 from asc.spatial.feature import Feature
@@ -28,6 +30,16 @@ if TYPE_CHECKING:
 
 _DEFAULT_LIMITS = Limits()
 _LISTED = 20
+
+_ROW_NODES, _STEPS_A_NODE = 10, 80
+"""Operators that a row costs whatever its predicate is, and steps of a normal form in the time of one operator."""
+
+LARGE_VERTICES = 512
+"""Vertices from which on an index cuts a shape further, which costs more than all else: fewer are not counted."""
+
+_VERTICES_A_NODE, _LARGE_DISTANCE_NODES, _DISTANCE_VERTICES_A_NODE = 7, 1_000, 4
+"""Vertices of a large shape in the time of one operator; where a distance is asked, operators for the shape besides."""
+
 _COMPARED_LIST = "= <> < <= > >= <=> between in like ilike rlike is is_not is_unknown and or not"
 _COMPARED = frozenset(_COMPARED_LIST.split())
 _EPOCH = dt.datetime(1970, 1, 1)
@@ -86,6 +98,8 @@ class JoinPredicate:
         self._columns: dict[Node, str] = {}
         self._above: set[Node] = set()
         self._computed: dict[Node, str] = {}
+        self._asking: list[str] = []
+        self._nodes = 0
         self._find(self._tree, layer)
         self._check(layer, is_planar=found.is_planar)
         self.template = self._template()
@@ -108,8 +122,50 @@ class JoinPredicate:
                 pass
         return self._made(row.shape, values)
 
+    def check_effort(self, rows: Mapping[str, Feature]) -> None:
+        """PredicateError where the predicates of some rows, and what a plan makes of them, take too long."""
+        effort, most = self.effort(rows), self._limits.join_nodes
+        if effort > most:
+            subject = f"join of {len(rows):,} shapes, about {effort:,} operators and operands together:"
+            remedy = f"at most {most:,}: write fewer terms, simplify large shapes, or raise limits.join_nodes"
+            raise PredicateError(subject, shortened(self._source.text), remedy)
+
+    def effort(self, rows: Mapping[str, Feature]) -> int:
+        """About what the predicates of some rows, and the index of their shapes, take: in operators and operands.
+
+        It is the rows times the operators of the WHERE, those as which the normal form of the first row counts, and for
+        each time that the WHERE names the geometry what an index takes of the vertices of large shapes. Cost: that of
+        one row, and some nanoseconds for each of the others.
+        """
+        first = next(iter(rows.values()), None)
+        if first is None:
+            return 0
+        steps = Steps()
+        values = self._properties.values(first.properties)
+        with suppress(PredicateError):
+            self._made(first.shape, values, steps=steps)
+        each = _ROW_NODES + self._nodes + steps.spent // _STEPS_A_NODE
+        return len(rows) * each + self._large_effort(rows)
+
+    def _large_effort(self, rows: Mapping[str, Feature]) -> int:
+        if not self._asking:
+            return 0
+        import numpy as np
+        import shapely
+
+        vertices = shapely.get_num_coordinates(np.array([row.shape for row in rows.values()], dtype=object))
+        large = vertices[vertices >= LARGE_VERTICES].astype(np.int64)
+        count, together = len(large), int(large.sum())
+        distances = sum(name == "st_dwithin" for name in self._asking)
+        by_distance = count * _LARGE_DISTANCE_NODES + together // _DISTANCE_VERTICES_A_NODE
+        return distances * by_distance + (len(self._asking) - distances) * (together // _VERTICES_A_NODE)
+
     def _made(
-        self, shape: BaseGeometry | None, values: Mapping[str, Any], typed: Collection[Node] = frozenset()
+        self,
+        shape: BaseGeometry | None,
+        values: Mapping[str, Any],
+        typed: Collection[Node] = frozenset(),
+        steps: Steps | None = None,
     ) -> Predicate:
         types = self._properties.types
         constants = {name: constant(value, types[name]) for name, value in values.items()}
@@ -118,7 +174,7 @@ class JoinPredicate:
         source = Source(self._source.text)
         source.warnings.update(self._source.warnings)
         builder = FormulaBuilder(source, self._schema, self._time_zone, may_wait=self._may_wait)
-        return normalised(tree, builder, self._limits)
+        return normalised(tree, builder, self._limits, steps)
 
     def _template(self) -> Predicate:
         import shapely
@@ -142,6 +198,7 @@ class JoinPredicate:
         """Note the nodes that name a column of the layer, and those above them."""
         wanted = folded(layer)
         for node, above in _walk(tree, ()):
+            self._nodes += 1
             is_own = node.op == "column" and len(node.value) > 1 and folded(node.value[0]) == wanted
             is_variable = any(wanted in map(folded, one.value) for one in above if one.op == "lambda")
             if not is_own or is_variable:
@@ -152,6 +209,8 @@ class JoinPredicate:
                 remedy = f"known of a row: {known}; the layer's properties are those that its configuration types"
                 raise self._source.error_at(node, "unknown property", remedy)
             self._columns[node] = name
+            if name == GEOMETRY and above:
+                self._asking.append(str(above[-1].value))
             if name != GEOMETRY and above and not _is_plain(above[-1]):
                 self._computed[node] = name
             self._above.update(above)

@@ -15,16 +15,18 @@ class Limits:
     ``length_chars``: characters of its text. ``nesting_depth``: levels of its syntax tree, AND and OR of any number of
     terms counting one. ``conjuncts``: of its normal form; one with more is not refused, Spark computes it whole.
     ``spark_nodes``: operators and operands of what Spark computes of it; its planner takes a tenth of a millisecond for
-    each.
+    each. ``join_nodes``: operators and operands of a join's predicates for all shapes together, as they are estimated
+    (:meth:`asc.predicate.join.JoinPredicate.effort`); one takes some 30 microseconds.
     """
 
     length_chars: int = 20_000
     nesting_depth: int = 50
     conjuncts: int = 64
     spark_nodes: int = 1_500
+    join_nodes: int = 2_000_000
 
     def __post_init__(self) -> None:
         if not 1 <= self.nesting_depth <= MAX_NESTING_DEPTH:
             raise ValueError(f"nesting_depth {self.nesting_depth}: use 1..{MAX_NESTING_DEPTH}")
-        if self.length_chars < 1 or self.conjuncts < 1 or self.spark_nodes < 1:
+        if self.length_chars < 1 or self.conjuncts < 1 or self.spark_nodes < 1 or self.join_nodes < 1:
             raise ValueError(f"{self}: every limit is at least 1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from asc.errors import AscError, PredicateError
-from asc.predicate.formula import Conjunction, Const, TooManyConjunctsError, conjuncts_of
+from asc.predicate.formula import Conjunction, Const, Steps, TooManyConjunctsError, conjuncts_of
 from asc.predicate.formula_builder import FormulaBuilder
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Conjunct, Predicate
@@ -45,8 +45,8 @@ def normalise(
     return normalised(tree, builder, limits)
 
 
-def normalised(tree: Node, builder: FormulaBuilder, limits: Limits) -> Predicate:
-    """As :func:`normalise`, of a tree that was parsed, and what makes formulas of it."""
+def normalised(tree: Node, builder: FormulaBuilder, limits: Limits, steps: Steps | None = None) -> Predicate:
+    """As :func:`normalise`, of a tree that was parsed, and what makes formulas of it; ``steps``: of its normal form."""
     source = builder.typer.source
     text = source.text
     if "*" in text:
@@ -59,7 +59,7 @@ def normalised(tree: Node, builder: FormulaBuilder, limits: Limits) -> Predicate
     if isinstance(formula, Const) and builder.typer.of(tree).type == pa.null():
         raise source.error_at(tree, "NULL where a condition must stand:", "it would accept no record")
     try:
-        conjuncts = conjuncts_of(formula, limits.conjuncts)
+        conjuncts = conjuncts_of(formula, limits.conjuncts, steps)
     except TooManyConjunctsError:
         builder.warnings[
             f"the normal form has more than {limits.conjuncts} conjuncts: Spark computes the predicate whole"

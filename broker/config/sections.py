@@ -307,6 +307,7 @@ class LimitsConfig(Section):
     nesting_depth: int = Field(default=Limits.nesting_depth, ge=1, le=MAX_NESTING_DEPTH, strict=True)
     conjuncts: int = Field(default=Limits.conjuncts, ge=1, strict=True)
     spark_nodes: int = Field(default=Limits.spark_nodes, ge=1, strict=True)
+    join_nodes: int = Field(default=Limits.join_nodes, ge=1, strict=True)
     spark_attributes: int = Field(default=200, ge=0, strict=True)
     stream_spark_nodes: int = Field(default=20_000, ge=0, strict=True)
     stream_pattern_steps: int = Field(default=5_000, ge=0, strict=True)
@@ -320,7 +321,7 @@ class LimitsConfig(Section):
 
     def of_predicates(self) -> Limits:
         """Those that bound one predicate."""
-        return Limits(self.length_chars, self.nesting_depth, self.conjuncts, self.spark_nodes)
+        return Limits(self.length_chars, self.nesting_depth, self.conjuncts, self.spark_nodes, self.join_nodes)
 
 
 def _list(value: Any) -> Any:

@@ -16,9 +16,10 @@ from shapely.geometry import mapping
 from asc.errors import PredicateError
 from asc.keys.byte_strings import quoted
 from asc.predicate import normalise
-from asc.predicate.join import JoinPredicate
+from asc.predicate.join import LARGE_VERTICES, JoinPredicate
 from asc.predicate.limits import Limits
 from asc.schema import Schema, properties_of_ddl
+from asc.spatial.cover import LARGE
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
 
@@ -206,3 +207,50 @@ def test_a_row_may_be_refused_where_others_are_not() -> None:
 def test_limits_hold_for_every_row() -> None:
     with pytest.raises(PredicateError, match="at most 5 characters"):
         JoinPredicate("n < z.i", SCHEMA, "z", limits=Limits(length_chars=5))
+
+
+def rows_of(count: int, shape: shapely.Geometry | None = None) -> dict[str, Feature]:
+    return {f"r{i}": Feature(shape, {"i": i, "w": float(i)}) for i in range(count)}
+
+
+def test_the_effort_of_a_join_is_that_of_its_rows_together() -> None:
+    """Thirty disjuncts over ten thousand shapes take minutes: they are refused before any of them is made."""
+    terms = " OR ".join(f"(n = z.i + {k} AND ST_Contains(z.geometry, ST_Point(d + {k}, x)))" for k in range(30))
+    join, rows = JoinPredicate(terms, SCHEMA, "z"), rows_of(10_000, shapely.box(0, 0, 1, 1))
+    assert 3_000_000 < join.effort(rows) < 5_000_000
+    with pytest.raises(PredicateError) as refused:
+        join.check_effort(rows)
+    said = str(refused.value)
+    assert said.startswith("join of 10,000 shapes, about 4,")
+    assert said.endswith("at most 2,000,000: write fewer terms, simplify large shapes, or raise limits.join_nodes")
+    assert "\n" not in said
+    assert len(said) < 600
+    # A tenth of the shapes, or a larger bound, passes; of no row there is no effort.
+    join.check_effort(dict(list(rows.items())[:1_000]))
+    JoinPredicate(terms, SCHEMA, "z", limits=Limits(join_nodes=5_000_000)).check_effort(rows)
+    assert join.effort({}) == 0
+
+
+def test_a_normal_form_counts_beside_the_terms() -> None:
+    """Two joins of as many terms: one of them has the product of its disjuncts looked at for each row."""
+    groups = [
+        " OR ".join(f"({name} = z.i + {k} AND x <> {10 * place + k})" for k in range(4))
+        for place, name in enumerate(("n", "big", "d"))
+    ]
+    flat, product = (how.join(f"({group})" for group in groups) for how in (" OR ", " AND "))
+    few = rows_of(10)
+    assert JoinPredicate(product, SCHEMA, "z").effort(few) > 2 * JoinPredicate(flat, SCHEMA, "z").effort(few)
+
+
+def test_vertices_of_large_shapes_count_for_each_term_that_asks_for_them() -> None:
+    small, large = (shapely.Point(0, 0).buffer(1, quad_segs=count) for count in (64, 1024))
+    contains, near = "ST_Contains(z.geometry, ST_Point(d, x))", "ST_DWithin(z.geometry, ST_Point(d, x), z.w)"
+
+    def effort(where: str, shape: shapely.Geometry) -> int:
+        return JoinPredicate(where, SCHEMA, "z").effort(rows_of(100, shape))
+
+    assert effort(contains, small) < 100 * 20
+    assert effort(contains, large) > 100 * 500
+    assert effort(near, large) > 100 * 2_000
+    assert effort(f"{contains} OR {near} OR n = 1 AND {near}", large) > 100 * 4_500
+    assert LARGE_VERTICES == LARGE
