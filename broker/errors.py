@@ -72,6 +72,10 @@ class SchemaRegistryError(BrokerError):
     """A schema registry that does not answer, or refuses: what it knows is not known."""
 
 
+class CancelledError(BrokerError):
+    """Work of a request that is not wanted any more: its caller is gone, or the daemon stops."""
+
+
 class MatchError(BrokerError):
     """A DataFrame and a set of queries that do not go together."""
 

@@ -12,11 +12,12 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from broker.cancellation import Cancellation
 from broker.config.config import Config
 from broker.daemon.checkpoint_lock import CheckpointLock
 from broker.daemon.rehearsal import rehearse
 from broker.daemon.turn import Turn
-from broker.errors import BrokerError, RegistryTakenError
+from broker.errors import BrokerError, CancelledError, RegistryTakenError
 from broker.failure import one_line
 from broker.kafka.cluster import KafkaCluster
 from broker.kafka.watch import KafkaWatch
@@ -45,6 +46,7 @@ STREAMING_OPTIONS = {
 }
 
 _UPKEEP_PAUSE_S = 1.0
+_UPKEEP_ENDS_S = 2.0
 
 _SETTLED_QUERIES = 50_000
 """So many more, and half as many again, and the cyclic collector is told to pass over them."""
@@ -92,6 +94,7 @@ class Daemon:
         self._phase: str | None = "starting"
         self._started = ExitStack()
         self._stop = threading.Event()
+        self._stopping = Cancellation()
         self._api: ApiServer | None = None
         self._url: str | None = None
 
@@ -174,6 +177,7 @@ class Daemon:
     def stop(self) -> None:
         """End the running batches, commit, and stop what was started; harmless when called again."""
         self._stop.set()
+        self._stopping.cancel("the daemon stops")
         self._phase = "stopping"
         for stream in self._streams.values():
             stream.ask_to_stop()
@@ -253,7 +257,7 @@ class Daemon:
     def _start_api(self) -> None:
         from broker.http.server import ApiServer
 
-        self._api = ApiServer(self.config, self)
+        self._api = ApiServer(self.config, self, self._stopping)
         self._started.callback(self._api.stop)
         self._url = self._api.start()
 
@@ -358,7 +362,7 @@ class Daemon:
         registry = Registry(cluster, self.config.kafka.registry_topic)
         self._started.callback(registry.close)
         registry.open()
-        registrar = Registrar(self.config, cluster, registry, self._streams, self._set_aside)
+        registrar = Registrar(self.config, cluster, registry, self._streams, self._set_aside, stopping=self._stopping)
         self._started.callback(registrar.close)
         registrar.load()
         # An empty registry has no version.
@@ -397,12 +401,14 @@ class Daemon:
                     try:
                         if self._registrar is not None:
                             work(self._registrar)
+                    except CancelledError:
+                        return
                     except Exception as error:
                         LOG.error("what has to be %s could not be: %s", what, one_line(error))
 
             thread = threading.Thread(target=keep_up, name=f"upkeep: {what}", daemon=True)
             thread.start()
-            self._started.callback(thread.join, 5)
+            self._started.callback(thread.join, _UPKEEP_ENDS_S)
 
         # The second takes long with many queries, and the first has others wait for it.
         often("removed or parked", self._remove_and_park)

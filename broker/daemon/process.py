@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -24,6 +25,9 @@ STOP_TIMEOUT_S = 20
 
 REPLACED = 3
 """The exit code of a daemon that ends because another one serves in its place."""
+
+_EXIT_S = 3.0
+"""How long the process may last after that: work of a request that nothing interrupts is not waited for."""
 
 _WATCH_PAUSE_S = 1.0
 
@@ -71,6 +75,7 @@ def serve(
         raise
     finally:
         _stop_in_time(daemon)
+        _exit_in_time(1 if signals.stop is None else 0)
     LOG.info("stopped")
 
 
@@ -111,6 +116,17 @@ def _start_beside(daemon: Daemon, signals: Signals) -> bool:
     if failures:
         raise failures[0]
     return has_hung_up
+
+
+def _exit_in_time(code: int) -> None:
+    """Have the process end with a code soon, whatever its threads do: Python would wait for those of its pools."""
+
+    def exit_now() -> None:
+        time.sleep(_EXIT_S)
+        logging.shutdown()
+        os._exit(code)
+
+    threading.Thread(target=exit_now, name="exit", daemon=True).start()
 
 
 def _stop_in_time(daemon: Daemon) -> None:

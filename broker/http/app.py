@@ -19,6 +19,7 @@ from broker.answers.plan import Plans, Timeline
 from broker.answers.predicate import CheckedPredicate, Trial
 from broker.answers.query import Applied, Deliveries, Loads
 from broker.answers.stream import Streams
+from broker.cancellation import Cancellation
 from broker.config.sections import ApiConfig
 from broker.errors import BrokerError, BulkRefusedError, QueryError, http_status
 from broker.failure import one_line
@@ -87,8 +88,10 @@ _HEALTH_REFUSALS = (403, 408, 413, 429, 500, 503)
 """The refusals of addresses that ask for no token and have no body."""
 
 
-def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -> FastAPI:
-    """Return the application.
+def create_app(
+    service: Service, access: Access, api: ApiConfig, audit: Audit, stopping: Cancellation | None = None
+) -> FastAPI:
+    """Return the application. ``stopping``: cancelled when the daemon stops, and with it what requests work at.
 
     Where there are tokens, everything but the health of the process asks for one. Without any, it answers only requests
     that were sent to ``api.host`` or a loopback address, and by no foreign web page.
@@ -96,7 +99,7 @@ def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -
 
     def permitted(request: Request) -> Permitted:
         caller: Caller = request.state.caller
-        return Permitted(service, caller.scope, caller.host, audit)
+        return Permitted(service, caller.scope, caller.host, audit, caller.cancellation)
 
     app = DescribedApp(
         title="asc-broker",
@@ -108,7 +111,7 @@ def create_app(service: Service, access: Access, api: ApiConfig, audit: Audit) -
     sessions, pages = Sessions(access), Pages(logs_in=access.asks_for_token)
     console, addresses = console_routes(pages, permitted, access, sessions)
     requests = RequestCounts(lambda: [*app.openapi()["paths"], *addresses])
-    app.add_middleware(Guards, access=access, api=api, sessions=sessions, page_of=pages.refused)
+    app.add_middleware(Guards, access=access, api=api, sessions=sessions, page_of=pages.refused, stopping=stopping)
     # A middleware that is added later is outside the others: it counts the guards' refusals as well.
     app.add_middleware(CountedRequests, counts=requests)
     _add_error_answers(app, pages)

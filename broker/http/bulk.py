@@ -53,6 +53,7 @@ class _Lines:
         first_lines: dict[str, int] = {}
         unread = 0
         for number, line in enumerate(lines_of(content), start=1):
+            permitted.cancellation.check()
             if not line.strip():
                 continue
             self._numbers.append(number)

@@ -7,9 +7,9 @@ import ipaddress
 import math
 import re
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass, field
 from urllib.parse import quote, urlsplit
 
 from fastapi import Request
@@ -24,8 +24,9 @@ from broker.access.scope import Scope as AccessScope
 from broker.access.scope import unlimited
 from broker.access.sessions import COOKIE, Sessions
 from broker.access.turns import Turns
+from broker.cancellation import Cancellation
 from broker.config.sections import ApiConfig
-from broker.errors import BrokerError, http_status
+from broker.errors import BrokerError, CancelledError, http_status
 from broker.http.connection import REFUSAL
 from broker.http.models import JSON_MAX_BYTES, plain_error
 
@@ -73,10 +74,14 @@ class _Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The sender of a request: the scope within which it is answered, and the host that it came from."""
+    """The sender of a request: the scope within which it is answered, and the host that it came from.
+
+    ``cancellation``: of its work, once the sender is gone or the daemon stops.
+    """
 
     scope: AccessScope
     host: str
+    cancellation: Cancellation = field(default_factory=Cancellation)
 
 
 class Guards:
@@ -91,10 +96,11 @@ class Guards:
     another site gets the first page at most. So a picture on a page of anywhere cannot have Kafka read. A refusal is a
     page, which ``page_of`` makes of an error, a status and the request.
 
-    An admitted request has its :class:`Caller` in ``state["caller"]``, and its body as a whole. Requests are counted by
-    token; those without one, or with a wrong one, by their network. Only so many of one caller are in progress at a
-    time, and further ones wait. A bulk load of a caller that may change something is read line by line and held to
-    ``api.max_body_bytes``, any other body to ``JSON_MAX_BYTES``.
+    An admitted request has its :class:`Caller` in ``state["caller"]``, and its body as a whole. While it is answered,
+    its connection is watched: where the client closes it, or when ``stopping`` is cancelled, its work is cancelled.
+    Requests are counted by token; those without one, or with a wrong one, by their network. Only so many of one caller
+    are in progress at a time, and further ones wait. A bulk load of a caller that may change something is read line by
+    line and held to ``api.max_body_bytes``, any other body to ``JSON_MAX_BYTES``.
     """
 
     def __init__(
@@ -104,8 +110,11 @@ class Guards:
         api: ApiConfig,
         sessions: Sessions,
         page_of: Callable[[AscError, int, Request], Response],
+        *,
+        stopping: Cancellation | None = None,
     ) -> None:
         self._app = app
+        self._stopping = stopping
         self._page_of = page_of
         self._access = access
         self._sessions = sessions
@@ -140,10 +149,12 @@ class Guards:
                 await self._told(request, refusal)(scope, receive, send)
                 return
             # An open path may have no bearer, and asks for none.
-            scope.setdefault("state", {})["caller"] = None if bearer is None else Caller(bearer, host)
-            async with self._turn(request, bearer, host):
-                await self._app(scope, _replay(bytes(body), receive), send)
-        except ClientDisconnect:
+            cancellation = Cancellation(self._stopping)
+            scope.setdefault("state", {})["caller"] = None if bearer is None else Caller(bearer, host, cancellation)
+            async with _watched(receive, cancellation) as gone, self._turn(request, bearer, host):
+                cancellation.check()
+                await self._app(scope, _replay(bytes(body), gone), send)
+        except (ClientDisconnect, CancelledError):
             pass
         finally:
             held.held_bytes -= len(body)
@@ -349,13 +360,32 @@ def _refused(status: int, wrong: BrokerError, headers: Mapping[str, str] | None 
     return _Refusal(status, wrong, headers or {})
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
+@asynccontextmanager
+async def _watched(receive: Receive, cancellation: Cancellation) -> AsyncIterator[asyncio.Event]:
+    """Cancel the work of a request, whose body was read, when its client is gone; the event yielded tells as well."""
+    gone = asyncio.Event()
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        cancellation.cancel("its client is gone")
+        gone.set()
+
+    watching = asyncio.create_task(watch())
+    try:
+        yield gone
+    finally:
+        watching.cancel()
+
+
+def _replay(body: bytes, gone: asyncio.Event) -> Receive:
     sent = False
 
     async def again() -> Message:
         nonlocal sent
         if sent:
-            return await receive()
+            await gone.wait()
+            return {"type": "http.disconnect"}
         sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from asc.errors import AscError, ShapeError
 from asc.spatial.feature import Feature, feature_document, features_of
 from broker.answers.layer import LayerDetails, LayerFeature, Layers, ShapePage, ShapesWritten
+from broker.cancellation import Cancellation
 from broker.errors import BulkRefusedError, NotThereError, QueryError
 from broker.http.bulk import lines_of
 from broker.http.models import plain_error, plain_offsets
@@ -167,7 +168,7 @@ class _Lines:
 
         ``is_rehearsal``: nothing is written, and the answer is the one that there would be.
         """
-        puts, warnings, became = self._judged()
+        puts, warnings, became = self._judged(permitted.cancellation)
         if self._errors and (not keep_going or not (puts or self._removes)):
             first = self._errors[0]
             remedy = f"nothing was written; line {first['line']}: {first['error']['message']}"
@@ -178,7 +179,7 @@ class _Lines:
         answer = _written(permitted, name, puts, list(self._removes), became, is_rehearsal=is_rehearsal)
         return {**answer, "warnings": warnings, "errors": self._errors}
 
-    def _judged(self) -> tuple[dict[str, bytes], dict[str, list[str]], Counter[str]]:
+    def _judged(self, cancellation: Cancellation) -> tuple[dict[str, bytes], dict[str, list[str]], Counter[str]]:
         """Return the rows that may be written, their warnings, and how many are added, changed and unchanged."""
         puts: dict[str, bytes] = {}
         became: Counter[str] = Counter()
@@ -186,6 +187,7 @@ class _Lines:
         found: list[Feature | ShapeError] = []
         until = monotonic() + _JUDGED_WITHIN_S
         for texts in _together([text for _, text in self._texts.values()]):
+            cancellation.check()
             if monotonic() > until:
                 told = f"{len(found):,} of {len(self._texts):,} judged in {_JUDGED_WITHIN_S:g} s"
                 raise QueryError("shapes", told, "nothing was written: send fewer at a time, or simplify the largest")

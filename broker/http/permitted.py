@@ -15,6 +15,7 @@ from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
 from broker.access.audit import Audit
 from broker.access.scope import Scope
+from broker.cancellation import Cancellation
 from broker.config.layers import LayerConfig
 from broker.errors import BrokerError, ForbiddenError, NotThereError, QueryError
 from broker.http.audited import audited
@@ -60,17 +61,21 @@ class Permitted:
     which refuses changes outside of it and records their caller.
     """
 
-    def __init__(self, service: Service, scope: Scope, host: str, audit: Audit) -> None:
+    def __init__(
+        self, service: Service, scope: Scope, host: str, audit: Audit, cancellation: Cancellation | None = None
+    ) -> None:
         self._service = service
         self._scope = scope
         self._host = host
         self._audit = audit
+        self.cancellation = cancellation or Cancellation()
+        """Of the work of the request: what takes long looks at it."""
 
     def apply(self, changes: Sequence[Change | AscError], verb: str, *, keep_going: bool = False) -> Outcome:
         """Make changes in one step (:meth:`Registrar.apply`), and record them in the audit under a ``verb``."""
         registrar, who = self._service.registrar(), self.who
         try:
-            outcome = registrar.apply(changes, keep_going=keep_going, scope=self._scope)
+            outcome = registrar.apply(changes, keep_going=keep_going, scope=self._scope, cancellation=self.cancellation)
         except Exception as error:
             self._audit.write(who, audited(verb, changes, error))
             raise
@@ -112,7 +117,8 @@ class Permitted:
 
     def rehearsed(self, changes: Sequence[Change | AscError], *, keep_going: bool = False) -> Outcome:
         """Return the outcome that changes would have (:meth:`Registrar.rehearsed`); nothing changes, nor is audited."""
-        return self._service.registrar().rehearsed(changes, keep_going=keep_going, scope=self._scope)
+        registrar = self._service.registrar()
+        return registrar.rehearsed(changes, keep_going=keep_going, scope=self._scope, cancellation=self.cancellation)
 
     def stream_of(self, name: str | None) -> Stream:
         """Return the stream of a name: see :meth:`Registrar.stream_of`."""
@@ -321,7 +327,9 @@ class Permitted:
         missing = dict(islice(((shape_id, rows[shape_id]) for shape_id in rows if shape_id not in has), limit))
         stream = self._service.streams()[query.stream]
         join = stream.analyser.join(query.where, query.join.layer, self.shapes, may_wait=True)
-        return {shape_id: str(error) for shape_id, error in Members.of(join, missing).refused.items()}
+        return {
+            shape_id: str(error) for shape_id, error in Members.of(join, missing, self.cancellation).refused.items()
+        }
 
     def _planned(self, query: RegisteredQuery) -> tuple[Mapping[str, Feature] | None, Plan | None]:
         """Return the rows of a join's layer and the plan of its members; None where it is no join or not served."""

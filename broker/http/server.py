@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from broker.access.access import Access
 from broker.access.audit import Audit
+from broker.cancellation import Cancellation
 from broker.config.certificate import renew
 from broker.config.config import Config
 from broker.errors import ConfigError
@@ -36,13 +37,15 @@ _TOLD_EACH_S = 60.0
 class ApiServer:
     """The server of the API, from :meth:`start` until :meth:`stop`.
 
-    ``audit`` records changes, also those that are not made by a request. Raises BrokerError where the address cannot be
+    ``audit`` records changes, also those that are not made by a request. ``stopping``: as
+    :func:`create_app` has it. Raises BrokerError where the address cannot be
     had, ConfigError for wrong tokens, certificate or audit file.
     """
 
-    def __init__(self, config: Config, service: Service) -> None:
+    def __init__(self, config: Config, service: Service, stopping: Cancellation | None = None) -> None:
         self._config = config
         self._service = service
+        self._stopping = stopping
         self._token = config.token()
         self._access = Access(self._token, config.named_tokens(self._token))
         self._tls = config.tls()
@@ -64,7 +67,7 @@ class ApiServer:
         listener = listen(api)
         protocol: Any = partial(TimedProtocol, receive_timeout_s=api.receive_timeout_s, refusal_of=listener.refusal_of)
         settings = uvicorn.Config(
-            create_app(self._service, self._access, api, self.audit),
+            create_app(self._service, self._access, api, self.audit, self._stopping),
             http=protocol,
             ws="none",
             log_config=None,

@@ -31,7 +31,8 @@ def tried(
     if show:
         permitted.check_sees_records("records of the stream", "use show 0")
     predicate = judged(permitted, stream, where)
-    found = stream.recent.accepted(predicate, last, show, caller=permitted.who if as_typed else None)
+    caller = permitted.who if as_typed else None
+    found = stream.recent.accepted(predicate, last, show, caller=caller, cancellation=permitted.cancellation)
     return {
         "records": found.records,
         "dead_letters": found.records - found.decoded,

@@ -11,6 +11,7 @@ from typing import Any
 from asc.keys.attribute import PAttribute
 from asc.plan.block import Block
 from asc.predicate.normal_form import Predicate
+from broker.cancellation import Cancellation
 from broker.errors import QueryError
 from broker.http.flow import delivered, described_delivered, described_flow, described_operators
 from broker.http.models import plain_query
@@ -53,7 +54,7 @@ def _read_by(permitted: Permitted, stream: Stream, operator: Definition, *, is_j
     expressions = kind.read(operator, stream.analyser)
     for predicate in expressions.all:
         permitted.check_columns(predicate)
-        _raise_refusals(stream, predicate, predicate.read)
+        _raise_refusals(stream, predicate, predicate.read, permitted.cancellation)
     return expressions
 
 
@@ -63,11 +64,12 @@ def _join(permitted: Permitted, stream: Stream, where: str, layer: str) -> dict[
     join = stream.analyser.join(where, layer, permitted.shapes)
     permitted.check_columns(join.template)
     rows = permitted.shapes[layer].features
-    members = Members.of(join, dict(islice(rows.items(), _SHAPES_CHECKED)))
+    join.check_effort(rows)
+    members = Members.of(join, dict(islice(rows.items(), _SHAPES_CHECKED)), permitted.cancellation)
     for refused_id, error in members.refused.items():
         raise of_shape(error, layer, refused_id)
     read = dict.fromkeys([*join.template.read, *members.computed])
-    _raise_refusals(stream, join.template, islice(read, _EXPRESSIONS_CHECKED))
+    _raise_refusals(stream, join.template, islice(read, _EXPRESSIONS_CHECKED), permitted.cancellation)
     shape_id, own = next(iter(members.predicates.items()), (None, join.template))
     found = plain_form(replace(own, warnings=join.template.warnings))
     what = "for no shape yet; a made-up one"
@@ -80,13 +82,17 @@ def judged(permitted: Permitted, stream: Stream, where: str) -> Predicate:
     """Return a predicate that could be registered for the stream; AscError where it would be refused."""
     predicate = stream.analyser.normalise(where, permitted.shapes)
     permitted.check_columns(predicate)
-    _raise_refusals(stream, predicate, predicate.read)
+    _raise_refusals(stream, predicate, predicate.read, permitted.cancellation)
     return predicate
 
 
-def _raise_refusals(stream: Stream, predicate: Predicate, read: Iterable[PAttribute]) -> None:
+def _raise_refusals(
+    stream: Stream, predicate: Predicate, read: Iterable[PAttribute], cancellation: Cancellation
+) -> None:
     """Raise the first objection of Spark to a predicate, or to the p-attributes that it reads."""
-    for refusals in (stream.analyser.misread([predicate]), stream.analyser.refusals(read)):
+    analyser = stream.analyser
+    misread = analyser.misread([predicate], cancellation=cancellation)
+    for refusals in (misread, analyser.refusals(read, cancellation=cancellation)):
         for refusal in refusals.values():
             raise refusal
 

@@ -15,6 +15,7 @@ from asc.predicate.join import JoinPredicate
 from asc.predicate.normal_form import Predicate
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
+from broker.cancellation import Cancellation
 from broker.errors import QueryError
 from broker.matching.plan_ids import member_id, members_in
 from broker.operators.expression import NO_EXPRESSIONS, OperatorExpressions
@@ -44,15 +45,33 @@ class Members:
     refused: Mapping[str, PredicateError]
 
     @staticmethod
-    def of(join: JoinPredicate, rows: Mapping[str, Feature]) -> Members:
-        """Return the members for some rows."""
+    def of(
+        join: JoinPredicate,
+        rows: Mapping[str, Feature],
+        cancellation: Cancellation | None = None,
+        *,
+        computed_max: int | None = None,
+    ) -> Members:
+        """Return the members for some rows.
+
+        ``cancellation``: looked at between two rows. Raises CancelledError, and QueryError as soon as Spark would have
+        to compute more than ``computed_max`` expressions.
+        """
         predicates: dict[str, Predicate] = {}
         refused: dict[str, PredicateError] = {}
+        computed: set[PAttribute] = set()
         for shape_id, row in rows.items():
+            if cancellation is not None:
+                cancellation.check()
             try:
-                predicates[shape_id] = join.of(row)
+                predicates[shape_id] = made = join.of(row)
             except PredicateError as error:
                 refused[shape_id] = error
+                continue
+            if computed_max is not None:
+                computed.update(attribute for attribute in made.read if attribute.is_computed)
+                if len(computed) > computed_max:
+                    raise too_many_expressions(made.text, computed_max)
         return Members(join, rows, predicates, refused)
 
     def over(self, rows: Mapping[str, Feature]) -> Members:
@@ -92,11 +111,14 @@ class Candidate:
         *,
         may_wait: bool = True,
         patiently: bool = False,
+        computed_max: int | None = None,
+        cancellation: Cancellation | None = None,
     ) -> Candidate:
         """Return a query over the current layers as a candidate; AscError where it is refused.
 
-        ``may_wait``: it is registered already, so that missing shapes are waited for, and refused ones excluded.
-        ``patiently``: Spark has all the time that it needs for the condition of a near query.
+        ``may_wait``: it is registered already, so that missing shapes are waited for, refused ones excluded, and the
+        effort of a join is not bounded. ``patiently``: Spark has all the time that it needs for the condition of a near
+        query. ``computed_max``, ``cancellation``: as :meth:`Members.of` has them.
         """
         if query.join is None:
             predicate = analyser.normalise(query.where, shapes, may_wait=may_wait)
@@ -104,7 +126,13 @@ class Candidate:
         _check_join(query)
         layer = query.join.layer
         join = analyser.join(query.where, layer, shapes, may_wait=may_wait)
-        members = Members.of(join, shapes[layer].features)
+        rows = shapes[layer].features
+        if not may_wait:
+            join.check_effort(rows)
+        elif query.paused:
+            # No plan holds it: it is judged again when it is resumed.
+            rows = {}
+        members = Members.of(join, rows, cancellation, computed_max=None if query.paused else computed_max)
         if members.refused and not may_wait:
             shape_id, error = next(iter(members.refused.items()))
             raise of_shape(error, layer, shape_id)
@@ -201,6 +229,14 @@ def plan_id_of(query: RegisteredQuery, shape_id: str | None) -> str:
 def planned_ids(plan: Plan, query: RegisteredQuery) -> Collection[str]:
     """Return the ids in a plan of a query that it serves."""
     return [query.id] if query.join is None else members_in(plan, query.id)
+
+
+def too_many_expressions(where: str, most: int) -> QueryError:
+    """Return the refusal of a join for which Spark would have to compute too many expressions."""
+    remedy = (
+        f"has Spark compute more than {most} expressions for the shapes of its layer: store what is compared in the"
+    )
+    return QueryError("predicate", where[:200], f"{remedy} shapes, or raise limits.spark_attributes")
 
 
 def _sorted(rows: Mapping[str, Feature]) -> SortedMap[str, Feature]:

@@ -7,9 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from asc.errors import AscError
+from asc.errors import AscError, PredicateError
 from asc.plan.plan import Plan, Query
 from asc.spatial.feature import Feature
+from broker.cancellation import Cancellation
 from broker.errors import QueryError
 from broker.layers.stored_layer import StoredLayer
 from broker.matching.plan_ids import member_id
@@ -45,27 +46,48 @@ class Moved:
     again: set[str] = field(default_factory=set)
 
 
-def made_members(analysers: Mapping[str, StreamAnalyser], after: QuerySet, shapes: Reshaped) -> Made:
+def made_members(
+    analysers: Mapping[str, StreamAnalyser],
+    after: QuerySet,
+    shapes: Reshaped,
+    *,
+    computed_max: int,
+    cancellation: Cancellation,
+) -> Made:
     """Return the members, for shapes that changed, of the joins that are served ``after`` the change.
 
-    A join that is refused by now, as for a shape that it names, has none.
+    A join that is refused by now, as for a shape that it names, has none. ``computed_max`` and ``cancellation``: as
+    :meth:`Members.of` has them; CancelledError.
     """
     made: dict[str, tuple[RegisteredQuery, Members]] = {}
     for layer, ids in shapes.items():
         for query in after.joins_over(layer):
             stream = after.planned_on(query.id)
             if ids is not None and stream is not None:
-                with suppress(AscError):
-                    made[query.id] = query, _members(analysers[stream], query, after, layer, ids)
+                cancellation.check()
+                with suppress(PredicateError, QueryError):
+                    own = _members(
+                        analysers[stream], query, after, ids, computed_max=computed_max, cancellation=cancellation
+                    )
+                    made[query.id] = query, own
     return made
 
 
 def _members(
-    analyser: StreamAnalyser, query: RegisteredQuery, after: QuerySet, layer: str, ids: Collection[str]
+    analyser: StreamAnalyser,
+    query: RegisteredQuery,
+    after: QuerySet,
+    ids: Collection[str],
+    *,
+    computed_max: int,
+    cancellation: Cancellation | None = None,
 ) -> Members:
+    assert query.join is not None
+    layer = query.join.layer
     rows = after.shapes[layer].features
     own = {shape_id: row for shape_id in ids if (row := rows.get(shape_id)) is not None}
-    return Members.of(analyser.join(query.where, layer, after.shapes, may_wait=True), own)
+    join = analyser.join(query.where, layer, after.shapes, may_wait=True)
+    return Members.of(join, own, cancellation, computed_max=computed_max)
 
 
 def moved_members(
@@ -74,6 +96,8 @@ def moved_members(
     plans: Mapping[str, Plan],
     changed: Changed,
     again: Collection[str],
+    *,
+    computed_max: int,
 ) -> Moved:
     """Return the changes in plans of the joins served ``after`` some shapes changed, except those judged ``again``.
 
@@ -88,7 +112,11 @@ def moved_members(
                 continue
             plan, (made_of, members) = plans[stream], changed.made.get(query.id, (None, None))
             if members is None or made_of is not query:
-                members = _members(analysers[stream], query, after, layer, ids)
+                try:
+                    members = _members(analysers[stream], query, after, ids, computed_max=computed_max)
+                except QueryError:
+                    moved.again.add(query.id)
+                    continue
             if not members.computed.keys() <= plan.computed:
                 moved.again.add(query.id)
                 continue

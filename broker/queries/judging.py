@@ -8,8 +8,9 @@ from datetime import datetime, timezone
 
 from asc.errors import AscError
 from broker.access.scope import Scope
+from broker.cancellation import Cancellation
 from broker.config.config import Config
-from broker.errors import QueryError
+from broker.errors import CancelledError, QueryError
 from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_topic import refused_feed
 from broker.operators.kinds import kind_of
@@ -62,13 +63,14 @@ class Judge:
     ) -> tuple[dict[int, Candidate], dict[int, AscError]]:
         """Return the candidates among changes, and the refusals, by position, except refusals that need other queries.
 
-        Spark is asked here, which takes a while: no lock is held, and other changes go on.
+        Spark is asked here, which takes a while: no lock is held, and other changes go on. Raises CancelledError.
         """
         refused: dict[int, AscError] = {i: change for i, change in enumerate(changes) if isinstance(change, AscError)}
         candidates: dict[int, Candidate] = {}
         own_ids: set[str] = set()
         for position, change in enumerate(changes):
             load.read = position
+            load.cancellation.check()
             if isinstance(change, AscError):
                 continue
             with refusing(refused, position):
@@ -77,20 +79,24 @@ class Judge:
                     # Whatever is registered, no more of one load can be: the others are not read.
                     own_ids.add(change.query_id)
                     scope.check_number(len(own_ids))
-                    candidates[position] = self._candidate(change.query, scope, standing)
+                    candidates[position] = self._candidate(change.query, scope, standing, load.cancellation)
                 elif isinstance(change, Alter):
                     stands = standing.queries.get(change.query_id)
                     is_own = stands is not None and scope.owns(stands.id, stands.stream)
                     altered = change.altered(stands if is_own else None)
-                    candidates[position] = self._candidate(altered, scope, standing)
+                    candidates[position] = self._candidate(altered, scope, standing, load.cancellation)
         load.read = len(changes)
         load.told("read")
         refused.update(
-            self._stands.planning.asked({i: one for i, one in candidates.items() if not standing.holds(one.query)})
+            self._stands.planning.asked(
+                {i: one for i, one in candidates.items() if not standing.holds(one.query)}, load.cancellation
+            )
         )
         return {i: one for i, one in candidates.items() if i not in refused}, refused
 
-    def _candidate(self, query: RegisteredQuery, scope: Scope, standing: QuerySet) -> Candidate:
+    def _candidate(
+        self, query: RegisteredQuery, scope: Scope, standing: QuerySet, cancellation: Cancellation
+    ) -> Candidate:
         """Return a query as a candidate, judged without other queries and Spark; AscError where it is refused.
 
         A query that is registered with that predicate already may wait for a missing shape.
@@ -105,7 +111,14 @@ class Judge:
             raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
         stands = standing.queries.get(query.id)
         may_wait = stands is not None and (stands.where, stands.join) == (query.where, query.join)
-        candidate = Candidate.of(query, stream.analyser, standing.shapes, may_wait=may_wait)
+        candidate = Candidate.of(
+            query,
+            stream.analyser,
+            standing.shapes,
+            may_wait=may_wait,
+            computed_max=self._config.limits.spark_attributes,
+            cancellation=cancellation,
+        )
         for predicate in (candidate.predicate, *candidate.expressions.all):
             scope.check_columns(predicate)
         return candidate
@@ -170,9 +183,11 @@ def _is_fed(candidate: Candidate) -> bool:
 
 @contextmanager
 def refusing(refused: dict[int, AscError], position: int) -> Iterator[None]:
-    """Record an exception raised within the context as the refusal of the change at a position."""
+    """Record an exception raised within the context as the refusal of the change at a position; not CancelledError."""
     try:
         yield
+    except CancelledError:
+        raise
     except AscError as error:
         refused[position] = error
 

@@ -6,8 +6,10 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from broker.cancellation import Cancellation
 
 LOG = logging.getLogger("asc.registration")
 
@@ -23,13 +25,14 @@ class Load:
     """A change of so many queries in progress; only the thread that makes it writes it.
 
     ``by``: the name of the caller. ``read``: the number of queries whose predicates were read. ``last_step``: the last
-    of the STEPS that is done for all of them.
+    of the STEPS that is done for all of them. ``cancellation``: looked at until the change is written.
     """
 
     queries: int
     read: int = 0
     last_step: Step | None = None
     by: str = ""
+    cancellation: Cancellation = field(default_factory=Cancellation)
 
     def begin(self) -> None:
         """Begin at the first step, also anew where the standing queries changed after judging."""
@@ -59,9 +62,9 @@ class Loads:
         self._under_way: list[Load] = []
 
     @contextmanager
-    def begun(self, queries: int, by: str = "") -> Iterator[Load]:
+    def begun(self, queries: int, by: str = "", cancellation: Cancellation | None = None) -> Iterator[Load]:
         """Enter a context for which a change of so many queries is in progress."""
-        load = Load(queries, by=by)
+        load = Load(queries, by=by, cancellation=cancellation or Cancellation())
         with self._lock:
             self._under_way.append(load)
         try:

@@ -11,6 +11,7 @@ from asc.keys.attribute import PAttribute
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.spatial.layer import Layer
+from broker.cancellation import Cancellation
 from broker.config.config import Config
 from broker.errors import QueryError
 from broker.queries.candidate import Candidate, planned_ids
@@ -110,7 +111,7 @@ class Planning:
         """
         crowded = crowded_joins(after, self._config.limits.stream_join_shapes)
         again = {*changed.queries, *after.naming(changed.shapes), *before.unserved, *crowded}
-        moved = moved_members(self._analysers, after, plans, changed, again)
+        moved = moved_members(self._analysers, after, plans, changed, again, computed_max=self.options.spark_attributes)
         again |= moved.again
         gone = moved.gone
         for query_id in again:
@@ -129,9 +130,10 @@ class Planning:
             for name, plan in left.items()
         }, unserved
 
-    def made_members(self, after: QuerySet, shapes: Reshaped) -> Made:
+    def made_members(self, after: QuerySet, shapes: Reshaped, cancellation: Cancellation) -> Made:
         """Return the members of :func:`broker.queries.expansion.made_members`."""
-        return made_members(self._analysers, after, shapes)
+        most = self.options.spark_attributes
+        return made_members(self._analysers, after, shapes, computed_max=most, cancellation=cancellation)
 
     def caught_up(self, stream: str, plan: Plan, then: QuerySet, now: QuerySet) -> Plan:
         """Return a plan of the queries of a stream served ``then``, with the changes until ``now``; nothing is judged.
@@ -141,7 +143,10 @@ class Planning:
         changed = now.queries.differences(then.queries) | now.unserved.differences(then.unserved)
         shapes = reshaped(then.layers, now.layers)
         changed |= now.naming(shapes)
-        moved = moved_members(self._analysers, now, {stream: plan}, Changed((), shapes), changed)
+        changes = Changed((), shapes)
+        moved = moved_members(
+            self._analysers, now, {stream: plan}, changes, changed, computed_max=self.options.spark_attributes
+        )
         changed |= moved.again
         before = [then.get(query_id) for query_id in changed if then.planned_on(query_id) == stream]
         come = [now.get(query_id) for query_id in changed if now.planned_on(query_id) == stream]
@@ -176,17 +181,20 @@ class Planning:
                     raise QueryError("stream", query.stream, "is not configured")
                 if not query.paused:
                     check_destination(query.topic, query.stream, self._config)
-                    found.append(Candidate.of(query, self._analysers[query.stream], shapes, patiently=True))
+                    most, analyser = self.options.spark_attributes, self._analysers[query.stream]
+                    found.append(Candidate.of(query, analyser, shapes, patiently=True, computed_max=most))
             except AscError as error:
                 unserved[query.id] = str(error)
         return found, unserved
 
-    def asked(self, candidates: Mapping[int, Candidate]) -> dict[int, AscError]:
+    def asked(
+        self, candidates: Mapping[int, Candidate], cancellation: Cancellation | None = None
+    ) -> dict[int, AscError]:
         """Return the objections of Spark to candidates, by their keys, whatever is registered.
 
         Spark reads a text otherwise than it was read, or refuses an expression. Where there are more expressions than a
         stream may have, the first are asked about. Passed expressions are remembered, so that no change waits for Spark
-        behind another one: this takes a while, and is to be called without a lock.
+        behind another one: this takes a while, and is to be called without a lock. Raises CancelledError.
         """
         refused: dict[int, AscError] = {}
         for stream in {candidate.query.stream for candidate in candidates.values()}:
@@ -194,10 +202,12 @@ class Planning:
             analyser = self._analysers[stream]
             keys = list(own)
             predicates = [(key, each) for key in keys for each in (own[key].predicate, *own[key].expressions.all)]
-            misread = analyser.misread([each for _, each in predicates])
+            misread = analyser.misread([each for _, each in predicates], cancellation=cancellation)
             refused.update((predicates[place][0], error) for place, error in misread.items())
             computed = dict.fromkeys(a for i, one in own.items() if i not in refused for a in one.computed)
-            by_attribute = analyser.refusals(list(computed)[: 2 * self.options.spark_attributes])
+            by_attribute = analyser.refusals(
+                list(computed)[: 2 * self.options.spark_attributes], cancellation=cancellation
+            )
             for i, one in own.items():
                 bad = [by_attribute[a] for a in one.computed if a in by_attribute]
                 if bad and i not in refused:
@@ -275,7 +285,9 @@ class Planning:
         needed: set[PAttribute] = set()
         if query.stream in self._analysers and not query.paused:
             with suppress(AscError):
-                needed = set(Candidate.of(query, self._analysers[query.stream], shapes).computed)
+                # One that needs too many by itself is served beside no other, and keeps none from being served.
+                most, analyser = self.options.spark_attributes, self._analysers[query.stream]
+                needed = set(Candidate.of(query, analyser, shapes, computed_max=most).computed)
         return _Waiting(query.version, query.stream, needed)
 
     def _refusals(

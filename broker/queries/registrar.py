@@ -13,6 +13,7 @@ from asc.errors import AscError
 from asc.plan.compiler import is_renewal_due, renewed
 from asc.plan.plan import Plan
 from broker.access.scope import Scope, unlimited
+from broker.cancellation import Cancellation
 from broker.config.config import Config
 from broker.config.layers import LayerConfig
 from broker.errors import (
@@ -51,6 +52,8 @@ DAEMON = unlimited("daemon")
 _CAUGHT_UP = 1_000
 """The most changes that are put into a plan under the lock."""
 
+_CLOSE_S = 2.0
+
 _RENEWAL_PAUSE_S = 30.0
 """The pause between two times that a stream's plan is compiled anew beside it."""
 
@@ -70,7 +73,11 @@ class Registrar:
         registry: Registry,
         streams: Mapping[str, Stream],
         set_aside: Collection[str] = (),
+        *,
+        stopping: Cancellation | None = None,
     ) -> None:
+        """Create the registrar. ``stopping``: cancelled when the daemon stops, and with it all work in progress."""
+        self._stopping = stopping or Cancellation()
         self._config = config
         self._cluster = cluster
         self._registry = registry
@@ -150,7 +157,7 @@ class Registrar:
 
         It returns none where the news are not of the current layers.
         """
-        made = self._stands.made_members(news)
+        made = self._stands.made_members(news, self._stopping)
         with self._lock:
             self._recover()
             if any(self.standing.layers.get(name) is not one.before for name, one in news.items()):
@@ -182,9 +189,12 @@ class Registrar:
         return found or {name: stream.running.effective_offsets() for name, stream in self._streams.items()}
 
     def close(self) -> None:
-        """Stop following the layers."""
-        with self._following:
-            self._stands.close()
+        """Stop following the layers; one who waits for Kafka then is left alone."""
+        if self._following.acquire(timeout=_CLOSE_S):
+            try:
+                self._stands.close()
+            finally:
+                self._following.release()
 
     def store(self) -> None:
         """Write a snapshot where one is due, for the next start. To be called often, by one thread. Raises OSError."""
@@ -221,7 +231,12 @@ class Registrar:
         return self._streams[query.stream].running.plan
 
     def apply(
-        self, changes: Sequence[Change | AscError], *, keep_going: bool = False, scope: Scope = DAEMON
+        self,
+        changes: Sequence[Change | AscError],
+        *,
+        keep_going: bool = False,
+        scope: Scope = DAEMON,
+        cancellation: Cancellation | None = None,
     ) -> Outcome:
         """Make changes in one step: all of them, or none where one is refused (``keep_going``: those not refused).
 
@@ -231,15 +246,16 @@ class Registrar:
 
         Raises ForbiddenError where nothing may be changed, KafkaError, RegistryError among them, where Kafka fails.
         Raises PlanError where the queries together pass a bound of plans. Nothing is changed then, as far as can be
-        known (see :meth:`expire`).
+        known (see :meth:`expire`). Raises CancelledError where it is cancelled before it is written.
         """
         scope.check_change()
-        with self.loads.begun(len(changes), scope.name) as load:
+        with self.loads.begun(len(changes), scope.name, cancellation or self._stopping) as load:
             while True:
                 load.begin()
                 standing = self.standing
                 candidates, refused = self._judge.judged(changes, standing, load, scope)
                 load.told("validated")
+                load.cancellation.check()
                 arrival = Arrival(changes, candidates, refused, standing, load, scope, keep_going)
                 self._arrivals.add(arrival)
                 with self._lock:
@@ -251,7 +267,12 @@ class Registrar:
                     return arrival.answer()
 
     def rehearsed(
-        self, changes: Sequence[Change | AscError], *, keep_going: bool = False, scope: Scope = DAEMON
+        self,
+        changes: Sequence[Change | AscError],
+        *,
+        keep_going: bool = False,
+        scope: Scope = DAEMON,
+        cancellation: Cancellation | None = None,
     ) -> Outcome:
         """Return the outcome that :meth:`apply` would have, as far as judging can know it; nothing is changed.
 
@@ -260,7 +281,7 @@ class Registrar:
         :meth:`apply`.
         """
         scope.check_change()
-        with self.loads.begun(len(changes), scope.name) as load:
+        with self.loads.begun(len(changes), scope.name, cancellation or self._stopping) as load:
             candidates, refused = self._judge.judged(changes, self.standing, load, scope)
             load.told("validated")
             with self._lock:
@@ -402,6 +423,7 @@ class Registrar:
         candidates = {i: one for i, one in candidates.items() if i not in stands}
         running = self._stands.plans()
         plans = self._planning.changed(running, before, list(candidates.values()), gone)
+        load.cancellation.check()
         self._cluster.create_topics(missing_topics)
         for name in fed_streams(candidates.values()):
             make_feed(self._cluster, self._config.feed_topic(name))

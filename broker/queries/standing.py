@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from asc.errors import AscError
 from asc.plan.compiler import renewed
 from asc.plan.plan import Plan
+from broker.cancellation import Cancellation
 from broker.config.config import Config
 from broker.kafka.cluster import KafkaCluster
 from broker.layers.layers import Layers, News
@@ -102,13 +103,13 @@ class StandingQueries:
         """
         return self._layers.news(self.now.layers, until)
 
-    def made_members(self, news: Mapping[str, News]) -> Made:
+    def made_members(self, news: Mapping[str, News], cancellation: Cancellation) -> Made:
         """Return the members of joins that :meth:`take_layers` needs.
 
-        It takes a while for many shapes, and is called without a lock, as above.
+        It takes a while for many shapes, and is called without a lock, as above. Raises CancelledError.
         """
         after = self.now.with_layers({name: one.after for name, one in news.items()})
-        return self.planning.made_members(after, {name: one.changed for name, one in news.items()})
+        return self.planning.made_members(after, {name: one.changed for name, one in news.items()}, cancellation)
 
     def take_layers(self, news: Mapping[str, News], version: int, made: Made) -> dict[str, Offsets]:
         """Replace layers, put them into the plans, and return the effective offsets by stream.

@@ -20,6 +20,7 @@ from asc.predicate.plain_reader import PlainReader
 from asc.predicate.spelling import read_as
 from asc.schema import Schema
 from asc.spatial.layer import Layer
+from broker.cancellation import Cancellation
 from broker.errors import BrokerError, ConfigError, QueryError
 from broker.failure import one_line, root_cause
 from broker.formats.dead_letter_reason import DeadLetterReason
@@ -148,11 +149,17 @@ class StreamAnalyser:
             self._attributes = attributes = attributes.with_layers(layers)
         return attributes
 
-    def misread(self, predicates: Sequence[Predicate], *, patiently: bool = False) -> dict[int, QueryError]:
+    def misread(
+        self,
+        predicates: Sequence[Predicate],
+        *,
+        patiently: bool = False,
+        cancellation: Cancellation | None = None,
+    ) -> dict[int, QueryError]:
         """Return the errors, by position, of the predicates that Spark reads otherwise than they were read here.
 
-        There should be none: this keeps a flaw in the reading from misleading records. ``patiently``: as in
-        :meth:`refusals`.
+        There should be none: this keeps a flaw in the reading from misleading records. ``patiently`` and
+        ``cancellation``: as in :meth:`refusals`.
         """
         wheres = [predicate.text for predicate in predicates]
         confirmed = self._confirmed
@@ -168,13 +175,14 @@ class StreamAnalyser:
             if forms is None or not forms <= seen:
                 first.append(position)
                 seen.update(forms or ())
-        refused = self._parsed_otherwise(wheres, first, patiently=patiently)
+        refused = self._parsed_otherwise(wheres, first, patiently=patiently, cancellation=cancellation)
         passed = [forms for position in first if position not in refused and (forms := unconfirmed[position])]
         known = confirmed.union(*passed)
         self._confirm(frozenset().union(*passed))
         asked = set(first)
         others = [i for i, forms in unconfirmed.items() if i not in asked and not (forms and forms <= known)]
-        return {**refused, **self._parsed_otherwise(wheres, others, patiently=patiently)}
+        more = self._parsed_otherwise(wheres, others, patiently=patiently, cancellation=cancellation)
+        return {**refused, **more}
 
     def _confirm(self, forms: frozenset[Form]) -> None:
         with self._lock:
@@ -182,14 +190,16 @@ class StreamAnalyser:
             self._confirmed = before | forms
 
     def _parsed_otherwise(
-        self, wheres: Sequence[str], places: Sequence[int], *, patiently: bool
+        self, wheres: Sequence[str], places: Sequence[int], *, patiently: bool, cancellation: Cancellation | None
     ) -> dict[int, QueryError]:
         """Return the errors of the predicates at some places that Spark parses otherwise, or not in time."""
         refused: dict[int, QueryError] = {}
         for piece in pieces([len(wheres[place]) for place in places], _TOGETHER_CHARS):
             positions = [places[i] for i in piece]
             asked = [(wheres[i], read_as(wheres[i], self._limits, self._decoder.time_zone)) for i in positions]
-            found = self._in_time(partial(differences, self._spark, asked), None if patiently else _ASKED_S)
+            found = self._in_time(
+                partial(differences, self._spark, asked), None if patiently else _ASKED_S, cancellation
+            )
             if found is None:
                 refused.update((i, QueryError("predicate", wheres[i][:200], _TOO_LONG)) for i in positions)
                 continue
@@ -201,17 +211,23 @@ class StreamAnalyser:
                 refused[positions[place]] = QueryError("predicate", where[:200], remedy)
         return refused
 
-    def refusals(self, attributes: Iterable[PAttribute], *, patiently: bool = False) -> dict[PAttribute, QueryError]:
+    def refusals(
+        self,
+        attributes: Iterable[PAttribute],
+        *,
+        patiently: bool = False,
+        cancellation: Cancellation | None = None,
+    ) -> dict[PAttribute, QueryError]:
         """Return the expressions among these p-attributes that Spark refuses, each with the reason in one line.
 
         They include expressions that Spark does not analyse in time, but where ``patiently`` gives it the time it
-        needs.
+        needs. ``cancellation``: looked at while Spark is asked; CancelledError.
         """
         unknown = self._unknown(dict.fromkeys(attribute for attribute in attributes if attribute.is_computed))
         refused: dict[PAttribute, QueryError] = {}
         for places in pieces([attribute.weight for attribute in unknown], _TOGETHER_NODES):
             asked = [unknown[place] for place in places]
-            found = self._in_time(partial(self._analysis, asked), None if patiently else _ASKED_S)
+            found = self._in_time(partial(self._analysis, asked), None if patiently else _ASKED_S, cancellation)
             if found is None:
                 refused.update((a, QueryError("expression", a.as_written, _TOO_LONG)) for a in asked)
                 continue
@@ -277,7 +293,9 @@ class StreamAnalyser:
     def _analysis(self, asked: list[PAttribute]) -> Analysis:
         return analyse(self._frame(), asked, plan=True)
 
-    def _in_time(self, question: Callable[[], _T], timeout_s: float | None) -> _T | None:
+    def _in_time(
+        self, question: Callable[[], _T], timeout_s: float | None, cancellation: Cancellation | None = None
+    ) -> _T | None:
         """Return Spark's answer; None where it takes longer, and goes on in the background.
 
         BrokerError where Spark does not begin with it: it is busy with other questions, which is no fault of this one.
@@ -287,7 +305,7 @@ class StreamAnalyser:
         asked = self._asking.submit(question)
         asked.add_done_callback(lambda _: self._free.release())
         try:
-            return asked.result(timeout_s)
+            return (cancellation or Cancellation()).result(asked, timeout_s)
         except FutureTimeoutError:
             return None
 

@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import Query
 from asc.predicate.normal_form import Predicate
-from broker.errors import BrokerError
+from broker.cancellation import Cancellation
+from broker.errors import BrokerError, CancelledError
 from broker.failure import check_jvm, one_line, root_cause
 from broker.formats.decoder import ERROR, Decoder
 from broker.kafka.client import KafkaClient
@@ -89,19 +90,30 @@ class RecentRecords:
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="recent")
         self._held: _Held | None = None
 
-    def accepted(self, predicate: Predicate, last: int, show: int, *, caller: str | None = None) -> Accepted:
+    def accepted(
+        self,
+        predicate: Predicate,
+        last: int,
+        show: int,
+        *,
+        caller: str | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> Accepted:
         """Return the result of a predicate that Spark takes on the last records.
 
-        BrokerError where another question is being answered, or this one takes too long; KafkaError;
-        SchemaRegistryError. One question of a
-        named ``caller`` waits: a newer one takes its place, for it was asked while typing.
+        BrokerError where another question is being answered, or this one takes too long; CancelledError; KafkaError;
+        SchemaRegistryError. One question of a named ``caller`` waits: a newer one takes its place, for it was asked
+        while typing.
         """
         self._await_turn(caller)
         group = f"asc-recent-{time.monotonic_ns()}"
         asked = self._worker.submit(self._in_group(group, lambda: self._accepted(predicate, last, show)))
         asked.add_done_callback(lambda _: self._end_turn())
         try:
-            return asked.result(_ANSWERED_WITHIN_S)
+            return (cancellation or Cancellation()).result(asked, _ANSWERED_WITHIN_S)
+        except CancelledError:
+            self._spark.sparkContext.cancelJobGroup(group)
+            raise
         except FutureTimeoutError as error:
             self._spark.sparkContext.cancelJobGroup(group)
             remedy = f"took more than {_ANSWERED_WITHIN_S:.0f} s: ask for fewer records, or write it more simply"

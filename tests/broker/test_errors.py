@@ -11,6 +11,7 @@ from asc.spark_types import PlainTextError
 from broker.errors import (
     BrokerError,
     BulkRefusedError,
+    CancelledError,
     CheckpointTakenError,
     ConfigError,
     ConfigFaultsError,
@@ -57,6 +58,7 @@ STATUSES: dict[type[AscError], int] = {
     TopicError: 503,
     MissingTopicError: 400,
     InquiryError: 503,
+    CancelledError: 503,
     MatchError: 400,
     QueryError: 400,
     TooLargeLoadError: 413,

@@ -9,9 +9,11 @@ import signal
 import threading
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 from kafka import KafkaProducer
 
@@ -312,3 +314,60 @@ def _stands_still_in_a_batch(process: Process, node: OwnNode) -> bool:
     node.resume()
     time.sleep(0.05)
     return False
+
+
+BIG = """
+[layers.big]
+topic = "{topic}"
+properties = "low INT"
+[limits]
+join_nodes = 1000000000
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
+def test_work_of_requests_ends_with_their_clients_and_with_the_daemon(process: Process) -> None:
+    """A join that takes minutes: with its client gone it stops, and a daemon that is to stop does not wait for it."""
+    topic = f"big-{uuid.uuid4().hex[:12]}"
+    process.file.write_text(process.file.read_text("utf-8") + BIG.format(topic=topic), "utf-8")
+    process.start()
+    rows = ({"type": "Feature", "id": f"r{i}", "geometry": None, "properties": {"low": i}} for i in range(5_000))
+    content = "\n".join(map(json.dumps, rows))
+    headers = {"content-type": "application/x-ndjson"}
+    put = process.client.post("/v1/layers/big/shapes", content=content, headers=headers)
+    assert put.status_code == 200, put.text
+    # Some thousand terms a shape: half an hour, were it made to its end.
+    where = "n >= big.low OR n IN (" + ", ".join(str(2 * i) for i in range(3_500)) + ")"
+    body = {"id": "over", "where": where, "join": {"layer": "big"}}
+
+    def loads() -> list[object]:
+        found: list[object] = process.client.get("/v1/loads").json()["loads"]
+        return found
+
+    def register() -> None:
+        with suppress(httpx.TransportError):
+            httpx.post(f"{process.client.base_url}/v1/queries", json=body, timeout=httpx.Timeout(900, read=2))
+
+    def begun() -> threading.Thread:
+        thread = threading.Thread(target=register)
+        thread.start()
+        deadline = time.monotonic() + 60
+        while thread.is_alive() and not loads():
+            assert time.monotonic() < deadline
+        return thread
+
+    begun().join()
+    deadline = time.monotonic() + 60
+    while loads():
+        assert time.monotonic() < deadline, "its client is gone, and it goes on"
+        time.sleep(0.1)
+    child = process.child
+    assert child is not None
+    asking = begun()
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=60) == 0, process.log.read_text("utf-8")
+    asking.join()
+    log = process.log.read_text("utf-8")
+    assert log.endswith("stopped\n")
+    assert "Traceback" not in log

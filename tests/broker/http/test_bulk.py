@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from broker.access.scope import Scope
 from broker.errors import BulkRefusedError, QueryError
 from broker.http.bulk import load_lines
 from broker.queries.candidate import Candidate
 from broker.queries.change import Put
 from broker.queries.judging import Judge
 from broker.queries.loads import STEPS, Load, Step
-from broker.queries.query import RegisteredQuery
-from broker.queries.query_set import QuerySet
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -235,9 +232,9 @@ def test_others_see_how_far_a_load_is(api: TestClient, resting: Resting, monkeyp
     def looked() -> None:
         seen.extend(api.get("/v1/loads").json()["loads"])
 
-    def read(judge: Judge, query: RegisteredQuery, scope: Scope, standing: QuerySet) -> Candidate:
+    def read(judge: Judge, *arguments: Any) -> Candidate:
         looked()
-        return candidate(judge, query, scope, standing)
+        return candidate(judge, *arguments)
 
     def noted(load: Load, done: Step, queries: int | None = None) -> None:
         told(load, done, queries)

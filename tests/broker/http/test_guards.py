@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from broker.access.audit import Audit
 from broker.access.scope import Scope
 from broker.access.secret import digest
 from broker.access.sessions import Sessions
+from broker.cancellation import Cancellation
 from broker.config.config import Config, parse_config
 from broker.config.sections import ApiConfig
 from broker.daemon.daemon import Daemon
@@ -84,6 +85,50 @@ def test_one_callers_requests_wait_for_each_other_and_nobody_elses_do() -> None:
 
     asyncio.run(asked())
     assert begun.count("/many") == 40
+
+
+def test_the_work_of_a_request_is_cancelled_when_its_client_is_gone_or_the_daemon_stops() -> None:
+    async def asked(stopping: Cancellation, goes: asyncio.Event, begun: Callable[[], None]) -> list[str | None]:
+        found: list[str | None] = []
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            assert (await receive())["body"] == b"{}"
+            cancellation = scope["state"]["caller"].cancellation
+            found.append(cancellation.reason)
+            begun()
+            while cancellation.reason is None:
+                await asyncio.sleep(0)
+            found.append(cancellation.reason)
+
+        messages = [{"type": "http.request", "body": b"{}", "more_body": False}]
+
+        async def receive() -> Any:
+            if messages:
+                return messages.pop()
+            await goes.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(_: Any) -> None:
+            raise AssertionError("nothing is answered")
+
+        access = Access("secret")
+        pages = Pages(logs_in=True).refused
+        guards = Guards(app, access, ApiConfig(), Sessions(access), pages, stopping=stopping)
+        headers = [(b"authorization", b"Bearer secret"), (b"content-type", b"application/json")]
+        scope = {"type": "http", "method": "POST", "path": "/v1/check", "headers": headers, "client": ("host", 1)}
+        await asyncio.wait_for(guards(scope, receive, send), 60)
+        return found
+
+    async def run() -> None:
+        goes = asyncio.Event()
+        assert await asked(Cancellation(), goes, goes.set) == [None, "its client is gone"]
+        stopping = Cancellation()
+        assert await asked(stopping, asyncio.Event(), lambda: stopping.cancel("the daemon stops")) == [
+            None,
+            "the daemon stops",
+        ]
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize("header", [None, "Bearer wrong", "secret", "Basic secret", "Bearer"])

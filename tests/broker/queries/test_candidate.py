@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,8 +14,9 @@ from asc.predicate.join import JoinPredicate
 from asc.schema import Schema, properties_of_ddl
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
+from broker.cancellation import Cancellation
 from broker.config.streams import StreamConfig
-from broker.errors import QueryError
+from broker.errors import CancelledError, QueryError
 from broker.formats.record_attributes import attributes_of
 from broker.operators.events.definition import EventsDefinition
 from broker.operators.expression import OperatorExpressions
@@ -55,6 +57,55 @@ def test_from_earlier_members_as_from_the_rows_alone() -> None:
         assert members.rows is rows
         assert members.computed.keys() == alone.computed.keys()
     assert members.over(rows) is members
+
+
+class Cancelling(dict[str, Feature]):
+    """Rows of which the third cancels the work that reads them; it notes how far they were read."""
+
+    def __init__(self, rows: dict[str, Feature], cancellation: Cancellation) -> None:
+        super().__init__(rows)
+        self.read = 0
+        self._cancellation = cancellation
+
+    def items(self) -> Any:
+        for name, one in super().items():
+            self.read += 1
+            if self.read == 3:
+                self._cancellation.cancel("its client is gone")
+            yield name, one
+
+
+def test_members_are_made_no_further_once_they_are_cancelled() -> None:
+    cancellation = Cancellation()
+    rows = Cancelling({f"r{i}": row(random.Random(i)) for i in range(100)}, cancellation)
+    with pytest.raises(CancelledError, match="its client is gone"):
+        Members.of(JOIN, rows, cancellation)
+    assert rows.read == 3
+
+
+def test_members_are_made_no_further_once_spark_would_compute_too_much() -> None:
+    rows = Cancelling({f"r{i}": Feature(None, {"low": 1, "pattern": f"^a{i}"}) for i in range(100)}, Cancellation())
+    with pytest.raises(QueryError, match=r"more than 5 expressions .* raise limits\.spark_attributes"):
+        Members.of(JOIN, rows, computed_max=5)
+    assert rows.read == 6
+
+
+@pytest.mark.spark
+def test_the_effort_of_a_join_is_bounded_when_it_comes_and_never_again(spark: SparkSession) -> None:
+    """What stands is served whatever its layer became; a paused one is made for no shape until it is resumed."""
+    config = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "n INT"})
+    analyser = StreamAnalyser(
+        spark, "t", config.decoder(config.fields(), "UTC"), attributes_of(config.fields()), Limits(join_nodes=100)
+    )
+    rows = {f"r{i}": Feature(None, {"low": i, "pattern": None}) for i in range(20)}
+    shapes = {"t": Layer(rows, properties=properties_of_ddl("low INT, pattern STRING"))}
+    query = RegisteredQuery("over", "s", "n >= t.low", "out", join=Join("t"))
+    with pytest.raises(PredicateError, match=r"join of 20 shapes, about 260 .* at most 100"):
+        Candidate.of(query, analyser, shapes, may_wait=False)
+    assert len(Candidate.of(query, analyser, shapes).planned()) == 20
+    paused = Candidate.of(replace(query, paused=True), analyser, shapes)
+    assert paused.members is not None
+    assert not paused.members.rows
 
 
 def test_what_spark_computes_is_that_of_all_rows_together() -> None:

@@ -287,11 +287,11 @@ def test_a_shape_that_changes_while_a_join_is_judged(
     asked, judged = stream.analyser.misread, []
     changes = iter([{"a": feature((7, 9, 9)), "c": feature((10, 12, 9))}])
 
-    def misread(predicates: Any) -> Any:
+    def misread(predicates: Any, **settings: Any) -> Any:
         judged.append(1)
         for change in changes:
             registrar.write_layer("zones", change, ["b"])
-        return asked(predicates)
+        return asked(predicates, **settings)
 
     monkeypatch.setattr(stream.analyser, "misread", misread)
     registrar.apply([Put(join(resting, id="joined.amid"))]).raised()

@@ -148,10 +148,10 @@ def test_queries_and_shapes_are_judged_as_they_stand_together(
     asked = stream.analyser.misread
     changes = iter([{"a": box(20, 22)}])
 
-    def misread(predicates: Any) -> Any:
+    def misread(predicates: Any, **settings: Any) -> Any:
         for change in changes:
             registrar.write_layer("zones", change, [])
-        return asked(predicates)
+        return asked(predicates, **settings)
 
     monkeypatch.setattr(stream.analyser, "misread", misread)
     registrar.apply([Put(RegisteredQuery("layered-amid", stream.name, within("a"), "layered"))]).raised()
