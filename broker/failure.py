@@ -5,9 +5,16 @@ An error of the JVM is asked for its causes and its text there: where that is go
 
 from __future__ import annotations
 
+from typing import Any
+
 from broker.errors import BrokerError
 
 _WRAPPINGS = ("org.apache.spark.", "java.util.concurrent.ExecutionException", "java.lang.RuntimeException")
+
+_WORKER_DIED = ("Python worker exited unexpectedly", "occurred while reading the port number from")
+_PYTHON_RUNNERS = ("org.apache.spark.api.python.", "org.apache.spark.sql.execution.python.")
+_CARRIERS = ("java.", "sun.", "jdk.", "scala.", "org.apache.arrow.")
+"""The packages that carry bytes between a task and its Python worker, and know of neither."""
 
 _KAFKA = "org.apache.kafka."
 _KAFKA_ERRORS = "org.apache.kafka.common.errors."
@@ -26,6 +33,34 @@ def is_of_kafka(error: BaseException) -> bool:
         return last is not None and _KAFKA_ERRORS in str(last.getMessage())
     except Exception:
         return False
+
+
+def is_of_dead_worker(error: BaseException) -> bool:
+    """Return whether an error of Spark began where a task talks to its Python worker, which is gone."""
+    cause = getattr(error, "java_exception", None)
+    try:
+        while cause is not None:
+            message = str(cause.getMessage())
+            if any(said in message for said in _WORKER_DIED) or (_is_io(cause) and _is_of_python_runner(cause)):
+                return True
+            cause = cause.getCause()
+    except Exception:
+        # The JVM is gone as well.
+        return False
+    return False
+
+
+def _is_io(cause: Any) -> bool:
+    """Return whether an exception of Java is of a pipe or a socket: broken, reset, refused, closed, at its end."""
+    kind = cause.getClass()
+    while kind is not None and kind.getName() != "java.io.IOException":
+        kind = kind.getSuperclass()
+    return kind is not None
+
+
+def _is_of_python_runner(cause: Any) -> bool:
+    places = (str(frame.getClassName()) for frame in cause.getStackTrace())
+    return next((one for one in places if not one.startswith(_CARRIERS)), "").startswith(_PYTHON_RUNNERS)
 
 
 def check_jvm(error: BaseException) -> None:

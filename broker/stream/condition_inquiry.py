@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from broker.config.config import Config
 from broker.errors import KafkaError
-from broker.failure import is_of_kafka, one_line, root_cause
+from broker.failure import is_of_dead_worker, is_of_kafka, one_line, root_cause
 from broker.operators.condition_watch import ConditionWatch, JudgedBatch
 from broker.plans.binding import write_durably
 from broker.stream.finding import Finding
@@ -78,6 +78,7 @@ class ConditionInquiry(ConditionWatch):
         self._lock = threading.Lock()
         self._searched = -1
         self._failed_searches = 0
+        self._lost_worker = -1
         self.finding: Finding | None = None
         """The finding for which the stream's queries are to be parked; None while there is none."""
         self._noted = _Noted()
@@ -127,12 +128,20 @@ class ConditionInquiry(ConditionWatch):
         except BaseException as error:
             cause = one_line(root_cause(error), 300)
             LOG.warning("stream '%s': a batch of its %s queries failed: %s", self._stream, self._op, cause)
-            if self._stopping.is_set() or isinstance(error, KafkaError) or is_of_kafka(error):
+            is_excused = self._stopping.is_set() or isinstance(error, KafkaError) or is_of_kafka(error)
+            if is_excused or self._is_first_dead_worker(error):
                 # None of the conditions' fault.
                 self._update(times=max(0, self._noted.times - 1))
             raise
         finally:
             done.set()
+
+    def _is_first_dead_worker(self, error: BaseException) -> bool:
+        """Return whether the batch failed of a Python worker that died, and did not before."""
+        if self._lost_worker == self._noted.batch_id or not is_of_dead_worker(error):
+            return False
+        self._lost_worker = self._noted.batch_id
+        return True
 
     def _allowed(self, batch: JudgedBatch) -> list[str]:
         return [text for text in batch.texts if text not in self._noted.excluded]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
 from broker.errors import BrokerError, SchemaRegistryError
-from broker.failure import one_line, root_cause, text_of
+from broker.failure import is_of_dead_worker, one_line, root_cause, text_of
 from broker.formats.decoder import Decoder
 from broker.kafka.cluster import KafkaCluster
 from broker.operators.expressions import expressions_of
@@ -389,7 +389,7 @@ class StreamJob:
             try:
                 with self._phases.timed("bind"):
                     batch = self._running.bind(batch_id)
-                tally = self._runner.run(batch_id, records, batch, self._stopping)
+                tally = self._run_bound(batch_id, records, batch)
                 self._tell(batch_id, batch, tally)
             except SchemaRegistryError:
                 # The stream stops before the batch could be read.
@@ -403,6 +403,21 @@ class StreamJob:
             self._error = self.problem = None
             self._batches_done += 1
             self._done_batch_id = batch_id
+
+    def _run_bound(self, batch_id: int, records: DataFrame, batch: BoundBatch) -> Tally | None:
+        """Run a batch, and where a Python worker died in it or before, run it once more at once.
+
+        A worker dies of a signal, or of the machine's memory, more often than of an expression. One that dies again
+        counts against the batch, as any failure does.
+        """
+        try:
+            return self._runner.run(batch_id, records, batch, self._stopping)
+        except Exception as error:
+            if self._stopping.is_set() or not is_of_dead_worker(error):
+                raise
+            cause = one_line(root_cause(error))
+            LOG.warning("stream '%s': batch %d is run again at once: %s", self.name, batch_id, cause)
+        return self._runner.run(batch_id, records, batch, self._stopping)
 
     def _tell(self, batch_id: int, batch: BoundBatch, tally: Tally | None) -> None:
         """Hand on the counts of a batch. Its matches are written: nothing here may have it run again."""

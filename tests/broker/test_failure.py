@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from py4j.protocol import Py4JJavaError
 
-from broker.failure import one_line, root_cause
+from broker.failure import is_of_dead_worker, one_line, root_cause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,6 +63,44 @@ def test_wrappings_are_taken_off_as_long_as_something_is_in_them(spark: SparkSes
     assert root_cause(thrown(spark, gone)) == "java.io.IOException: gone"
     alone = jvm.java.lang.RuntimeException("alone")
     assert root_cause(thrown(spark, alone)) == "java.lang.RuntimeException: alone"
+
+
+def test_a_dead_worker_is_known_by_where_its_task_failed(spark: SparkSession) -> None:
+    jvm: Any = spark._jvm
+
+    def failed(kind: str, *places: str) -> bool:
+        error = getattr(jvm.java, kind)("Stream closed")
+        trace = spark._sc._gateway.new_array(jvm.java.lang.StackTraceElement, len(places))  # type: ignore[union-attr]
+        for number, place in enumerate(places):
+            trace[number] = jvm.java.lang.StackTraceElement(place, "m", "F", 1)
+        error.setStackTrace(trace)
+        return is_of_dead_worker(thrown(spark, jvm.org.apache.spark.SparkException("Job aborted", error)))
+
+    runner = "org.apache.spark.api.python.BasePythonRunner$Writer"
+    stdout, arrow = "org.apache.spark.api.python.PythonWorkerFactory", "org.apache.spark.sql.execution.python.Reader"
+    assert failed("io.IOException", "java.io.OutputStream", "scala.Option", stdout)
+    assert failed("net.SocketException", "sun.nio.ch.IOUtil", runner)
+    assert failed("io.EOFException", "java.io.DataInputStream", "org.apache.arrow.vector.ipc.ReadChannel", arrow)
+    # A task reads its records where it writes to its worker: what fails of those is no worker.
+    assert not failed("io.IOException", "java.net.Socket", "org.apache.kafka.common.network.Selector", runner)
+    assert not failed("lang.IllegalStateException", "java.lang.Thread", runner)
+    assert not is_of_dead_worker(BrokenPipeError("of this process"))
+
+
+@pytest.mark.spark
+def test_a_worker_that_dies_is_one_and_a_function_that_fails_is_none(spark: SparkSession) -> None:
+    def met(last: str) -> BaseException:
+        def function(batches: Any) -> Any:
+            yield from batches
+            exec(last)
+
+        with pytest.raises(Exception) as caught:  # noqa: PT011
+            spark.range(1, numPartitions=1).mapInArrow(function, "id LONG").collect()
+        return caught.value
+
+    assert is_of_dead_worker(met("import os; os._exit(1)"))
+    assert is_of_dead_worker(met("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
+    assert not is_of_dead_worker(met("raise ValueError('Broken pipe')"))
 
 
 _GONE = """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -12,9 +14,11 @@ import pytest
 
 from asc.keys.attribute import PAttribute
 from asc.predicate.normal_form import Predicate
+from broker.runtime import python_worker
 from broker.stream.analyser import StreamAnalyser
 from broker.stream.batch_runner import BatchRunner
 from broker.stream.phases import PHASES
+from tools.faults.processes import descendants, kill
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -126,6 +130,27 @@ def test_an_expression_that_ends_a_batch_twice_is_parked_and_the_stream_goes_on(
 
 
 NEAR = {"name": "near", "key": "s", "time": "t", "distance_m": 5, "window_s": 30, "every_s": 10}
+
+
+@pytest.mark.nightly
+def test_python_workers_that_were_killed_while_idle_cost_no_search(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "asc.job")
+    topic = site.register("fine", "n > 5 AND length(s) >= 0")["query"]["topic"]
+    count = 0
+    for _ in range(3):
+        site.publish([b'{"n": 7, "s": ""}'] * 200)
+        site.drain()
+        count += 200
+        # With the process that they are forked from: Spark itself notices where one of them alone is gone.
+        for worker in descendants(os.getpid(), python_worker.__name__):
+            kill(worker)
+        site.publish([b'{"n": 7, "s": ""}'])
+        count += 1
+        awaited(lambda: len(site.read(topic)) >= count)  # noqa: B023
+    assert any("is run again at once: java.io." in line for line in caplog.messages)
+    assert not any("looks for the expression" in line for line in caplog.messages)
 
 
 @pytest.mark.slow
