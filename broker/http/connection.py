@@ -10,6 +10,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from broker.errors import BrokerError
+from broker.http.request_head import StrictConnection
 
 _READS_S = 10.0
 """The interval at which the server checks that a client reads its answer."""
@@ -38,6 +39,7 @@ class TimedProtocol(H11Protocol):
         **settings: Any,
     ) -> None:
         super().__init__(*arguments, **settings)
+        self.conn = StrictConnection(h11.SERVER)
         self._receive_timeout_s = receive_timeout_s
         self._refusal_of = refusal_of
         self._awaiting: asyncio.TimerHandle | None = None
