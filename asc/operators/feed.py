@@ -58,9 +58,9 @@ class QuerySettings:
 
     @staticmethod
     def of_plain(plain: Mapping[str, Any]) -> QuerySettings:
-        """Return the query of its JSON object."""
-        names = (plain["id"], plain["topic"], plain["track"], plain["time"])
-        return QuerySettings(*names, tuple(plain["selections"]), plain["definition"])
+        """Return the query of its JSON object. ValueError, KeyError, TypeError, AttributeError where it is none."""
+        query_id, topic, track, time = (_name(plain[each]) for each in ("id", "topic", "track", "time"))
+        return QuerySettings(query_id, topic, track, time, names(plain["selections"]), plain["definition"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,11 @@ class Settings:
 
     @staticmethod
     def of_plain(op: str, plain: Mapping[str, Any]) -> Settings:
-        """Return the settings of a kind of their JSON object."""
+        """Return the settings of a kind of their JSON object; raises as :meth:`QuerySettings.of_plain`."""
         queries = tuple(map(QuerySettings.of_plain, plain["queries"]))
-        return Settings(op, plain["source"], plain["planar"], plain["limit"], queries)
+        if type(plain["planar"]) is not bool:
+            raise ValueError("planar is neither true nor false")
+        return Settings(op, _name(plain["source"]), plain["planar"], whole(plain["limit"]), queries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,15 +160,15 @@ class Observation:
         # A call for each field of each record costs more than what it checks.
         return Observation(
             plain["op"],
-            _text(plain["t"]) or "",
-            _text(get("k")),
+            text_or_none(plain["t"]) or "",
+            text_or_none(get("k")),
             None if time_us is None else whole(time_us),
             tuple(get("x") or ()),
             whole(plain["p"], 31),
             whole(plain["o"]),
             tuple([_name(each) for each in get("s", ())]),
             get("f") is True,
-            None if carried is None else _text(carried),
+            None if carried is None else text_or_none(carried),
         )
 
 
@@ -218,7 +220,7 @@ def _of_kind(plain: Mapping[str, Any], query_of: Callable[[QuerySettings], objec
     return Observation.of_plain(plain)
 
 
-def _text(given: Any) -> str | None:
+def text_or_none(given: Any) -> str | None:
     """Return a text that UTF-8 can encode, or None; ValueError, AttributeError for other values."""
     if given is not None and not given.isascii():
         given.encode()
@@ -226,11 +228,18 @@ def _text(given: Any) -> str | None:
 
 
 def _name(given: Any) -> str:
-    """Return the name of a selection; ValueError, AttributeError for other values."""
-    name = _text(given)
+    """Return a name, of a selection or a query; ValueError, AttributeError for other values."""
+    name = text_or_none(given)
     if name is None:
-        raise ValueError("a selection has no name")
+        raise ValueError("a name is missing")
     return name
+
+
+def names(given: Any) -> tuple[str, ...]:
+    """Return the names of a list; ValueError, TypeError, AttributeError for other values."""
+    if not isinstance(given, (list, tuple)):
+        raise TypeError("names are in a list")
+    return tuple(map(_name, given))
 
 
 def whole(given: Any, bits: int = 63) -> int:

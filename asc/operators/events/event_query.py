@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from asc.operators.feed import Kind, QuerySettings, whole
+from asc.operators.feed import Kind, QuerySettings, names, whole
 
 OP = "events"
 """The tag of the kind."""
@@ -45,5 +45,5 @@ class EventQuery:
     def of(settings: QuerySettings) -> EventQuery:
         """Return the query of its settings; KeyError, TypeError, ValueError where these are none of an event query."""
         own = settings.definition
-        names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
-        return EventQuery(*names, tuple(own["events"]), whole(own["dwell_us"]), whole(own["lost_after_us"]))
+        own_names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
+        return EventQuery(*own_names, names(own["events"]), whole(own["dwell_us"]), whole(own["lost_after_us"]))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
-from asc.operators.feed import Kind, QuerySettings, whole
+from asc.operators.feed import Kind, QuerySettings, names, text_or_none, whole
 
 OP = "near"
 """The tag of the kind."""
@@ -59,5 +60,8 @@ class NearQuery:
         window_us, every_us = whole(own["window_us"]), whole(own["every_us"])
         if every_us < 1:
             raise ValueError(f"{every_us} is no time between ticks")
-        names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
-        return NearQuery(*names, tuple(own["events"]), float(own["distance_m"]), window_us, every_us, own["on"])
+        distance_m, kinds = own["distance_m"], names(own["events"])
+        if type(distance_m) not in (int, float) or not 0 <= distance_m <= sys.float_info.max:
+            raise ValueError(f"{str(distance_m)[:50]} is no distance")
+        own_names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
+        return NearQuery(*own_names, kinds, float(distance_m), window_us, every_us, text_or_none(own["on"]))

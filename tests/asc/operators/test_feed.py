@@ -108,3 +108,28 @@ def test_settings_without_the_fields_of_their_kind_are_no_message() -> None:
 def test_a_message_of_another_kind_is_none_whatever_its_form() -> None:
     with pytest.raises(ValueError, match="cube is another tag than near"):
         parse(json.dumps({"v": 3, "op": "cube"}), OP, id)
+
+
+@pytest.mark.parametrize(
+    ("of_query", "wrong"),
+    [
+        *((True, {name: value}) for name in ("id", "topic", "track", "time") for value in (["q"], None, 5)),
+        *((True, {"selections": value}) for value in ("s", {"s": 1}, [["s"]], [None])),
+        *((False, {name: value}) for name, value in [("source", ["s"]), ("planar", 1), ("limit", {}), ("limit", 0.5)]),
+    ],
+    ids=str,
+)
+def test_a_value_that_no_settings_have_makes_no_message(of_query: bool, wrong: dict[str, Any]) -> None:
+    """As a message it would end its reader where it is compared, or is the name of something."""
+    query = {"id": "q", "topic": "t", "track": "5f", "time": "e1", "selections": ["s"], "definition": {}}
+    settings = {"source": "s", "planar": False, "limit": 1, "queries": [{**query, **wrong} if of_query else query]}
+    text = json.dumps({"v": 2, "op": OP, "settings": settings if of_query else {**settings, **wrong}})
+    with pytest.raises((ValueError, KeyError, TypeError, AttributeError)):
+        parse(text, OP, id)
+
+
+@pytest.mark.parametrize("wrong", [{"events": 5}, {"events": [["pair"]]}, {"distance_m": float("nan")}, {"on": ["x"]}])
+def test_a_value_that_no_near_query_has_makes_no_message(wrong: dict[str, Any]) -> None:
+    near = {"distance_m": 5, "window_us": 30, "every_us": 10, "on": None, "events": ["pair"], **wrong}
+    with pytest.raises((ValueError, TypeError, AttributeError)):
+        NearQuery.of(QuerySettings("q", "t", "5f", "e1", ("s",), near))
