@@ -64,7 +64,7 @@ soak: setup .venv/.dev  ## random faults in a broker under load for MINUTES, and
 	@$(BIN)/python -m tools.faults.soak --minutes $(MINUTES)
 
 fuzz: MINUTES ?= 10
-fuzz: setup .venv/.dev  ## random inputs for parser, plain reader, API and decoder, each for MINUTES
+fuzz: setup .venv/.dev  ## random inputs for parser, plain reader, API, decoder, schemas and feed, each for MINUTES
 	@$(BIN)/python -m tools.fuzz --minutes $(MINUTES)
 
 bench: setup .venv/.dev  ## every benchmark at full size; results in bench/results

@@ -61,7 +61,7 @@ _BATCH = 400
 _BATCH_BYTES = 1_300_000
 """Of a batch's values together: the largest value alone has less, and the journal has room for six times as many."""
 
-_HEAP = ("-Xms1g", "-XX:+AlwaysPreTouch")
+HEAP = ("-Xms1g", "-XX:+AlwaysPreTouch")
 """A heap that has its size from the start: what grows is something else."""
 
 
@@ -87,7 +87,7 @@ class DecoderTarget(Target):
         if self._given is None:
             from broker.runtime.spark import spark_session
 
-            self._spark = spark_session(app_name="asc-fuzz", master="local[2]", driver_memory="1g", java_options=_HEAP)
+            self._spark = spark_session(app_name="asc-fuzz", master="local[2]", driver_memory="1g", java_options=HEAP)
         else:
             self._spark = self._given
         for name in STREAMS:

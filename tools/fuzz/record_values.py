@@ -63,7 +63,7 @@ def _value(rng: random.Random, whole: Callable[[], bytes]) -> bytes | None:
     if kind < 0.45:
         return value
     for _ in range(rng.randint(1, 3)):
-        value = _mutated(rng, value)
+        value = mutated(rng, value)
     return value
 
 
@@ -114,7 +114,8 @@ def _csv(rng: random.Random, columns: Sequence[str], separator: str) -> bytes:
     return separator.join(quoted).encode(rng.choice(("utf-8",) * 30 + ("utf-8-sig", "utf-16")), "replace")
 
 
-def _mutated(rng: random.Random, value: bytes) -> bytes:
+def mutated(rng: random.Random, value: bytes) -> bytes:
+    """Return a value with one thing cut off, taken out, put in or changed."""
     place = rng.randrange(len(value) + 1)
     kind = rng.randrange(5)
     if kind == 0:

@@ -12,6 +12,8 @@ TARGETS = {
     "reader": "tools.fuzz.reader:ReaderTarget",
     "api": "tools.fuzz.api:ApiTarget",
     "decoder": "tools.fuzz.decoder:DecoderTarget",
+    "schemas": "tools.fuzz.schemas:SchemasTarget",
+    "feed": "tools.fuzz.feed:FeedTarget",
 }
 """Where each is; imported when it is asked for, for some bring Spark."""
 

@@ -20,7 +20,7 @@ def test_runs_are_of_the_targets_that_are_named() -> None:
     assert runs_of(["parser"]) == [("parser", "parser"), *followed]
     assert [target for _, target in runs_of([])] == [
         *("parser" for _ in range(1 + len(followed))),
-        *("reader", "api", "decoder"),
+        *("reader", "api", "decoder", "schemas", "feed"),
     ]
 
 

@@ -1,0 +1,40 @@
+"""Any message of a feed is read or counted: some seconds of what ``make fuzz`` does for minutes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from asc.operators.near.ticks import Ticks
+from tools.fuzz.feed import FeedTarget
+from tools.fuzz.target import Violation
+from tools.fuzz.trials import generate_round
+
+
+def given(kind: str, *messages: str) -> bytes:
+    return json.dumps({"kind": kind, "messages": list(messages)}).encode()
+
+
+def test_made_messages_are_read_or_counted() -> None:
+    generate_round(FeedTarget(), FeedTarget().check, inputs=20, seed=1)
+
+
+def test_a_message_of_a_later_form_may_end_its_reader() -> None:
+    FeedTarget().check(given("near", '{"v": 3, "op": "near"}'))
+
+
+def test_the_messages_that_fail_a_reader_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Ticks.read
+
+    def read(self: Ticks, texts: Any) -> Iterator[Any]:
+        if b"bad" in texts:
+            raise KeyError("bad")
+        return own(self, texts)
+
+    monkeypatch.setattr(Ticks, "read", read)
+    with pytest.raises(Violation, match="near: KeyError: 'bad'") as caught:
+        FeedTarget().check(given("near", "{}", "bad", "[]"))
+    assert json.loads(caught.value.given or b"")["messages"] == ["bad"]

@@ -1,0 +1,102 @@
+"""The readers of a feed: any message is read or counted as unreadable."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from asc.errors import FeedFormError
+from asc.operators.events.bucket import Bucket
+from asc.operators.near.ticks import Ticks
+from tools.fuzz.feed_messages import messages_of
+from tools.fuzz.target import Target, Violation
+from tools.fuzz.trials import one_line
+
+_PARTS: dict[str, tuple[Callable[[], Any], Callable[[bytes], Any]]] = {
+    "events": (Bucket, Bucket.of_bytes),
+    "near": (Ticks, Ticks.of_bytes),
+}
+_MESSAGES = 60
+
+
+class FeedTarget(Target):
+    """Inputs are messages: JSON objects of a kind of operator and texts with a byte in each character.
+
+    Holds of each: nothing but a message of a later form ends a reader; no more are unreadable than there are; outputs
+    are the same wherever the state is stored in between, and JSON in UTF-8.
+    """
+
+    name: ClassVar[str] = "feed"
+    input_s = 10.0
+    growth_mb = 64
+    is_shrunk = False
+
+    def inputs(self) -> SearchStrategy[bytes]:
+        """See :class:`Target`."""
+        drawn = st.tuples(st.sampled_from(sorted(_PARTS)), st.integers(0, 2**64 - 1))
+        return drawn.map(lambda each: _encoded(each[0], messages_of(random.Random(each[1]), each[0], _MESSAGES)))
+
+    def check(self, given: bytes) -> None:
+        """See :class:`Target`."""
+        plain = json.loads(given)
+        op, messages = plain["kind"], [text.encode("latin-1") for text in plain["messages"]]
+        try:
+            _check(op, messages)
+        except Exception as error:
+            raise Violation(f"{op}: {one_line(error)}", _encoded(op, _fewest(op, messages))) from error
+
+
+def _check(op: str, messages: Sequence[bytes]) -> None:
+    try:
+        outputs, unreadable = _read(op, messages, ())
+    except FeedFormError:
+        if not any(_is_of_a_later_form(message) for message in messages):
+            raise
+        return
+    if unreadable > len(messages):
+        raise Violation(f"{unreadable} of {len(messages)} messages are unreadable")
+    for output in outputs:
+        json.loads(output.value.encode())
+    cuts = range(1, len(messages), 7)
+    if _read(op, messages, cuts)[0] != outputs:
+        raise Violation("outputs are others where the state is stored in between")
+
+
+def _read(op: str, messages: Sequence[bytes], cuts: Sequence[int]) -> tuple[list[Any], int]:
+    empty, of_bytes = _PARTS[op]
+    part, outputs, unreadable = empty(), [], 0
+    for low, high in zip([0, *cuts], [*cuts, len(messages)], strict=True):
+        outputs += part.read(messages[low:high])
+        unreadable += part.counts.excluded["unreadable"]
+        part = of_bytes(part.to_bytes())
+    return outputs, unreadable
+
+
+def _is_of_a_later_form(message: bytes) -> bool:
+    try:
+        form = json.loads(message)["v"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+    return type(form) is int and form > 2
+
+
+def _fewest(op: str, messages: Sequence[bytes]) -> list[bytes]:
+    """Fewer messages that fail as well: without each that is not needed."""
+    kept = list(messages)
+    for message in list(messages):
+        fewer = list(kept)
+        fewer.remove(message)
+        try:
+            _check(op, fewer)
+        except Exception:
+            kept = fewer
+    return kept
+
+
+def _encoded(op: str, messages: Sequence[bytes]) -> bytes:
+    return json.dumps({"kind": op, "messages": [message.decode("latin-1") for message in messages]}).encode()

@@ -1,0 +1,180 @@
+"""Schemas with records: a schema is read or refused, and its records are decoded or have a reason."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from asc.errors import SchemaError
+from broker.config.streams import StreamConfig
+from broker.formats.avro_schema import AvroSchema
+from broker.formats.decoder import ERROR, Decoder, as_records
+from broker.formats.framed_decoder import head_of
+from broker.formats.schema_registry import SchemaRegistry, WrittenSchema
+from tools.fuzz.decoder import HEAP
+from tools.fuzz.schema_texts import DDL, written_of
+from tools.fuzz.target import Target, Violation
+from tools.fuzz.trials import one_line
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from typing_extensions import Self
+
+_FORMATS = {"avro": ("AVRO",) * 9 + ("JSON",), "protobuf": ("PROTOBUF",) * 4 + ("JSON",)}
+_SCHEMAS = {"avro": 12, "protobuf": 3}
+_RECORDS = 12
+"""Of each schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSchemas(SchemaRegistry):
+    """A schema registry that is asked without a network."""
+
+    held: Mapping[int, WrittenSchema] = field(default_factory=dict)
+
+    def schema(self, schema_id: int) -> WrittenSchema | None:
+        """See :class:`SchemaRegistry`."""
+        return self.held.get(schema_id)
+
+
+class SchemasTarget(Target):
+    """Inputs are batches: JSON objects of a format, of schemas as a registry has them, and of records by each.
+
+    Holds of each: a schema of Avro is taken or refused by a SchemaError; the batch is decoded as a whole, each of its
+    records has no error or one of the decoder's reasons. What is decoded by a schema of Avro fastavro reads as well,
+    and with the same number in the column ``a``.
+    """
+
+    name: ClassVar[str] = "schemas"
+    input_s = 120.0
+    growth_mb = 256
+    is_shrunk = False
+
+    def __init__(self, spark: SparkSession | None = None) -> None:
+        """``spark``: a session to share; without it one is started and stopped."""
+        self._given = spark
+
+    def __enter__(self) -> Self:
+        from broker.runtime.spark import spark_session
+
+        self._spark = self._given or spark_session(
+            app_name="asc-fuzz", master="local[2]", driver_memory="1g", java_options=HEAP
+        )
+        for name in _FORMATS:
+            # What the JVM loads and compiles on first use is no input's time.
+            self.check(_batch(name, random.Random(name)))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._given is None:
+            self._spark.stop()
+
+    def weighed(self) -> list[int]:
+        """See :class:`Target`."""
+        handle = self._spark._jvm.java.lang.ProcessHandle.current()  # type: ignore[union-attr]
+        return [int(handle.pid())]
+
+    def inputs(self) -> SearchStrategy[bytes]:
+        """See :class:`Target`."""
+        drawn = st.tuples(st.sampled_from(sorted(_FORMATS)), st.integers(0, 2**64 - 1))
+        return drawn.map(lambda each: _batch(each[0], random.Random(each[1])))
+
+    def check(self, given: bytes) -> None:
+        """See :class:`Target`."""
+        plain = json.loads(given)
+        schemas = plain["schemas"]
+        try:
+            self._check(plain["format"], schemas)
+        except Exception as error:
+            for schema in schemas if len(schemas) > 1 else ():
+                try:
+                    self._check(plain["format"], [schema])
+                except Exception as own:
+                    alone = json.dumps({"format": plain["format"], "schemas": [schema]}).encode()
+                    raise Violation(f"{plain['format']}: {one_line(own)}", alone) from own
+            raise Violation(f"{plain['format']}: {one_line(error)}") from error
+
+    def _check(self, name: str, schemas: Sequence[Mapping[str, Any]]) -> None:
+        held = {
+            place: WrittenSchema(each["text"], each["kind"], tuple(map(tuple, each["references"])))
+            for place, each in enumerate(schemas, 1)
+        }
+        for schema in held.values():
+            if schema.kind == "AVRO":
+                _check_avro(schema.text)
+        stream = StreamConfig.model_validate({"topic": "t", "format": name, "schema": DDL})
+        decoder = stream.decoder(stream.fields(), "UTC", HeldSchemas(("http://none",), held=held))
+        first = b"\0" if name == "protobuf" else b""
+        bodies = [(place, text.encode("latin-1")) for place, each in enumerate(schemas, 1) for text in each["records"]]
+        found = self._decoded(decoder, [head_of(place) + first + body for place, body in bodies])
+        if len(found) != len(bodies):
+            raise Violation(f"{len(bodies)} records became {len(found)}")
+        texts = [reason.text for reason in decoder.reasons]
+        for (place, body), (error, number, a) in zip(bodies, found, strict=True):
+            if error is not None and error not in texts:
+                raise Violation(f"a record of schema {place} has the reason {error!r}, which is none of the decoder's")
+            if number != (0 if error is None else texts.index(error) + 1):
+                raise Violation(f"a record of schema {place} has the reason {error!r} under the number {number}")
+            if error is None and held[place].kind == "JSON":
+                raise Violation(f"a record of schema {place} is decoded, which is of no kind that is read")
+            if error is None and held[place].kind == "AVRO":
+                _compare(held[place].text, body, a)
+
+    def _decoded(self, decoder: Decoder, values: Sequence[bytes]) -> list[tuple[str | None, int, int | None]]:
+        from pyspark.sql import functions as sf
+
+        rows = self._spark.createDataFrame(list(enumerate(values)), "place BIGINT, value BINARY").coalesce(1)
+        records = as_records(rows, value=sf.col("value"), offset=sf.col("place"))
+        known = decoder.for_records(records)
+        # Each attribute is asked for, as a predicate would.
+        fields = sf.hash(*(sf.col(f"`{each.name}`").cast("string") for each in decoder.fields.arrow))
+        columns = ("_offset", ERROR, known.reason_number().alias("number"), "a", fields.alias("fields"))
+        found = sorted(known.decode(records).select(*columns).collect(), key=lambda row: int(row["_offset"]))
+        return [(row[ERROR], row["number"], row["a"]) for row in found]
+
+
+def _check_avro(text: str) -> None:
+    from broker.formats.avro_levels import writer_text
+
+    try:
+        schema = AvroSchema.of_text(text)
+    except SchemaError:
+        return
+    writer_text(schema)
+
+
+def _compare(text: str, body: bytes, a: int | None) -> None:
+    """Violation where fastavro does not read a record that was decoded, or another number."""
+    import fastavro
+
+    try:
+        value: Any = fastavro.schemaless_reader(io.BytesIO(body), fastavro.parse_schema(json.loads(text)), None)
+    except (OverflowError, ValueError) as error:
+        # Python has no words for all instants and decimals that there are.
+        if "date" in str(error) or "year" in str(error) or isinstance(error, OverflowError):
+            return
+        raise
+    if type(value.get("a")) is int and value["a"] != a:
+        raise Violation(f"the column a is {a}, and {value['a']} to fastavro, of {body[:60]!r}")
+
+
+def _batch(name: str, rng: random.Random) -> bytes:
+    schemas = [written_of(rng, rng.choice(_FORMATS[name]), _RECORDS) for _ in range(_SCHEMAS[name])]
+    plain = [
+        {
+            "text": each.text,
+            "kind": each.kind,
+            "references": each.references,
+            "records": [record.decode("latin-1") for record in each.records],
+        }
+        for each in schemas
+    ]
+    return json.dumps({"format": name, "schemas": plain}).encode()
