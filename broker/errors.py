@@ -76,6 +76,14 @@ class CancelledError(BrokerError):
     """Work of a request that is not wanted any more: its caller is gone, or the daemon stops."""
 
 
+class SchemaAnswerError(SchemaRegistryError):
+    """Schemas that a schema registry gives no answer for, though it answers another question: ``schema_ids``."""
+
+    def __init__(self, subject: str, value: object, remedy: str, schema_ids: Sequence[int] = ()) -> None:
+        super().__init__(subject, value, remedy)
+        self.schema_ids = tuple(schema_ids)
+
+
 class MatchError(BrokerError):
     """A DataFrame and a set of queries that do not go together."""
 

@@ -43,6 +43,7 @@ class AvroDecoder(FramedDecoder[AvroReading]):
     registry: SchemaRegistry | None = None
     own: AvroSchema | None = None
     writers: tuple[Writer[AvroReading], ...] = field(default=())
+    unanswered: frozenset[int] = frozenset()
 
     def projections(self, carried: Sequence[str] = ()) -> tuple[tuple[Column, ...], ...]:
         """See :class:`Decoder`."""

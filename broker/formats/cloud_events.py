@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -126,6 +126,10 @@ class CloudEventsDecoder(Decoder):
         """See :class:`Decoder`."""
         inner = self.inner.knowing(unknown, self._data_of(records))
         return self if inner is self.inner else replace(self, inner=inner)
+
+    def without(self, schema_ids: Collection[int]) -> CloudEventsDecoder:
+        """See :class:`Decoder`."""
+        return replace(self, inner=self.inner.without(schema_ids))
 
     def _data_of(self, records: DataFrame) -> DataFrame:
         for columns in self.projections()[:3]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
@@ -11,6 +11,7 @@ from operator import and_
 from typing import TYPE_CHECKING
 
 from asc.spark_types import ddl_of_type, quoted_name
+from broker.errors import SchemaAnswerError
 from broker.formats import RECORD_FORMATS
 from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.formats.format import AS_RECORD, TOMBSTONES
@@ -102,14 +103,30 @@ class Decoder(ABC):
     def knowing(self, unknown: Sequence[Row], records: DataFrame) -> Decoder:
         """The decoder that knows what rows of :meth:`unknown` tell of; ``records`` are those they are of.
 
-        Raises SchemaRegistryError where what it needs cannot be had now.
+        Raises SchemaRegistryError where what it needs cannot be had now, SchemaAnswerError where that is so of some
+        schemas alone.
+        """
+        return self
+
+    def without(self, schema_ids: Collection[int]) -> Decoder:
+        """The decoder that asks for none of these schemas, and for all others again: records that name one of these are
+        dead letters.
         """
         return self
 
     def for_records(self, records: DataFrame) -> Decoder:
-        """The decoder that knows all that the records need; SchemaRegistryError."""
+        """The decoder that knows all that the records need; SchemaRegistryError.
+
+        It waits for no schema that the registry gives no answer for though it answers otherwise.
+        """
         unknown = self.unknown(records)
-        return self if unknown is None else self.knowing(unknown.collect(), records)
+        if unknown is None:
+            return self
+        rows = unknown.collect()
+        try:
+            return self.knowing(rows, records)
+        except SchemaAnswerError as error:
+            return self.without(error.schema_ids).knowing(rows, records)
 
     def of_json(self) -> RecordDecoder:
         """The same fields read from JSON objects."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from broker.errors import SchemaRegistryError
+from broker.errors import SchemaAnswerError, SchemaRegistryError
 from broker.failure import one_line, root_cause
 from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.formats.decoder import NULL, Decoder, reason_of_column
@@ -37,6 +37,7 @@ _SHORT = f"value has fewer than the {HEAD_BYTES} bytes that name a schema"
 _UNFRAMED = "value does not begin with the zero byte before a schema's id"
 _UNKNOWN = "value names a schema that the registry does not have"
 _UNREADABLE = "value names a schema that cannot be read"
+_UNANSWERED = "value names a schema for which the registry gives no answer, though it answers other questions"
 
 Reading = TypeVar("Reading")
 
@@ -67,6 +68,8 @@ class FramedDecoder(Decoder, Generic[Reading]):
 
     registry: SchemaRegistry | None
     writers: tuple[Writer[Reading], ...]
+    unanswered: frozenset[int]
+    """Schemas that are asked for no more."""
 
     @property
     @abstractmethod
@@ -93,7 +96,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
     @property
     def reasons(self) -> tuple[DeadLetterReason, ...]:
         """See :class:`Decoder`."""
-        framing = (_SHORT, _UNFRAMED, _UNKNOWN, _UNREADABLE) if self.registry is not None else ()
+        framing = (_SHORT, _UNFRAMED, _UNKNOWN, _UNREADABLE, _UNANSWERED) if self.registry is not None else ()
         texts = map(DeadLetterReason, (NULL, *framing, *self.own_reasons, self.malformed))
         return (*texts, *(reason_of_column(self.malformed, field) for field in self.named))
 
@@ -101,7 +104,8 @@ class FramedDecoder(Decoder, Generic[Reading]):
         """See :class:`Decoder`."""
         if self.registry is None:
             return None
-        known = [head_sql(schema_id) for writer in self.writers for schema_id in sorted(writer.ids)]
+        ids = frozenset().union(self.unanswered, *(writer.ids for writer in self.writers))
+        known = [head_sql(schema_id) for schema_id in sorted(ids)]
         return _heads(records, f"head NOT IN ({', '.join(known)})" if known else "true")
 
     def knowing(self, unknown: Sequence[Row], records: DataFrame) -> Self:
@@ -111,13 +115,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
         """
         if self.registry is None or not unknown:
             return self
-        found = {}
-        for schema_id in sorted(_ids(unknown))[:_ASKED_MAX]:
-            schema = self.registry.schema(schema_id)
-            if schema is None:
-                LOG.warning("the schema registry has no schema %d: records that name it are dead letters", schema_id)
-            else:
-                found[schema_id] = schema
+        found = self._found(self.registry, sorted(_ids(unknown) - self.unanswered)[:_ASKED_MAX])
         if not found:
             return self
         known = self.writers
@@ -128,6 +126,31 @@ class FramedDecoder(Decoder, Generic[Reading]):
         if len(writers) > _WRITERS_MAX:
             LOG.error("one batch names more than %d schemas: what names the others is a dead letter", _WRITERS_MAX)
         return self.with_writers(writers[:_WRITERS_MAX])
+
+    def _found(self, registry: SchemaRegistry, schema_ids: Sequence[int]) -> dict[int, WrittenSchema]:
+        """Return the schemas that the registry has; SchemaAnswerError with all that it gives no answer for."""
+        found = {}
+        failed: list[SchemaAnswerError] = []
+        for schema_id in schema_ids:
+            try:
+                schema = registry.schema(schema_id)
+            except SchemaAnswerError as error:
+                failed.append(error)
+                continue
+            if schema is None:
+                LOG.warning("the schema registry has no schema %d: records that name it are dead letters", schema_id)
+            else:
+                found[schema_id] = schema
+        if failed:
+            failed[0].schema_ids = tuple(schema_id for error in failed for schema_id in error.schema_ids)
+            raise failed[0]
+        return found
+
+    def without(self, schema_ids: Collection[int]) -> Self:
+        """See :class:`Decoder`."""
+        own: Any = self
+        changed: Self = replace(own, unanswered=frozenset(schema_ids))
+        return changed
 
     def with_writers(self, writers: tuple[Writer[Reading], ...]) -> Self:
         """The decoder that knows these writers."""
@@ -173,11 +196,14 @@ class FramedDecoder(Decoder, Generic[Reading]):
         unreadable = [head_sql(i) for writer in self.writers if writer.reading is None for i in sorted(writer.ids)]
         readable = [head_sql(i) for writer in self.writers if writer.reading is not None for i in sorted(writer.ids)]
         head = f"substring(value, 1, {HEAD_BYTES})"
+        silent = ", ".join(map(head_sql, sorted(self.unanswered)))
+        unanswered = f"WHEN {head} IN ({silent}) THEN {literal(_UNANSWERED)}" if silent else ""
         named = f"WHEN {head} IN ({', '.join(unreadable)}) THEN {literal(_UNREADABLE)}" if unreadable else ""
         known = f"WHEN {head} IN ({', '.join(readable)}) THEN CAST(NULL AS STRING)" if readable else ""
         return f"""CASE {known} WHEN value IS NULL THEN {null}
             WHEN octet_length(value) < {HEAD_BYTES} THEN {literal(_SHORT)}
-            WHEN substring(value, 1, 1) <> X'00' THEN {literal(_UNFRAMED)} {named} ELSE {literal(_UNKNOWN)} END"""
+            WHEN substring(value, 1, 1) <> X'00' THEN {literal(_UNFRAMED)}
+            {named} {unanswered} ELSE {literal(_UNKNOWN)} END"""
 
 
 def _heads(records: DataFrame, condition: str) -> DataFrame:

@@ -41,6 +41,7 @@ class ProtobufDecoder(FramedDecoder[bytes]):
     time_zone: str
     registry: SchemaRegistry | None = None
     writers: tuple[Writer[bytes], ...] = field(default=())
+    unanswered: frozenset[int] = frozenset()
 
     @property
     def malformed(self) -> str:

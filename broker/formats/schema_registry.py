@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from broker.errors import SchemaRegistryError
+from broker.errors import SchemaAnswerError, SchemaRegistryError
 from broker.failure import one_line
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ _REFERENCES_MAX = 100
 
 _NOT_THERE = frozenset([40401, 40402, 40403])
 """What a registry says of a subject, a version or a schema that it does not have."""
+
+_OTHER_QUESTIONS = ("/schemas/types", "/subjects")
+"""What every registry answers that is well, with a list; those before Confluent's 5.5 have no types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +63,28 @@ class SchemaRegistry:
     timeout_s: float = 10
 
     def schema(self, schema_id: int) -> WrittenSchema | None:
-        """The schema with an id; None where the registry says that it has none. SchemaRegistryError."""
-        found = self._get(f"/schemas/ids/{schema_id}")
-        return None if found is None else self._written(found)
+        """The schema with an id; None where the registry says that it has none, or that the id is none.
+
+        SchemaRegistryError where the registry does not answer: then nothing is known of any schema. SchemaAnswerError
+        where it answers another question, but not this one.
+        """
+        try:
+            found = self._get(f"/schemas/ids/{schema_id}")
+            return None if found is None else self._written(found)
+        except SchemaRegistryError as error:
+            if not self.answers():
+                raise
+            raise SchemaAnswerError("schema", schema_id, f"is not answered for: {error}", [schema_id]) from error
+
+    def answers(self) -> bool:
+        """Whether the registry answers a question that is about no schema."""
+        for path in _OTHER_QUESTIONS:
+            try:
+                self._asked(path, list)
+            except SchemaRegistryError:
+                continue
+            return True
+        return False
 
     def latest(self, subject: str) -> WrittenSchema | None:
         """The last version of a subject; None where the registry has no such subject. SchemaRegistryError."""
@@ -93,14 +115,19 @@ class SchemaRegistry:
             texts[named] = (name, _text(inner))
 
     def _get(self, path: str) -> dict[str, Any] | None:
-        """The answer to a question; None where the registry does not have what is asked for."""
+        """The object that a question is answered with; None where the registry does not have what is asked for."""
+        found: dict[str, Any] | None = self._asked(path, dict)
+        return found
+
+    def _asked(self, path: str, kind: type) -> Any:
+        """The answer to a question, of a kind; None where the registry does not have what is asked for."""
         import httpx
 
         problem: SchemaRegistryError | None = None
         for url in self.urls:
             try:
                 with self._client(url) as client, client.stream("GET", f"{url.rstrip('/')}{path}") as answer:
-                    return _answered(url, answer, self.timeout_s)
+                    return _answered(url, answer, kind, self.timeout_s)
             except SchemaRegistryError as error:
                 problem = problem or error
             except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
@@ -137,8 +164,11 @@ class SchemaRegistry:
         return context
 
 
-def _answered(url: str, answer: httpx.Response, whole_s: float) -> dict[str, Any] | None:
-    """Return the answer as JSON, None for what the registry does not have; ``whole_s`` bounds the time for all."""
+def _answered(url: str, answer: httpx.Response, kind: type, whole_s: float) -> Any:
+    """Return the answer as JSON of a kind, None for what the registry does not have, or takes for no id or version.
+
+    ``whole_s`` bounds the time for all.
+    """
     encoding = answer.headers.get("Content-Encoding", _IDENTITY).strip().lower()
     if encoding != _IDENTITY:
         # A few bytes can inflate to any number of them.
@@ -154,10 +184,11 @@ def _answered(url: str, answer: httpx.Response, whole_s: float) -> dict[str, Any
         said = json.loads(content)
     except (ValueError, RecursionError):
         said = None
-    if answer.status_code == 200 and isinstance(said, dict):
+    if answer.status_code == 200 and isinstance(said, kind):
         return said
     # A proxy that knows no such path says 404 too, and nothing of what the registry has.
-    if answer.status_code == 404 and isinstance(said, dict) and said.get("error_code") in _NOT_THERE:
+    code = said.get("error_code") if isinstance(said, dict) else None
+    if (answer.status_code == 404 and code in _NOT_THERE) or (answer.status_code == 422 and type(code) is int):
         return None
     if answer.status_code in (401, 403):
         remedy = f"refuses ({answer.status_code}): check username, password and token of [schema_registry]"

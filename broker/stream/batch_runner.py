@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from asc.plan.plan import Plan
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
-from broker.errors import SchemaRegistryError
 from broker.formats.decoder import Decoder, as_records
 from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_destination import FeedDestination, destinations_in, routed_topics
@@ -26,6 +24,7 @@ from broker.stream.feed_writer import FeedWriter
 from broker.stream.phases import BatchPhases
 from broker.stream.pipeline import Pipeline
 from broker.stream.prepared_frame import PreparedFrame
+from broker.stream.schema_questions import SchemaQuestions
 from broker.stream.waiting_partitions import WaitingPartitions
 
 if TYPE_CHECKING:
@@ -40,11 +39,6 @@ _BATCH_BYTES = 65_536
 
 At its end a task sends records that linger: few records do not wait for others, and of many each request has more.
 """
-
-LOG = logging.getLogger("asc.job")
-
-_REGISTRY_BACKOFF_S = (0.5, 1, 2, 5, 10)
-"""The pauses between two questions to a schema registry that does not answer."""
 
 _WARM_UP_RECORDS = 500
 """The records of a warm-up batch, for each core."""
@@ -107,7 +101,6 @@ class BatchRunner:
         written.
         """
         self._fed = fed
-        self._name = name
         self._dead_letter_topic = config.dead_letter_topic(name)
         self._registry_topic = config.kafka.registry_topic
         self._waiting = WaitingPartitions(cluster.client, config.streams[name].topic)
@@ -127,8 +120,12 @@ class BatchRunner:
         self._max_future_s = config.streams[name].max_future_s
         self._feed: tuple[Plan, tuple[Feeding, Sequence[FeedDestination]] | None] | None = None
         self._looking: tuple[Decoder, PreparedFrame | None] | None = None
-        self.waits_for: str | None = None
-        """The cause that a batch waits for before it is run, in one line; None while it waits for nothing."""
+        self._questions = SchemaQuestions(name)
+
+    @property
+    def waits_for(self) -> str | None:
+        """Return the cause that a batch waits for before it is run, in one line; None while it waits for nothing."""
+        return self._questions.waits_for
 
     def run(
         self,
@@ -145,7 +142,9 @@ class BatchRunner:
         """
         plan = batch.plan
         with self._phases.timed("build"):
-            self._decoder = self._decoder_for(records, stopping)
+            self._decoder = self._questions.answered(
+                self._decoder, lambda decoder: self._unknown(decoder, records), records, stopping
+            )
             shipped = self._shipped_of(plan, records)
             tallying = self._tallying(plan)
             feed = self._feed_of(plan)
@@ -172,28 +171,8 @@ class BatchRunner:
         self._phases.note("match", tally.match_s)
         return tally
 
-    def _decoder_for(self, records: DataFrame, stopping: threading.Event) -> Decoder:
-        """Return the decoder that knows the schemas of the records."""
-        pauses = iter(_REGISTRY_BACKOFF_S)
-        try:
-            while True:
-                try:
-                    unknown = self._unknown(records)
-                    return self._decoder if unknown is None else self._decoder.knowing(unknown, records)
-                except SchemaRegistryError as error:
-                    if self.waits_for is None:
-                        LOG.warning("stream '%s' waits, and no record is lost: %s", self._name, error)
-                    self.waits_for = f"waits for the schema registry: {error}"
-                    if stopping.wait(next(pauses, _REGISTRY_BACKOFF_S[-1])):
-                        raise
-        finally:
-            if self.waits_for is not None and not stopping.is_set():
-                LOG.info("stream '%s' goes on: the schema registry answers", self._name)
-            self.waits_for = None
-
-    def _unknown(self, records: DataFrame) -> list[Row] | None:
+    def _unknown(self, decoder: Decoder, records: DataFrame) -> list[Row] | None:
         """Return the rows of records with schemas that are new to the decoder; None where it needs no schemas."""
-        decoder = self._decoder
         if self._looking is None or self._looking[0] is not decoder:
             looked = decoder.unknown(records)
             prepared = None if looked is None else PreparedFrame.of(records, lambda r: decoder.unknown(r) or r)

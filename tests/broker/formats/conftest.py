@@ -29,6 +29,8 @@ class RegistryServer:
     """The time between two bytes of an answer."""
     broken: int | None = None
     """What it answers whatever it is asked; None while it is well."""
+    broken_ids: dict[int, int] = field(default_factory=dict)
+    """What it answers for some schemas, though it is well."""
     url: str = ""
 
     def register(self, schema: Any, subject: str = "s", schema_id: int | None = None, **more: Any) -> int:
@@ -42,7 +44,13 @@ class RegistryServer:
         parts = path.strip("/").split("/")
         if self.broken is not None:
             return self.broken, {"error_code": 50001, "message": "Error in the backend data store"}
+        if parts == ["schemas", "types"]:
+            return 200, ["JSON", "PROTOBUF", "AVRO"]
         if parts[:2] == ["schemas", "ids"]:
+            status = self.broken_ids.get(int(parts[2]))
+            if status is not None:
+                # A general 404 has no code of the registry's own.
+                return status, {"error_code": status * 100 + 1 if status != 404 else 404, "message": "Error"}
             found = self.schemas.get(int(parts[2]))
             return (200, found) if found else (404, {"error_code": 40403, "message": f"Schema {parts[2]} not found"})
         if parts[0] == "subjects" and parts[2] == "versions":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 import trustme
 
-from broker.errors import SchemaRegistryError
+from broker.errors import SchemaAnswerError, SchemaRegistryError
 from broker.formats import schema_registry
 from broker.formats.schema_registry import SchemaRegistry, WrittenSchema
 
@@ -81,6 +81,27 @@ def test_an_answer_that_says_nothing_is_no_word_on_the_schema(status: int, regis
     registry_server.broken = status
     with pytest.raises(SchemaRegistryError, match=f"answers {status}, and not as"):
         registry_of(registry_server.url).schema(1)
+
+
+@pytest.mark.parametrize("status", [500, 503, 404, 429, 401, 403])
+def test_a_schema_that_alone_has_no_answer_is_told_from_a_registry_without_one(
+    status: int, registry_server: RegistryServer
+) -> None:
+    found, other = registry_server.register('"int"'), registry_server.register('"long"')
+    registry_server.broken_ids[found] = status
+    with pytest.raises(SchemaAnswerError, match=f"schema {found}: is not answered for") as caught:
+        registry_of(registry_server.url).schema(found)
+    assert caught.value.schema_ids == (found,)
+    assert registry_of(registry_server.url).schema(other) == WrittenSchema('"long"')
+    registry_server.broken = status
+    with pytest.raises(SchemaRegistryError) as whole:
+        registry_of(registry_server.url).schema(found)
+    assert not isinstance(whole.value, SchemaAnswerError)
+
+
+def test_an_id_that_the_registry_takes_for_none_is_none(registry_server: RegistryServer) -> None:
+    registry_server.broken_ids[7] = 422
+    assert registry_of(registry_server.url).schema(7) is None
 
 
 def test_one_that_does_not_answer_is_named(registry_server: RegistryServer) -> None:
