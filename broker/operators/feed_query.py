@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from broker.batch_failure import BatchFailure
 from broker.errors import BrokerError
 from broker.failure import one_line, root_cause, text_of
 from broker.operators.feed_part import PARTS
@@ -28,6 +29,7 @@ LOG = logging.getLogger("asc.events")
 _TIME_ZONE = "spark.sql.session.timeZone"
 _BACKOFF_S = (1, 2, 5, 10, 20)
 _LOOK_S = 0.25
+_FAILURE = f"{BatchFailure.__module__}.{BatchFailure.__qualname__}: "
 _STOP_S = 10.0
 
 STATE_OPTIONS = {
@@ -177,9 +179,13 @@ class FeedQuery:
 
     def _cause(self, error: BaseException) -> str:
         text = one_line(root_cause(error), 2_000).rpartition("terminated with exception: ")[2][:300]
+        whole = text_of(error)
         if "PythonException" in text:
             # The cause is the last line before those of the JVM.
-            text = one_line(text_of(error).partition("\n\tat ")[0].strip().splitlines()[-1])
+            text = one_line(whole.partition("\n\tat ")[0].strip().splitlines()[-1])
+        if _FAILURE in whole:
+            # What the function of a batch raised is in the middle of what Spark says of it.
+            text = one_line(whole.rpartition(_FAILURE)[2])
         if "data may have been lost" in text or "OffsetOutOfRange" in text:
             remedy = f"stop the daemon and remove {self._folder}: what was known of objects is forgotten"
             return f"records of '{self._topic}' expired unread, or it was made again: {remedy}"

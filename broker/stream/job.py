@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from broker.adapting.stream_monitor import StreamMonitor
+from broker.batch_failure import ShortFailing
 from broker.config.config import Config
 from broker.errors import BrokerError, SchemaRegistryError
 from broker.failure import is_of_dead_worker, one_line, root_cause, text_of
@@ -223,7 +224,7 @@ class StreamJob:
         )
         self._query = (
             source.writeStream.queryName(f"asc-{self.name}")
-            .foreachBatch(self._run_batch)
+            .foreachBatch(ShortFailing(self.name, self._run_batch))
             .option("checkpointLocation", str(self._folder / "spark"))
             .trigger(processingTime=f"{self._config.spark.trigger_interval_ms} milliseconds")
             .start()

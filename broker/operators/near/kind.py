@@ -83,7 +83,8 @@ class NearKind:
         """Return the reader of observations of pairs."""
         from broker.operators.near.reader import NearReader
 
-        return NearReader(stream.sink, min(stream.records_max, _RECORDS_MAX), stream.analyser, stream.watch)
+        records_max = min(stream.records_max, _RECORDS_MAX)
+        return NearReader(stream.name, stream.sink, records_max, analyser=stream.analyser, watch=stream.watch)
 
 
 NEAR = NearKind()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from asc.errors import AscError
 from asc.operators.near.near_query import OP
+from broker.batch_failure import ShortFailing
 from broker.operators.condition_watch import ConditionWatch
 from broker.operators.expression import RecordAnalyser
 from broker.operators.feed_outputs import outputs_of, records_of
@@ -43,8 +44,9 @@ class NearReader(FeedReader):
     name = OP
 
     def __init__(
-        self, sink: Mapping[str, str], records_max: int, analyser: RecordAnalyser, watch: ConditionWatch
+        self, stream: str, sink: Mapping[str, str], records_max: int, *, analyser: RecordAnalyser, watch: ConditionWatch
     ) -> None:
+        self._stream = stream
         self.records_max = records_max
         self._watch = watch
         self._sink = sink
@@ -60,7 +62,7 @@ class NearReader(FeedReader):
         def write(batch: DataFrame, batch_id: int) -> None:
             self._write(batch, batch_id, tallies)
 
-        return pairs.writeStream.trigger(processingTime=_INTERVAL).foreachBatch(write)
+        return pairs.writeStream.trigger(processingTime=_INTERVAL).foreachBatch(ShortFailing(self._stream, write))
 
     def _write(self, pairs: DataFrame, batch_id: int, tallies: Any) -> None:
         # The state is read and written once; its outputs are read three times.

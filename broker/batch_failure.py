@@ -1,0 +1,74 @@
+"""What the function of a batch raises into Spark: few words, for Spark searches them with a regular expression.
+
+Spark looks for an interruption in the text of what Python raises, by an expression that goes one call deeper for each
+character. An error of the JVM with its causes has thousands of them, and overflows the stack of the query's thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from broker.failure import one_line, text_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+LOG = logging.getLogger("asc.job")
+
+CHARS_MAX = 1_000
+"""Of what is raised into Spark, without the lines that say where."""
+
+_HEAD_CHARS = CHARS_MAX // 2
+_INTERRUPTED = re.compile(
+    r"java\.(?:lang\.InterruptedException|io\.InterruptedIOException|nio\.channels\.ClosedByInterruptException)"
+)
+"""The exceptions of Java by which a query that is stopped interrupts its batch: Spark takes these for no failure."""
+
+Batch = Callable[["DataFrame", int], None]
+
+
+class BatchFailure(Exception):
+    """A batch that failed, with as much of its error as Spark is told."""
+
+
+class ShortFailing:
+    """The function of a batch, whose errors reach Spark as a :class:`BatchFailure` of at most CHARS_MAX characters.
+
+    The log has the whole of an error that is longer, once where it is met several times in a row.
+    """
+
+    def __init__(self, stream: str, run: Batch) -> None:
+        self._stream = stream
+        self._run = run
+        self._told: str | None = None
+
+    def __call__(self, records: DataFrame, batch_id: int) -> None:
+        """Run a batch."""
+        try:
+            self._run(records, batch_id)
+            self._told = None
+            return
+        except Exception as error:
+            text = crossing(error)
+            whole, line = text_of(error), one_line(error)
+            if len(whole) > len(text) and line != self._told and not _INTERRUPTED.search(whole):
+                self._told = line
+                LOG.error("stream '%s': batch %d failed: %s", self._stream, batch_id, line, exc_info=True)
+        # Not within the clause, so that it has no context, whose text Python would add.
+        raise BatchFailure(text)
+
+
+def crossing(error: BaseException) -> str:
+    """Return what Spark is told of an error: its kind, the beginning of its text, and an interruption that is in it.
+
+    >>> crossing(ValueError("x" * 5_000))[:20], len(crossing(ValueError("x" * 5_000)))
+    ('ValueError: xxxxxxxx', 500)
+    """
+    kind = type(error)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    whole = f"{name}: {text_of(error)}"
+    found = _INTERRUPTED.search(whole, _HEAD_CHARS)
+    return whole[:_HEAD_CHARS] + (f"\n... {found[0]}" if found else "")
