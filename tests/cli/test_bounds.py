@@ -21,6 +21,7 @@ NO_INPUT = frozenset(
         *("asc.predicate.common_type:_MAX_PRECISION", "asc.predicate.interval:_MAX_MONTHS"),
         *("asc.predicate.functions.number_formats:_MAX_DIGITS", "broker.client.connection:_PORT_MAX"),
         *("broker.http.console.query_list:_COUNT_MAX", "cli.plain_rows:_DECIMAL_DIGITS_MAX"),
+        "cli.input_files:_GZIP_RATIO_MAX",
         # Choices between two ways with the same answer.
         *("asc.keys.grid:REGIONS_MAX", "asc.operators.near.positions:_LOOSE_MAX"),
         *("asc.predicate.constant_text:_MAX_CHARS", "asc.predicate.functions.inferred_schema:_MAX_CHARS"),
@@ -44,6 +45,7 @@ NO_INPUT = frozenset(
         *("asc.predicate.functions.collections:_MAX_REPEATED", "asc.predicate.functions.collections:_MAX_PLACE"),
         *("asc.predicate.functions.joining:_MAX_SEPARATOR", "asc.predicate.functions.variants:_MAX_TYPE_CHARS"),
         *("asc.predicate.functions.xml_documents:_MAX_WIDE_STEPS", "asc.predicate.lambdas:_MAX_LITERAL"),
+        *("broker.formats.avro_levels:_JSON_LEVELS_MAX", "broker.formats.avro_levels:_TYPES_MAX"),
         *("asc.predicate.lambdas:_MAX_SHORT", "asc.predicate.lambdas:_MAX_LENGTH", "asc.spatial.reading:VERTICES_MAX"),
         *("broker.http.joins:_PAGE_MAX", "broker.http.layers:_PAGE_MAX", "broker.http.last_matches:_BYTES_MAX"),
         *("broker.http.console.letters:_BYTES_MAX", "broker.http.console.tracing:_BYTES_MAX"),
