@@ -9,12 +9,15 @@ _AROUND_CHARS = 30
 _VALUE_CHARS = 300
 """The most characters of a value that a message repeats: who sent 60 kB does not need them back."""
 
+_MESSAGE_CHARS = 500
+"""The most characters of a message."""
+
 
 class AscError(Exception):
     """Something the user can mend.
 
-    ``str()`` of it is one line: what is wrong, the value it is wrong with, and what to do about it. None, for a value
-    that is missing, is not shown; of a long value its beginning is.
+    ``str()`` of it is one line of at most 500 characters: what is wrong, the value it is wrong with, and what to do
+    about it. None, for a value that is missing, is not shown; of a long value its beginning is.
 
     >>> print(AscError("unknown column", "dely", "did you mean 'delay'?"))
     unknown column 'dely': did you mean 'delay'?
@@ -30,9 +33,17 @@ class AscError(Exception):
 
     def __str__(self) -> str:
         shown = "" if self.value is None else f" {self.value!r}"
-        if len(shown) > _VALUE_CHARS:
-            shown = f"{shown[: _VALUE_CHARS - 3]}..."
-        return f"{self.subject}{shown}: {self.remedy}"
+        told = f"{self.subject}{beginning(shown)}: {self.remedy}"
+        return beginning(told.splitlines()[0], _MESSAGE_CHARS)
+
+
+def beginning(text: str, chars: int = _VALUE_CHARS) -> str:
+    """Return a text, or of one that is too long its beginning, with dots.
+
+    >>> beginning("abcdefgh", 6), beginning("abcdef", 6)
+    ('abc...', 'abcdef')
+    """
+    return text if len(text) <= chars else f"{text[: chars - 3]}..."
 
 
 class SchemaError(AscError):

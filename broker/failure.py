@@ -5,6 +5,10 @@ An error of the JVM is asked for its causes and its text there: where that is go
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from broker.errors import BrokerError
@@ -82,6 +86,17 @@ def root_cause(error: BaseException) -> object:
         return cause.toString()
     except Exception:
         return error
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Write a file: an OSError within names it, as one of opening it does; that of a full disk names none by itself."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno is None:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
 
 
 def text_of(error: object) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from broker.answers.trace import Explanation
 from broker.client.client import Client
+from broker.failure import naming
 from cli.failure import CommandError
 
 _TRIES = 5
@@ -24,6 +25,7 @@ def write_query_page(client: Client, query_id: str, path: Path) -> Explanation:
         block = None if answer["block"] is None else client.block(stream, answer["block"])
         # Two requests: a query that was added or removed between them has the blocks numbered anew.
         if block is None or block["version"] == answer["version"]:
-            path.write_text(query_page(answer, block), encoding="utf-8")
+            with naming(path):
+                path.write_text(query_page(answer, block), encoding="utf-8")
             return answer
     raise CommandError("plan of stream", stream, "changes while it is read: try again when fewer queries change")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from broker.failure import naming
 from broker.visible_text import visible
 from cli.client import Json
 from cli.output import counted, cut, table_text, terminal_width
@@ -71,7 +72,8 @@ def write_page(answer: Json, path: Path) -> None:
     """Write the page of a trace; OSError where it cannot be written."""
     from broker.pages.trace_page import trace_page
 
-    path.write_text(trace_page(answer), encoding="utf-8")
+    with naming(path):
+        path.write_text(trace_page(answer), encoding="utf-8")
 
 
 def _summary(trace: Json) -> Iterator[str]:

@@ -17,7 +17,7 @@ from pydantic import (
     ValidationError,
 )
 
-from asc.errors import AscError, PredicateError
+from asc.errors import AscError, PredicateError, beginning
 from broker.answers.refusal import ErrorText, RefusedLine
 from broker.body import Body, Text
 from broker.errors import QueryError
@@ -300,11 +300,12 @@ def plain_error(error: AscError) -> dict[str, Any]:
     >>> plain_error(QueryError("query id", "a b", "leave out the space"))["message"]
     "query id 'a b': leave out the space"
     """
+    # Not every float is JSON.
+    value = error.value if isinstance(error.value, (int, bool, type(None))) else beginning(str(error.value))
     return {
         "message": str(error),
-        "subject": error.subject,
-        # Not every float is JSON.
-        "value": error.value if isinstance(error.value, (str, int, bool, type(None))) else str(error.value),
+        "subject": beginning(error.subject),
+        "value": value,
         "remedy": error.remedy,
         "caret": (error.caret() or None) if isinstance(error, PredicateError) else None,
         "start": error.start if isinstance(error, PredicateError) else None,

@@ -11,6 +11,7 @@ from typing import Any
 from zlib import crc32
 
 from broker.errors import BrokerError
+from broker.failure import naming
 from broker.plans.offsets import Offsets
 
 _KEPT = 2
@@ -213,7 +214,7 @@ def write_synced(path: Path, text: str, *copies: Path) -> None:
     for aside in asides.values():
         # Not into a file that is there: a daemon that stands still may have it open, and write to it when it goes on.
         aside.unlink(missing_ok=True)
-        with aside.open("x", encoding="utf-8") as file:
+        with naming(aside), aside.open("x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

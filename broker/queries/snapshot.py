@@ -23,7 +23,7 @@ from asc.errors import AscError
 from asc.plan.parts import Part, parts_of, plan_of
 from asc.plan.plan import Plan
 from broker.config.config import Config
-from broker.failure import one_line
+from broker.failure import naming, one_line
 from broker.kafka.cluster import KafkaCluster
 from broker.layers.mark import LayerMark
 from broker.operators.kinds import definition_of
@@ -171,7 +171,7 @@ class Snapshots:
         name = f"{blake2b(content, digest_size=16).hexdigest()}.part"
         # Also where a file of that name is there: a file that was not read whole may be damaged.
         aside = self._folder / f"{name}.new"
-        with aside.open("wb") as file:
+        with naming(aside), aside.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -184,7 +184,11 @@ class Snapshots:
         name = f"queries-{standing.version}.arrow"
         aside = self._folder / f"{name}.new"
         options = pa.ipc.IpcWriteOptions(compression="lz4")
-        with pa.OSFile(str(aside), "wb") as sink, pa.ipc.new_stream(sink, _QUERIES, options=options) as writer:
+        with (
+            naming(aside),
+            pa.OSFile(str(aside), "wb") as sink,
+            pa.ipc.new_stream(sink, _QUERIES, options=options) as writer,
+        ):
             left = iter(standing)
             while rows := list(islice(left, _ROWS)):
                 writer.write_batch(_batch(rows, standing.unserved))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
+import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -53,6 +56,8 @@ _STOP_S = 15.0
 
 _LONG_S = 60.0
 """The duration of a batch after which it is logged: nothing of the stream is delivered meanwhile."""
+
+_DISK_FULL = os.strerror(errno.ENOSPC)
 
 _EARLIEST = -2
 """Spark's offset for the earliest record."""
@@ -301,7 +306,12 @@ class StreamJob:
         if said is not None:
             return said
         text = one_line(root_cause(self._error or error), 2_000)
-        return text.rpartition("terminated with exception: ")[2][:300]
+        text = text.rpartition("terminated with exception: ")[2][:300]
+        if _DISK_FULL in text:
+            # What Spark wrote is not said, and it writes to these two.
+            folders = f"'{self._folder}' or Spark's temporary folder '{tempfile.gettempdir()}'"
+            text = f"{text}: make room in {folders}"
+        return text
 
     # -- what it cannot go on with
 

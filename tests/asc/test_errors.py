@@ -50,3 +50,9 @@ def test_of_a_long_value_the_beginning_is_shown() -> None:
     assert text.startswith("unknown query 'xxx")
     assert text.endswith("xxx...: known are a, b")
     assert len(text) < 500
+
+
+def test_a_message_is_one_line_of_500_characters_whatever_it_is_made_of() -> None:
+    text = str(AscError("header " + "x" * 400, "y" * 400, "one\ntwo"))
+    assert (len(text), text.endswith("...")) == (500, True)
+    assert str(AscError("file", "x", "one\ntwo\r\nthree\u2028four")) == "file 'x': one"

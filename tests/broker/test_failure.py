@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from py4j.protocol import Py4JJavaError
 
-from broker.failure import is_of_dead_worker, one_line, root_cause
+from broker.failure import is_of_dead_worker, naming, one_line, root_cause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,6 +45,14 @@ def test_an_error_of_python_is_its_own_cause() -> None:
     error = ValueError("outer")
     error.__cause__ = OSError("inner")
     assert root_cause(error) is error
+
+
+def test_a_full_disk_is_told_with_the_file() -> None:
+    full = Path("/dev/full")
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"), naming(full):
+        full.write_text("x", "utf-8")
+    with pytest.raises(FileNotFoundError, match="'/no/file'"), naming(full):
+        Path("/no/file").read_bytes()
 
 
 def thrown(spark: SparkSession, error: Any) -> Py4JJavaError:

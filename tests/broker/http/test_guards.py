@@ -243,3 +243,23 @@ def test_without_a_token_foreign_hosts_and_pages_are_refused(
         for method in ("GET", "DELETE"):
             answer = client.request(method, "/v1/queries/x", headers=headers)
             assert answer.status_code == status, answer.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/none/{}", "/v1/queries/{}", "/v1/streams?{}=1", "/v1/check?{}", "/console/{}", "/v1/plan?block={}"]
+)
+def test_no_answer_repeats_what_is_long(config: Config, path: str) -> None:
+    app = create_app(Daemon(config), Access(), config.api, Audit())
+    with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+        long = "x" * 60_000
+        answer = client.get(path.format(long))
+        assert 400 <= answer.status_code < 504
+        assert len(answer.content) < 5_000
+        if "console" not in path:
+            message = answer.json()["error"]["message"]
+            assert len(message) <= 500
+            assert len(message.splitlines()) == 1
+        body = {long: 1, "where": {"a": [long]}, "stream": long}
+        answer = client.post("/v1/check", json=body)
+        assert answer.status_code == 400
+        assert len(answer.content) < 2_000

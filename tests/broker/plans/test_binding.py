@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from broker.errors import BrokerError
-from broker.plans.binding import BatchBindings, Binding, binding_text
+from broker.plans.binding import BatchBindings, Binding, binding_text, write_durably
 
 
 @pytest.fixture
@@ -37,6 +37,12 @@ def test_a_batch_keeps_its_first_version(tmp_path: Path, bindings: BatchBindings
     assert first == Binding(0, 41, {0: 5, 1: 7}, {})
     assert bindings.bind(0, 99) == first
     assert BatchBindings(tmp_path / "bindings", tmp_path / "spark").last() == first
+
+
+def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
+    (tmp_path / ".noted.new").symlink_to("/dev/full")
+    with pytest.raises(OSError, match=f"No space left on device: '{tmp_path}/.noted.new'"):
+        write_durably(tmp_path / "noted", "x")
 
 
 def test_the_last_two_are_kept(tmp_path: Path, bindings: BatchBindings) -> None:
