@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Callable
 
 _HIDDEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
 """Control characters, marks of direction, ends of lines."""
 
 _JOINERS = "\u200c\u200d"
 """That Persian, Hindi and emoji are written with."""
+
+_JOINS_NOTHING = re.compile(f"(?<![\u0600-\u1fff\u2190-\U0010ffff])[{_JOINERS}]")
+"""A joiner behind what is never joined: there it makes one name look like another."""
 
 _FEW = 32
 """Characters that are sought one after the other in less time than each of a text is looked at."""
@@ -23,13 +28,32 @@ def visible(text: str, kept: str = "") -> str:
     >>> visible("a\u202eb\x00\n", kept="\n\t")
     'a·b·\n'
     """
+    return _shown(text, kept, lambda char: "·")
+
+
+def spelled(text: str, kept: str = "") -> str:
+    r"""Return a text for a page: each character that :func:`visible` shows as a dot is spelled by its number.
+
+    >>> print(spelled("a\u202eb\x00\n", kept="\n\t").rstrip())
+    a\u202eb\x00
+    """
+    return _shown(text, kept, _number)
+
+
+def _number(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _shown(text: str, kept: str, shown: Callable[[str], str]) -> str:
     if text.isprintable():
         return text
     stays = _JOINERS + kept
     # Each character is looked up once, however often it stands there: what others wrote may be long.
     hidden = [char for char in set(text) if char not in stays and unicodedata.category(char) in _HIDDEN]
     if len(hidden) > _FEW:
-        return text.translate(dict.fromkeys(map(ord, hidden), "·"))
-    for char in hidden:
-        text = text.replace(char, "·")
-    return text
+        text = text.translate({ord(char): shown(char) for char in hidden})
+    else:
+        for char in hidden:
+            text = text.replace(char, shown(char))
+    return _JOINS_NOTHING.sub(lambda found: shown(found.group()), text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup, escape
 
-from broker.visible_text import visible
+from broker.visible_text import spelled
 
 _KEPT = "\n\t"
 """Of what is hidden: lines and tabs."""
@@ -18,7 +18,7 @@ def element(name: str, attributes: dict[str, object] | None = None, *children: o
     >>> element("p", {"class": "a"}, "1 < 2", element("b", None, "x"))
     Markup('<p class="a">1 &lt; 2<b>x</b></p>')
     """
-    given = "".join(f' {key}="{_escaped(value)}"' for key, value in (attributes or {}).items() if value is not None)
+    given = "".join(f' {key}="{text(str(value))}"' for key, value in (attributes or {}).items() if value is not None)
     if name in _EMPTY:
         return Markup(f"<{name}{given}/>")
     return Markup(f"<{name}{given}>{joined(*children)}</{name}>")
@@ -30,9 +30,20 @@ def joined(*children: object) -> Markup:
     >>> joined(element("b", None, "x"), " & ", None)
     Markup('<b>x</b> &amp; ')
     """
-    shown = (child if isinstance(child, Markup) else _escaped(child) for child in children if child is not None)
-    return Markup("".join(shown))
+    return Markup("".join(text(child) for child in children if child is not None))
 
 
-def _escaped(value: object) -> str:
-    return escape(visible(str(value), _KEPT))
+def text(value: object) -> Markup:
+    r"""Return a value as it stands on a page, in an element or an attribute: markup as it is, anything else as text.
+
+    Every template of the console has its values from here. What a browser would obey or hide is spelled.
+
+    >>> text("<a\u202eb>"), text(element("br"))
+    (Markup('&lt;a\\u202eb&gt;'), Markup('<br/>'))
+    """
+    return value if isinstance(value, Markup) else escape(spelled(str(value), _KEPT))
+
+
+def field(value: object) -> Markup:
+    """Return the value of a field of a form: each character as it is, for the form sends back what it holds."""
+    return escape(str(value))

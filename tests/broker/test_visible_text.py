@@ -8,7 +8,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.visible_text import visible
+from broker.visible_text import spelled, visible
 
 
 @given(st.text(), st.sampled_from(["", "\n\t"]))
@@ -27,6 +27,12 @@ def test_what_would_be_obeyed_or_hidden_is_a_dot() -> None:
     assert visible("a\x00\x1b[31m\u202e\u2066\ud800\r") == "a··[31m····"
     assert visible("می\u200cخواهم 👩\u200d🚀 é\n") == "می\u200cخواهم 👩\u200d🚀 é·"
     assert visible("می\u200cخواهم 👩\u200d🚀 é\n", "\n\t") == "می\u200cخواهم 👩\u200d🚀 é\n"
+
+
+def test_a_joiner_stays_where_something_is_joined() -> None:
+    assert visible("ad\u200dmin \u200c") == "ad·min ·"
+    assert spelled("ad\u200dmin\u202e\x07\U000e0001é") == r"ad\u200dmin\u202e\x07\U000e0001é"
+    assert spelled("می\u200cخواهم 👩\u200d🚀") == "می\u200cخواهم 👩\u200d🚀"
 
 
 def test_what_is_long_takes_no_longer_than_to_read_it() -> None:

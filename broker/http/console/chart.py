@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from broker.http.console.pages import duration_text
+from broker.pages.markup import text
 
 _WIDTH, _HEIGHT = 600, 140
 _LEFT, _BOTTOM, _TOP = 76, 22, 10
@@ -57,12 +58,13 @@ def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit:
         parts += [_drawn(number, piece, top) for piece in _pieces(line, times)]
     said = "; ".join(_said(line, times, unit) for line in lines)
     legend = Markup("").join(
-        Markup('<span class="key key-{}">{}</span> ').format(number, line.name) for number, line in enumerate(lines)
+        Markup('<span class="key key-{}">{}</span> ').format(number, text(line.name))
+        for number, line in enumerate(lines)
     )
     return Markup(
         '<figure class="chart"><figcaption>{} {}</figcaption>'
         '<svg viewBox="0 0 {} {}" role="img" aria-label="{}, the last hour. {}">{}</svg></figure>'
-    ).format(title, legend, _WIDTH, _HEIGHT, title, said, Markup("").join(parts))
+    ).format(text(title), legend, _WIDTH, _HEIGHT, text(title), text(said), Markup("").join(parts))
 
 
 def _pieces(line: Line, times: range) -> Iterator[list[tuple[float, float]]]:
@@ -83,8 +85,8 @@ def _drawn(number: int, piece: Sequence[tuple[float, float]], top: float) -> Mar
     points = [(_x(share), _y(value / top)) for share, value in piece]
     if len(points) == 1:
         return Markup('<circle class="point point-{}" cx="{:.1f}" cy="{:.1f}" r="2.5"/>').format(number, *points[0])
-    text = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    return Markup('<polyline class="line line-{}" points="{}"/>').format(number, text)
+    places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return Markup('<polyline class="line line-{}" points="{}"/>').format(number, places)
 
 
 def _said(line: Line, times: range, unit: str) -> str:
@@ -105,8 +107,8 @@ def _grid(top: float, unit: str) -> Markup:
     )
     ends = ((0.0, "start", "-60 min"), (0.5, "middle", "-30 min"), (1.0, "end", "now"))
     labels = Markup("").join(
-        Markup('<text class="axis" x="{}" y="{}" text-anchor="{}">{}</text>').format(_x(at), _HEIGHT - 4, anchor, text)
-        for at, anchor, text in ends
+        Markup('<text class="axis" x="{}" y="{}" text-anchor="{}">{}</text>').format(_x(at), _HEIGHT - 4, anchor, said)
+        for at, anchor, said in ends
     )
     return rules + labels
 
@@ -144,4 +146,4 @@ def bar(share: float, said: str) -> Markup:
     return Markup(
         '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="{}">'
         '<rect class="whole" width="100" height="8"/><rect class="part" width="{}" height="8"/></svg>'
-    ).format(escape(said), width)
+    ).format(text(said), width)

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from asc.errors import AscError, PredicateError
 from broker.errors import QueryError
 from broker.http.guards import CONSOLE
+from broker.pages.markup import field, text
 from broker.pages.words import folded, whole, words
 from broker.stream.latency import BOUNDS_S
 from broker.time_text import page_date, page_time
@@ -44,14 +45,21 @@ _FIELDS_MAX = 50
 
 
 class Pages:
-    """The templates of the console. All values of a page are escaped. ``logs_in``: whether a token is asked for."""
+    """The templates of the console. All values of a page are escaped, and what a browser would obey or hide is spelled.
+
+    The values of fields are left as they are, by the filter ``field``. ``logs_in``: whether a token is asked for.
+    """
 
     def __init__(self, *, logs_in: bool) -> None:
         self._templates = Environment(
-            loader=PackageLoader("broker.http.console"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+            loader=PackageLoader("broker.http.console"),
+            autoescape=True,
+            finalize=text,
+            undefined=StrictUndefined,
+            trim_blocks=True,
         )
         self._templates.filters.update(time=page_time, date=page_date, number=number_text, part=quoted_part)
-        self._templates.filters.update(words=words, whole=whole, folded=folded)
+        self._templates.filters.update(words=words, whole=whole, folded=folded, field=field)
         self._templates.filters.update(duration=duration_text, latency=latency_text)
         self._templates.globals.update(console=CONSOLE, logs_in=logs_in)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.pages.markup import Markup, element, joined
-from broker.visible_text import visible
+from broker.visible_text import spelled
 
 
 class Read(HTMLParser):
@@ -31,8 +31,8 @@ class Read(HTMLParser):
 @given(st.text(), st.text())
 def test_whatever_is_given_is_text(child: str, value: str) -> None:
     read = Read(element("p", {"title": value}, child))
-    assert read.tags == [("p", [("title", visible(value, "\n\t"))])]
-    assert read.text == visible(child, "\n\t")
+    assert read.tags == [("p", [("title", spelled(value, "\n\t"))])]
+    assert read.text == spelled(child, "\n\t")
 
 
 def test_markup_is_kept_and_a_text_of_the_same_letters_is_not() -> None:

@@ -206,4 +206,5 @@ def test_a_tuple_is_as_long_as_it_is_deep_and_is_cut(answer: dict[str, Any]) -> 
     (shown,) = re.findall(r'aria-label="tuple">([^<]*)</pre>', page)
     assert shown.startswith("{&#34;c0&#34;: {&#34;a&#34;: {")
     assert shown.endswith(" …")
-    assert len(html.unescape(shown)) < 17_000
+    # Of what is shown each hidden character is spelled.
+    assert len(html.unescape(shown).replace("\\u202e", ".")) < 17_000

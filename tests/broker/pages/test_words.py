@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.pages.words import folded, whole, words
-from broker.visible_text import visible
+from broker.visible_text import spelled
 
 LONG = "a" * 194
 
@@ -17,7 +17,7 @@ LONG = "a" * 194
 @given(st.text() | st.text("ab-/, \n", max_size=60))
 def test_the_text_stays_as_it_is(text: str) -> None:
     for shown in (words(text), whole(text), folded(text)):
-        assert html.unescape(re.sub(r"<[^>]*>", "", shown)) == visible(text, "\n\t")
+        assert html.unescape(re.sub(r"<[^>]*>", "", shown)) == spelled(text, "\n\t")
 
 
 def test_a_long_word_is_one_element_with_all_of_it() -> None:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import html
+import re
+from pathlib import Path
+
 import pytest
 from fastapi import Request
 
 from asc.errors import PredicateError
 from broker.errors import QueryError
+from broker.http.console import pages
+from broker.http.console.chart import Line, bar, chart
 from broker.http.console.pages import Pages, duration_text, form_of, latency_text, number_text, said
+from broker.pages.markup import text
 
 HOSTILE = "<script>alert(1)</script>\"'&{{ 1 }}"
 
@@ -94,3 +101,57 @@ def test_numbers_and_durations_that_are_none_or_out_of_range() -> None:
 )
 def test_a_duration_has_the_unit_of_its_size(seconds: float, text: str) -> None:
     assert duration_text(seconds) == text
+
+
+HIDDEN = "".join(
+    map(chr, (*range(9), *range(11, 32), *range(127, 160), 0x61C, *range(0x200B, 0x2010), 0x2028, 0x2029))
+) + "".join(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2060, 0xFEFF)))
+"""Controls but for tabs and line ends, marks of direction, characters without a width, line separators."""
+
+
+def template_names() -> list[str]:
+    return sorted(path.name for path in (Path(pages.__file__).parent / "templates").iterdir())
+
+
+@pytest.mark.parametrize("name", template_names())
+def test_no_template_shows_a_character_that_a_browser_obeys_or_hides(name: str) -> None:
+    """Each expression of each template passes the one filter; only the fields of forms pass the other one."""
+    templates = Pages(logs_in=True)._templates
+    assert templates.finalize is text
+    assert templates.from_string('{{ a }}<b title="{{ a }}">').render(a=HIDDEN) == '{0}<b title="{0}">'.format(
+        "".join(f"\\x{ord(one):02x}" if one < "\u0100" else f"\\u{ord(one):04x}" for one in HIDDEN)
+    )
+    assert templates.from_string("{{ a | field }}").render(a=f"<{HIDDEN}") == f"&lt;{HIDDEN}"
+    source = (Path(pages.__file__).parent / "templates" / name).read_text("utf-8")
+    assert "| safe" not in source
+    # What a form sends back is what it was given.
+    for value in re.findall(r'value="([^"]*)"', source) + re.findall(r"([^>]*)</textarea>", source):
+        if re.search(r"\{\{ [\w.]+", value):
+            assert re.search(r"\| field \}\}$", value) or set(re.findall(r"\{\{ ([\w.]+)", value)) <= OWN, (name, value)
+    # Of an option without a value its text is sent, which is spelled.
+    assert all(" value=" in option for option in re.findall(r"<option[^>]*", source))
+
+
+OWN = {"letter.partition", "letter.offset"}
+"""Numbers in hidden fields."""
+
+
+def test_a_form_sends_back_what_it_was_given() -> None:
+    where = f"s = '{HIDDEN}'\n\tAND n > 1"
+    form = {"id": "q", "stream": "s", "where": where, "topic": "t", "labels": f"a={HIDDEN}"}
+    values = {
+        **{"title": "New", "streams": {"s": "n INT", f"t{HIDDEN}": "n INT"}, "form": form, "may_change": True},
+        **{"query_id": None, "error": None},
+    }
+    page = bytes(Pages(logs_in=False).page("query_form.html", values).body).decode()
+    fields = re.findall(r"<textarea[^>]*>\n([^<]*)</textarea>", page)
+    assert [html.unescape(field) for field in fields] == [where, f"a={HIDDEN}"]
+    shown = re.sub(r'<textarea.*?</textarea>|value="[^"]*"', "", page, flags=re.DOTALL)
+    assert not set(HIDDEN) & set(shown)
+    assert "\\u202e" in shown
+
+
+def test_charts_spell_what_they_are_given() -> None:
+    line = Line(f"in{HIDDEN}", {7200: 4.0})
+    drawn = chart(f"Records {HIDDEN}", [line], now_s=7205, step_s=60, unit="records/s") + bar(0.5, HIDDEN)
+    assert not set(HIDDEN) & set(drawn)

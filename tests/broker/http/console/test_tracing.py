@@ -29,7 +29,7 @@ def test_a_record_is_picked_and_followed(
     send_to(topic, b'{"n": 70, "s": "Oslo"}')
     hostile = send_to(topic, b'{"n": 70, "s": "<script>"}')
     form = client.get("/console/trace", params={"stream": stream, "query": "con-late"}).text
-    assert f"<option selected>{stream}</option>" in form
+    assert f'<option value="{stream}" selected>{stream}</option>' in form
     (part,) = re.findall(r'hx-get="([^"]*)"', form)
 
     def picked(**asked: str) -> str:
@@ -41,7 +41,10 @@ def test_a_record_is_picked_and_followed(
     assert f'href="/console/trace?source={hostile}&amp;query=con-late">' in picked(stream=other, query=" con-late ")
     assert f"Topic {resting.config.streams[other].topic}" in page_text(picked(stream=other, query="con-none"))
     assert f"asc publish FILE --stream {other}." in page_text(picked(stream=other))
-    assert f"<option selected>{stream}</option>" in client.get("/console/trace", params={"query": "con-late"}).text
+    assert (
+        f'<option value="{stream}" selected>{stream}</option>'
+        in client.get("/console/trace", params={"query": "con-late"}).text
+    )
     page = client.get("/console/trace", params={"source": hostile, "query": "con-late"}).text
     assert f"{hostile} at con-late" in page_text(page)
     assert "con-late: " in page_text(page)
