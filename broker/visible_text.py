@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable
@@ -38,6 +39,15 @@ def spelled(text: str, kept: str = "") -> str:
     a\u202eb\x00
     """
     return _shown(text, kept, _number)
+
+
+def spelled_json(text: str) -> str:
+    r"""Return a JSON text of the same value that a terminal obeys nothing of: such characters are JSON's escapes.
+
+    >>> print(spelled_json('"a\u202eb"'))
+    "a\u202eb"
+    """
+    return _shown(text, "\n", lambda char: json.dumps(char)[1:-1] if char > "\xff" else f"\\u{ord(char):04x}")
 
 
 def _number(char: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from broker.visible_text import visible
+from broker.visible_text import spelled_json, visible
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -22,7 +22,7 @@ def json_option(command: Command) -> Command:
 
 def print_json(value: object) -> None:
     """One JSON document, indented."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    click.echo(spelled_json(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
 def terminal_width() -> int | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from broker.client.errors import RefusedError
+from broker.visible_text import spelled_json
 from cli.client import Json, kafka_of, kafka_options
 from cli.command import Command, examples
 from cli.patience import Patience
@@ -81,7 +82,7 @@ def subscribe(
         for delivery in found:
             patience.came()
             if as_json:
-                click.echo(json.dumps(record_json(delivery), ensure_ascii=False))
+                click.echo(spelled_json(json.dumps(record_json(delivery), ensure_ascii=False)))
             else:
                 click.echo(record_line(delivery))
 

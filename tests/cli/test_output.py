@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from broker.visible_text import visible
 from cli.output import counted, print_json, print_table, table_text
 
 
@@ -25,6 +26,15 @@ def test_no_cell_is_obeyed_by_a_terminal() -> None:
         "می\u200cخواهم",
         "Zürich 🚀",
     ]
+
+
+def test_no_json_is_obeyed_by_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    value = {"\x9b2J\x7f": ["\u202egnp.exe", "\U000e0001\u2028\x1b[2J\n", "ad\u200dmin", "می\u200cخواهم Zürich 🚀"]}
+    print_json(value)
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == value
+    assert visible(printed, "\n") == printed
+    assert "می\u200cخواهم Zürich 🚀" in printed
 
 
 def test_only_columns_of_numbers_alone_stand_right() -> None:
