@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import time
 import uuid
 from collections.abc import Callable
@@ -192,7 +194,7 @@ def begin_in_vain(
             assert list(judged) == list(conditions)
             raise error
 
-    with pytest.raises(type(error), match=str(error)):
+    with pytest.raises(type(error), match=re.escape(str(error))):
         begin()
 
 
@@ -241,6 +243,22 @@ def test_what_was_none_of_the_conditions_fault_is_not_held_against_them(
     begin_in_vain(anew(), pairs, conditions)
     with anew().judging(8, JudgedPairs(pairs, conditions)) as judged:
         assert list(judged) == list(conditions)
+
+
+def test_the_first_python_worker_of_a_batch_that_dies_is_not_held_against_conditions(
+    pairs: DataFrame, anew: Callable[[], ConditionInquiry]
+) -> None:
+    def died(batches: Any) -> Any:
+        yield from batches
+        os._exit(1)
+
+    with pytest.raises(Exception, match="exited unexpectedly") as caught:
+        pairs.sparkSession.range(1, numPartitions=1).mapInArrow(died, "id LONG").collect()
+    conditions = {LOW: condition(LOW)}
+    inquiry = anew()
+    for begun in (0, 1, 2):
+        begin_in_vain(inquiry, pairs, conditions, caught.value)
+        assert inquiry._noted.times == begun
 
 
 def test_a_batch_without_conditions_notes_nothing(pairs: DataFrame, anew: Callable[[], ConditionInquiry]) -> None:
