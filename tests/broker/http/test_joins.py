@@ -89,6 +89,26 @@ def test_a_join_may_be_a_line_of_a_load(api: TestClient, resting: Resting) -> No
     assert api.get("/v1/queries/loaded").json()["shapes"] == 3
 
 
+def test_a_join_that_would_take_too_long_is_refused_and_one_that_stands_goes_on(
+    api: TestClient, resting: Resting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert api.post("/v1/queries", json=body(resting)).status_code == 201
+    monkeypatch.setattr("asc.predicate.join.JoinPredicate.effort", lambda join, rows: 3_000_000)
+    check = {"stream": resting.stream("json"), "where": WHERE, "join": {"layer": "zones"}}
+    for answer in (
+        api.post("/v1/check", json=check),
+        api.post("/v1/queries", json={**body(resting), "id": "other"}),
+        api.put("/v1/queries/over", json={"where": f"{WHERE} AND n > 3"}),
+    ):
+        assert answer.status_code == 400, answer.text
+        assert "join of 3 shapes, about 3,000,000 operators" in answer.json()["error"]["message"]
+    for change in ({"labels": {"of": "joins"}}, {"paused": True}, {"paused": False}):
+        assert api.put("/v1/queries/over", json=change).status_code == 200
+    assert api.get("/v1/queries/over").json()["shapes"] == 3
+    assert api.put("/v1/layers/zones/shapes/s1", json=feature(1, high=7)).status_code == 200
+    assert api.get("/v1/queries/over").json()["shapes"] == 3
+
+
 def test_excluded_shapes_are_named(api: TestClient, resting: Resting) -> None:
     where = "ST_DWithin(zones.geometry, ST_Point(d, d), zones.radius)"
     assert api.post("/v1/queries", json=body(resting, id="near", where=where)).status_code == 201
