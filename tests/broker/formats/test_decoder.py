@@ -46,6 +46,9 @@ JSON_VALUES: list[tuple[bytes | None, Any]] = [
     (b'{"n": {"x": "q"}}', f"{MALFORMED}: column 'n.x' holds no INT"),
     (b'{"n": {"x": 1}, "a": "x"}', NO_INT),
     (b"\x00", NO_OBJECT),
+    (b'{"other": ' + b"[" * 999 + b"]" * 999 + b', "a": 1}', (1, None, None)),
+    (b'{"other": ' + b"[" * 1_000 + b"]" * 1_000 + b', "a": 1}', NO_OBJECT),
+    (b'{"n": ' + b'{"x": ' * 100_000 + b"1" + b"}" * 100_001, NO_OBJECT),
 ]
 CSV_VALUES: list[tuple[bytes | None, Any]] = [
     (b"1,x", (1, "x")),
