@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 from pathlib import Path
 
@@ -40,9 +41,13 @@ def test_a_batch_keeps_its_first_version(tmp_path: Path, bindings: BatchBindings
 
 
 def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
-    (tmp_path / ".noted.new").symlink_to("/dev/full")
-    with pytest.raises(OSError, match=f"No space left on device: '{tmp_path}/.noted.new'"):
-        write_durably(tmp_path / "noted", "x")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        with pytest.raises(OSError, match=f"File too large: '{tmp_path}/.noted.new'"):
+            write_durably(tmp_path / "noted", "x")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 def test_the_last_two_are_kept(tmp_path: Path, bindings: BatchBindings) -> None:
