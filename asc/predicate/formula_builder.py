@@ -223,16 +223,7 @@ class FormulaBuilder:
             if operator == "<=>":
                 return self._null_test(node, left.node)
             return Const(NULL)
-        found = self._compared(left, operator, literal)
-        if found is not None:
-            return found
-        self._suspect(left, right)
-        return self.whole(node)
-
-    def _suspect(self, left: Expression, right: Expression, *, is_listed: bool = False) -> None:
-        warning = types.suspicion(left, right, is_listed=is_listed)
-        if warning:
-            self.warnings[warning] = None
+        return self._compared(left, operator, literal) or self.whole(node)
 
     def _compared(self, subject: Expression, operator: str, literal: Literal) -> Formula | None:
         """A comparison with a constant other than NULL on the fast path; None where Spark must compute it."""
@@ -277,10 +268,7 @@ class FormulaBuilder:
             return None
         if right.type == pa.null():
             return Const(NULL)
-        found = self._compared(left, operator, right.literal)
-        if found is None:
-            self._suspect(left, right)
-        return found
+        return self._compared(left, operator, right.literal)
 
     def _in(self, node: Node) -> Formula:
         self._typer.of(node)  # checks the types
@@ -294,8 +282,6 @@ class FormulaBuilder:
             return Const(NULL)
         places = [position(space, literal, self._time_zone) for literal in constants]
         if None in places or not same_coercion(space.type, constants):
-            for value in values:
-                self._suspect(subject, value, is_listed=True)
             return self.whole(node)
         true = union_of([satisfying("=", place) for place in places if place is not None])
         return Atom(self._attribute(subject, space.type), true, EMPTY if len(constants) < len(literals) else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from asc.predicate.expression import Expression
-from asc.predicate.syntax import Node, Source, shortened
+from asc.predicate.syntax import Node, Source
 
 WRITE_OR = "|| joins texts: between conditions write OR"
 
@@ -19,9 +19,7 @@ def compared_with_null(source: Source, node: Node, left: Expression, right: Expr
         return None
     between = source.text[left.node.end : right.node.start]
     test = "IS NOT NULL" if "!" in between or "<>" in between else "IS NULL"
-    asked = shortened(source.text[value.node.start : value.node.end])
-    compared = shortened(source.text[node.start : node.end])
-    return f"{compared} is NULL for every record: write {asked} {test}"
+    return f"{source.written(node)} is NULL for every record: write {source.written(value.node)} {test}"
 
 
 def joined_conditions(left: Expression, right: Expression) -> str | None:

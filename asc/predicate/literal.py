@@ -26,8 +26,6 @@ _BEGINS_WITH_DATE = re.compile(r"(?!0000)(\d{4})-(\d{1,2})-(\d{1,2})(?![0-9])", 
 _BEGINS_WITH_YEAR = re.compile(r"[\s\x00-\x20]*[+-]?\d{4,7}(?![0-9])", re.ASCII)
 _BEGINS_WITH_HOUR = re.compile(r"[\s\x00-\x20]*(?:T\d|\d{1,2}:)", re.ASCII)
 _SAME_RULES_YEAR = 2000
-_NOT_FINITE = frozenset(("nan", "inf", "infinity"))
-"""Words for which Spark has a DOUBLE, in any case and with a sign."""
 
 _EPOCH_ORDINAL = dt.date(1970, 1, 1).toordinal()
 _SECOND = dt.timedelta(seconds=1)
@@ -193,20 +191,6 @@ def is_never_timestamp(text: str) -> bool:
     (True, False, False)
     """
     return is_never_date(text) and (is_off_calendar(text) or _BEGINS_WITH_HOUR.match(text) is None)
-
-
-def is_never_number(text: str) -> bool:
-    """Return whether Spark casts a text to no number: it has no digit, and is no infinity and no NaN.
-
-    >>> [is_never_number(text) for text in ("hot", "", "1e5", " -Infinity", "nan", "x1")]
-    [True, True, False, False, False, False]
-    """
-    return not any("0" <= character <= "9" for character in text) and not is_not_finite(text)
-
-
-def is_not_finite(text: str) -> bool:
-    """Return whether a text is one of Spark's words for an infinity or NaN, in any case and with a sign."""
-    return text.strip().lower().lstrip("+-") in _NOT_FINITE
 
 
 def is_time_word(text: str) -> bool:

@@ -177,13 +177,17 @@ class Source:
         """A PredicateError that points at ``text[start:end]``."""
         return PredicateError(subject, value, remedy, text=self.text, start=start, end=end)
 
+    def written(self, node: Node) -> str:
+        """Return the text of a node as the user wrote it, shortened."""
+        return shortened(self.text[node.start : node.end])
+
     def has_null(self, node: Node) -> bool:
         """Return whether a node is the NULL that the user wrote; a property of a shape may be one that has a type."""
         return self.text[node.start : node.end].upper() == "NULL"
 
     def error_at(self, node: Node, subject: str, remedy: str) -> PredicateError:
         """A PredicateError about a node, with the node's own text as the value."""
-        return self.error(subject, shortened(self.text[node.start : node.end]), remedy, node.start, node.end)
+        return self.error(subject, self.written(node), remedy, node.start, node.end)
 
 
 def shortened(text: str, length: int = 60) -> str:

@@ -28,12 +28,14 @@ from asc.predicate.pattern_work import PatternWork
 from asc.predicate.refusals import refusal
 from asc.predicate.row import row
 from asc.predicate.spatial import SPATIAL_FUNCTIONS, spatial_expression
+from asc.predicate.suspicion import suspicion, suspicions_of_list
 from asc.predicate.syntax import Node, Source
 from asc.predicate.unchanged import is_left_as_parsed
 from asc.schema import Schema
 
 ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "div"))
 DIVISIONS = frozenset(("/", "%", "div", "mod", "pmod"))
+_COMPARING = frozenset(("nullif", "equal_null"))
 _BITWISE = frozenset(("&", "|", "^"))
 _MAX_JOINED = 100
 _MAX_GROWTH = 100.0
@@ -133,7 +135,7 @@ class Typer:
 
     def _warn_of_zero(self, quotient: Expression, divisor: Expression) -> None:
         if divisor.literal is not None and divisor.literal.known and divisor.literal.value == 0:
-            self.warnings[f"{quotient.sql} divides by zero: it is NULL for every record"] = None
+            self.warnings[f"{self.source.written(quotient.node)} divides by zero: it is NULL for every record"] = None
 
     def _check_operand(self, side: Expression, operator: str) -> None:
         """PredicateError for an operand that Spark's operator does not take."""
@@ -155,6 +157,13 @@ class Typer:
         warning = compared_with_null(self.source, node, left, right)
         if warning:
             self.warnings[warning] = None
+        self._suspect(node, left, right)
+
+    def _suspect(self, node: Node, left: Expression, right: Expression) -> None:
+        """Warn where a comparison within a node looks like a mistake."""
+        warning = suspicion(self.source, node, left, right)
+        if warning:
+            self.warnings[warning] = None
 
     def check_between(self, node: Node) -> list[Expression]:
         """Subject and bounds of a BETWEEN; PredicateError where Spark compares no values of their types."""
@@ -163,6 +172,7 @@ class Typer:
             if not types.comparable("<", subject.type, bound.type):
                 names = f"{types.name(subject.type)} BETWEEN {types.name(bound.type)}:"
                 raise self.source.error_at(bound.node, names, types.comparison_remedy(subject, bound))
+            self._suspect(node, subject, bound)
         return parts
 
     def _special(self, node: Node) -> Expression:
@@ -250,6 +260,7 @@ class Typer:
                     remedy = types.comparison_remedy(other, side)
                     raise self.source.error_at(side.node, f"{types.name(kind)} IN {types.name(side.type)}:", remedy)
             first_of.setdefault(side.type, side)
+        self.warnings.update(dict.fromkeys(suspicions_of_list(self.source, node, sides[0], sides[1:])))
         kinds = [side.type for side in sides]
         if types.mixed_instants(kinds) and None in kinds:
             raise self.source.error_at(node, "IN with instants of several types:", "CAST them to one type")
@@ -265,7 +276,7 @@ class Typer:
         if trouble is not None:
             raise self.source.error_at(node, "||:", trouble)
         if pa.bool_() in kinds:
-            self.warnings[f"{sides[0].argument} || {sides[1].argument}: {WRITE_OR}"] = None
+            self.warnings[f"{self.source.written(node)}: {WRITE_OR}"] = None
         known = all(kind is not None and (kind == pa.string() or types.is_container(kind)) for kind in kinds)
         made = self.operator(node, "||", sides[0], sides[1], type_of_concatenation(kinds) if known else None)
         made.growth = self._count_joined(node, sides, sum(side.growth for side in sides if side.literal is None))
@@ -316,6 +327,7 @@ class Typer:
                 if not types.comparable("=", subject.type, condition.type):
                     names = f"{types.name(subject.type)} compared with {types.name(condition.type)}:"
                     raise self.source.error_at(when, names, types.comparison_remedy(subject, condition))
+                self._suspect(node, subject, condition)
             results.append(self.of(then))
             conditions.append(condition)
         if args:
@@ -394,6 +406,8 @@ class Typer:
             made.growth = self.count_grown(node, function.growth(call))
         if node.value in DIVISIONS:
             self._warn_of_zero(made, args[1])
+        if node.value in _COMPARING:
+            self._suspect(node, *args)
         return made
 
     def _beside(self, operand: Expression, other: Expression) -> str:

@@ -13,17 +13,7 @@ import pyarrow as pa
 
 from asc.predicate.expression import Expression
 from asc.predicate.interval_type import CALENDAR, IntervalType, spanned
-from asc.predicate.literal import (
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    Literal,
-    date,
-    is_never_date,
-    is_never_number,
-    is_never_timestamp,
-    is_not_finite,
-    timestamp,
-)
+from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
 from asc.spark_types import VARIANT, ddl_of_type
 
 Type: TypeAlias = "pa.DataType | None"
@@ -292,54 +282,6 @@ def comparison_remedy(left: Expression, right: Expression) -> str:
     if pa.binary() in pair:
         return "write X'hex digits'"
     return "compare values of one type, or CAST one of them"
-
-
-"""Numbers that have no literal, in lower case and without a sign."""
-
-
-def suspicion(left: Expression, right: Expression, *, is_listed: bool = False) -> str | None:
-    """Return a warning where a comparison that Spark makes by casting looks like a mistake; None where it does not.
-
-    ``is_listed``: the comparison is one of IN, which casts to STRING where one of its operands is one.
-    """
-    for side, other in ((left, right), (right, left)):
-        if side.literal is None or other.literal is not None or other.type is None:
-            continue
-        kind, text = side.literal.type, side.sql
-        if other.type == pa.string() and is_number(kind) and is_listed:
-            return f"{other.sql} is a string, with which IN compares the number {text} as a text: write '{text}'"
-        if other.type == pa.string() and is_number(kind):
-            cast = f"write CAST({other.sql} AS DOUBLE), or '{text}' to compare as text"
-            return f"{other.sql} is a string compared with a number: {cast}"
-        if kind == pa.string():
-            never = _never(str(side.literal.value), other.type)
-            if never is not None and not is_listed:
-                return f"{text} is no {never}: a comparison with it is NULL, and accepts no record"
-            if other.type == pa.date32():
-                plain = text if date(str(side.literal.value)) is not None else "'yyyy-mm-dd'"
-                return f"{other.sql} is a date compared with a string: write DATE {plain}"
-            if other.type in (TIMESTAMP, TIMESTAMP_NTZ):
-                word = "TIMESTAMP" if other.type == TIMESTAMP else "TIMESTAMP_NTZ"
-                plain = text if timestamp(str(side.literal.value), None) is not None else "'yyyy-mm-dd hh:mm:ss'"
-                return f"{other.sql} is a timestamp compared with a string: write {word} {plain}"
-            if is_number(other.type):
-                no_literal = is_not_finite(str(side.literal.value))
-                remedy = f"CAST({text} AS DOUBLE)" if no_literal else "the number without quotes"
-                return f"{other.sql} is a number compared with a string: write {remedy}"
-            if other.type == pa.bool_():
-                return f"{other.sql} is boolean compared with a string: write TRUE or FALSE"
-        if other.type == pa.bool_() and is_number(kind):
-            return f"{other.sql} is boolean compared with a number: write TRUE or FALSE"
-    return None
-
-
-def _never(text: str, target: Type) -> str | None:
-    """The name of what a text is cast to for a comparison, where it never is one; None where it may be."""
-    if target == pa.date32():
-        return "date" if is_never_date(text) else None
-    if target in (TIMESTAMP, TIMESTAMP_NTZ):
-        return "timestamp" if is_never_timestamp(text) else None
-    return "number" if is_number(target) and is_never_number(text) else None
 
 
 def castable(source: Type, target: pa.DataType, attempt: bool = False) -> bool:

@@ -129,7 +129,7 @@ WHOLE = [
     ("s > 5", "write CAST(s AS DOUBLE)"),
     ("n = '5'", "without quotes"),
     ("n > 'hot'", "'hot' is no number: a comparison with it is NULL, and accepts no record"),
-    ("n IN ('hot')", "n is a number compared with a string: write the number without quotes"),
+    ("n IN ('hot')", "'hot' is no number: n IN ('hot') accepts no record"),
     ("day > '2013-01-01'", "write DATE '2013-01-01'"),
     ("ts > '2013-01-01'", "write TIMESTAMP '2013-01-01'"),
     ("flag = 1", "write TRUE or FALSE"),

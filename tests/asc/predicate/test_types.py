@@ -137,33 +137,6 @@ def test_a_cast_of_instants_that_may_throw_is_guarded() -> None:
     assert not types.needs_guard(Expression(constant.sql, pa.date32(), NODE, literal=constant), TIMESTAMP)
 
 
-def test_suspicions_name_what_to_write() -> None:
-    column, text = Expression("n", pa.int32(), NODE), Literal("'5'", pa.string(), "5")
-    constant = Expression("'5'", pa.string(), NODE, literal=text)
-    assert "write the number without quotes" in (types.suspicion(column, constant) or "")
-    assert types.suspicion(constant, column) == types.suspicion(column, constant)
-    assert types.suspicion(column, column) is None
-
-
-@pytest.mark.parametrize(
-    ("column", "text", "written"),
-    [
-        (pa.date32(), "2024-02-29", "DATE '2024-02-29'"),
-        (pa.date32(), "2024", "DATE 'yyyy-mm-dd'"),
-        (TIMESTAMP, "2024-02-29 10:00:00", "TIMESTAMP '2024-02-29 10:00:00'"),
-        (TIMESTAMP_NTZ, "12:30", "TIMESTAMP_NTZ 'yyyy-mm-dd hh:mm:ss'"),
-        (pa.float64(), "-Infinity", "CAST('-Infinity' AS DOUBLE)"),
-    ],
-)
-def test_no_text_is_recommended_as_a_literal_that_is_none(column: pa.DataType, text: str, written: str) -> None:
-    constant = Literal(f"'{text}'", pa.string(), text)
-    found = types.suspicion(
-        Expression("c", column, NODE), Expression(constant.sql, pa.string(), NODE, literal=constant)
-    )
-    assert found is not None
-    assert found.endswith(f"write {written}")
-
-
 NULL_OR_TEXT = ("day", "list", "dict", "days", "instants", "by_instant", "place")
 """Casts refused though Spark makes them: a date's to a number is always NULL, a container's text is for display."""
 
