@@ -144,7 +144,7 @@ class Judge:
                 refused.update(
                     (i, fault) for i, one in candidates.items() if _is_fed(one) and one.query.stream == stream
                 )
-        if by_topic:
+        if any(one.query.topic in by_topic and one.query.id in self._stands.now for one in candidates.values()):
             # The queries that they would have replaced stay, and others may break a rule beside these.
             self._refuse_by_rules(candidates, refused)
         return missing

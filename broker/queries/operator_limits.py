@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from asc.errors import AscError
@@ -11,7 +11,7 @@ from asc.plan.plan import Plan
 from broker.config.config import Config
 from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
-from broker.operators.feed_destination import FeedDestination, destinations_in
+from broker.operators.feed_destination import FeedDestination
 from broker.operators.kinds import OPERATORS
 from broker.queries.candidate import Candidate
 
@@ -32,8 +32,11 @@ def excess_of_operators(
     ]
     replaced = {one.query.id for _, one in own}
     for stream in {one.query.stream for _, one in own}:
-        standing = destinations_in(plans[stream]) if stream in plans else []
-        used = _Used.of(each for each in standing if each.query.id not in replaced)
+        used = _Used(defaultdict(set), set())
+        # By the names in the table alone: to read the definitions of many takes longer than all else under the lock.
+        for each in plans[stream].destinations.used() if stream in plans else ():
+            if each.name not in replaced:
+                used.add(each.op, each.name, each.target)
         for position, one in own:
             destination = one.destination if one.query.stream == stream else None
             if destination is None:
@@ -51,17 +54,10 @@ class _Used:
     queries: defaultdict[str, set[str]]
     tracks: set[str]
 
-    @staticmethod
-    def of(destinations: Iterable[FeedDestination]) -> _Used:
-        used = _Used(defaultdict(set), set())
-        for destination in destinations:
-            used.add(destination)
-        return used
-
-    def add(self, destination: FeedDestination) -> None:
+    def add(self, op: str, query_id: str, track: str) -> None:
         """Count a query."""
-        self.queries[destination.track.op].add(destination.query.id)
-        self.tracks.add(destination.track.name)
+        self.queries[op].add(query_id)
+        self.tracks.add(track)
 
     def excess(self, limits: LimitsConfig, stream: str, destination: FeedDestination) -> QueryError | None:
         """Return the reason why one query more is too many; where it is not, count it."""
@@ -76,5 +72,5 @@ class _Used:
             full = f"stream '{stream}' has {limits.stream_tracks} tracks already"
             remedy = f"{full}: use the key, time and position of another query, or raise limits.stream_tracks"
             return QueryError("operator of query", query.id, remedy)
-        self.add(destination)
+        self.add(track.op, query.id, track.name)
         return None

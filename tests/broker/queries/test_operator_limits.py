@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from asc.plan.compiler import compile_plan
+from asc.plan.destination import Destination
+from asc.plan.plan import Query
 from asc.predicate import normalise
 from asc.schema import Schema
 from broker.config.config import Config, parse_config
@@ -66,3 +70,16 @@ def test_what_stands_counts_and_what_is_replaced_does_not(
     assert found.keys() == refused.keys()
     assert all(said in str(found[position]) for position, said in refused.items())
     assert excess_of_operators(own, changes, range(len(changes)), plans) == {}
+
+
+def test_what_stands_is_counted_without_its_definitions() -> None:
+    """To read the definitions of ten thousand queries takes most of a second, under the registrar's lock."""
+    standing = [replace(query, destination=replace(own, definition="")) for query, own in planned(candidate("a"))]
+    plans = {"s": compile_plan(standing)}
+    found = excess_of_operators(config(stream_event_queries=1), [candidate("b")], (), plans)
+    assert "has 1 already" in str(found[0])
+
+
+def planned(one: Candidate) -> list[tuple[Query, Destination]]:
+    """The queries of a candidate in plans that have an operator, each with it."""
+    return [(query, query.destination) for query in one.planned() if query.destination is not None]
