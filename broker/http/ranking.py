@@ -22,6 +22,9 @@ ACCEPTED, RATE, ERRORS = "accepted", "rate", "errors"
 _LOOKED_S = 0.25
 """The time that one page takes at most, as a search."""
 
+_AT_ONCE = 1_000
+"""The queries that are sorted first, and whose places become Python's numbers at once."""
+
 
 class Place(NamedTuple):
     """A place in a ranking, of a query and its figure: lower ones come behind it, and equal ones of later ids."""
@@ -123,12 +126,31 @@ def _counted(
     ids, figures = _figures(stream, figure)
     if beginning:
         figures = np.where(pc.starts_with(ids, beginning).to_numpy(zero_copy_only=False), figures, 0)
-    some = np.flatnonzero(figures if after is None else (figures > 0) & (figures <= after.figure))
-    first = ("", "") if after is None else (-after.figure, after.query_id)
-    for place in some[np.lexsort((some, -figures[some]))].tolist():
-        entry = (-int(figures[place]), str(ids[place]))
-        if after is None or entry > first:
-            yield *entry, name
+    is_behind = figures > 0
+    if after is not None:
+        # Here, not in the loop: it would pass a million equal figures before the first one behind the place.
+        is_later = pc.greater(ids, pa.scalar(after.query_id, pa.string())).to_numpy(zero_copy_only=False)
+        is_behind &= (figures < after.figure) | ((figures == after.figure) & is_later)
+    for place in _highest_first(figures, np.flatnonzero(is_behind)):
+        yield -int(figures[place]), str(ids[place]), name
+
+
+def _highest_first(figures: npt.NDArray[np.int64], places: npt.NDArray[np.int64]) -> Iterator[int]:
+    """Yield ascending places in the order of their figures, the highest first, and equal ones as they come.
+
+    Cost: a page needs few of a million, and these are sorted alone.
+    """
+    at_once = _AT_ONCE
+    while len(places):
+        own = figures[places]
+        least = np.partition(own, -at_once)[-at_once] if len(own) > at_once else own.min()
+        is_next = own >= least
+        some = places[is_next]
+        order = some[np.argsort(-own[is_next], kind="stable")]
+        for start in range(0, len(order), _AT_ONCE):
+            yield from order[start : start + _AT_ONCE].tolist()
+        places = places[~is_next]
+        at_once *= 8
 
 
 def _figures(stream: Stream, figure: str) -> tuple[pa.StringArray, npt.NDArray[np.int64]]:

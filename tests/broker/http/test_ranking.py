@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from broker.access.scope import Scope
 from broker.http.permitted import Permitted
-from broker.http.ranking import ACCEPTED, ERRORS, RATE, Place, Wanted, figure_of, ranked
+from broker.http.ranking import ACCEPTED, ERRORS, RATE, Place, Wanted, _counted, figure_of, ranked
 from broker.matching.query_counts import QueryCounts
 from broker.queries.change import Put, Remove
 from broker.queries.query import RegisteredQuery
@@ -101,3 +103,29 @@ def test_one_who_sees_some_is_told_of_no_others(
     assert ([query.id for query in page], place) == (["rank-own-1"], Place(7, "rank-own-1"))
     assert listed(own, ACCEPTED, 50) == ["rank-own-1", "rank-own-2"]
     assert ranked(own, ACCEPTED, Wanted(prefix="other"), None, 50) == ([], None)
+
+
+def test_equal_figures_before_a_place_are_not_passed_one_by_one(
+    resting: Resting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No bound of time holds within a loop over them."""
+    stream = resting.streams()[resting.stream("json")]
+    ids = pa.array([f"q{number:05}" for number in range(10_000)], pa.string())
+    counts = (ids, np.ones(len(ids), dtype=np.int64))
+    monkeypatch.setattr(stream, "figures", StreamFigures(stream.figures.lag, lambda: 0.0))
+    monkeypatch.setattr(stream.figures.delivered, "counts", lambda: counts)
+    steps = 0
+
+    def trace(*_: object) -> object:
+        nonlocal steps
+        steps += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)  # type: ignore[arg-type]  # a function that returns itself
+    try:
+        found = next(_counted("s", stream, ACCEPTED, "", Place(1, "q08999")))
+    finally:
+        sys.settrace(before)
+    assert found == (-1, "q09000", "s")
+    assert steps < 1_000
