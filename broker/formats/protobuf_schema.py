@@ -39,6 +39,9 @@ _MAP_ENTRY = re.compile(r"\boption\s+map_entry\s*=\s*true\s*;")
 _MARK = "asc_map_entry"
 """A reserved name, which a message with that option has while it is compiled."""
 
+_BETWEEN = re.compile(r"\s+|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_EDITION = re.compile(r"edition\s*=")
+
 
 @dataclass(frozen=True, slots=True)
 class ProtobufSchema:
@@ -55,7 +58,11 @@ class ProtobufSchema:
         """
         shown = " ".join(text.split())[:40]
         if len(text) + sum(len(own) for _, own in references) > _CHARS_MAX:
-            raise SchemaError("Protobuf schema", f"{shown}...", f"is longer than {_CHARS_MAX:,} characters")
+            raise SchemaError(
+                "Protobuf schema",
+                f"{shown}...",
+                f"is longer than {_CHARS_MAX:,} characters",
+            )
         if not is_installed():
             raise SchemaError("format", "protobuf", NOT_INSTALLED)
         with tempfile.TemporaryDirectory(prefix="asc-protobuf-") as folder:
@@ -64,7 +71,7 @@ class ProtobufSchema:
             for name, own in ((_FILE, text), *references):
                 path = root / PurePosixPath(name)
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(_MAP_ENTRY.sub(f'reserved "{_MARK}";', own), encoding="utf-8")
+                path.write_text(_marked(own), encoding="utf-8")
             described = _with_map_entries(_compiled(root, shown), shown)
         _check_ways(described, shown)
         return ProtobufSchema(described)
@@ -89,6 +96,18 @@ class ProtobufSchema:
         if not columns:
             raise SchemaError("Protobuf message", message.full_name, "has no fields: they are the columns")
         return Schema(pa.schema(columns))
+
+
+def _marked(text: str) -> str:
+    """Return the text of a file with a reserved name in place of each option ``map_entry``.
+
+    Of a file that begins with its edition the name is an identifier, of another one a string.
+    """
+    place = 0
+    while between := _BETWEEN.match(text, place):
+        place = between.end()
+    mark = _MARK if _EDITION.match(text, place) else f'"{_MARK}"'
+    return _MAP_ENTRY.sub(f"reserved {mark};", text)
 
 
 def _check_names(names: Sequence[str]) -> None:

@@ -79,6 +79,15 @@ def test_a_map_that_is_spelled_as_its_entries_is_a_map() -> None:
         ProtobufSchema.of_text('syntax = "proto3"; message R { option map_entry = true; int32 key = 1; }')
 
 
+def test_a_map_of_an_edition_may_be_spelled_as_its_entries() -> None:
+    syntax = next(line for line in AS_PRINTED.splitlines() if line.startswith("syntax"))
+    of_edition = AS_PRINTED.replace(syntax, '// syntax = "proto3";\n/* edition */ edition = "2023";')
+    assert ProtobufSchema.of_text(of_edition).fields(None).ddl() == "m MAP<STRING, BIGINT>, id BIGINT, name STRING"
+    text = 'syntax = "proto3"; import "rec.proto"; message R { q.v2.Rec rec = 1; }'
+    found = ProtobufSchema.of_text(text, [("rec.proto", of_edition)]).fields(None).ddl()
+    assert found == "rec STRUCT<m: MAP<STRING, BIGINT>, id: BIGINT, name: STRING>"
+
+
 NO_FILES = ("../up.proto", "/etc/up.proto", "a/../../up.proto", " ", "", ".", "a//b", "a/", "x" * 300, "a/" * 600 + "b")
 
 
