@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -65,22 +65,6 @@ def flags(**given: bool) -> dict[str, str]:
     {'keep_going': 'true'}
     """
     return {name: "true" for name, is_on in given.items() if is_on}
-
-
-def parts_of(content: bytes, size: int) -> Iterator[bytes]:
-    r"""Yield lines in parts of about so many bytes, none of which cuts a line; a longer line is one part.
-
-    >>> list(parts_of(b"a\nbb\nccc\n", 4))
-    [b'a\n', b'bb\n', b'ccc\n']
-    """
-    start = 0
-    while start < len(content):
-        end = content.rfind(b"\n", start, start + size) + 1
-        end = end or content.find(b"\n", start) + 1 or len(content)
-        if len(content) - start <= size:
-            end = len(content)
-        yield content[start:end]
-        start = end
 
 
 def _line(body: Body, number: int) -> bytes:

@@ -18,10 +18,11 @@ from broker.answers.predicate import CheckedPredicate, Trial
 from broker.answers.query import Applied, ExcludedShape, Join, Load, Query, Registered, Removed
 from broker.answers.stream import Ready, Streams
 from broker.answers.trace import Explanation, Trace
-from broker.client.bodies import Body, checked_body, checked_mapping, flags, given, ndjson_of, parts_of, query_body
+from broker.client.bodies import Body, checked_body, checked_mapping, flags, given, ndjson_of, query_body
 from broker.client.connection import Connection
-from broker.client.errors import ClientError, NoAnswerError, TooManyRequestsError, UnavailableError
+from broker.client.errors import ClientError, NoAnswerError, TooLargeError, TooManyRequestsError, UnavailableError
 from broker.client.layers import NDJSON, LayerClient
+from broker.client.load_parts import halved, part_at
 from broker.client.paths import block_path, load_path, query_path
 from broker.client.progress import Progress, followed
 from broker.client.refused import object_of, refused
@@ -33,7 +34,7 @@ _LOAD_TIMEOUTS = 10
 """The number of time-outs that a load, a join or a layer may last."""
 
 PART_BYTES = 16 << 20
-"""A load of more is sent in parts of about this size, as whole lines."""
+"""A load of more is sent in parts of at most this size, as whole lines."""
 
 _LOADS_TIMEOUT_S = 2.0
 _READY_POLL_S = 0.5
@@ -146,28 +147,43 @@ class Client:
         timeout_s = self._load_timeout_s
         if len(content) <= PART_BYTES:
             headers = {"Content-Type": NDJSON, **condition}
-            with followed(self.loads, progress):
-                answer = self._connection.asked(
-                    "POST", "/v1/queries", params=params, content=content, headers=headers, timeout=timeout_s
-                )
-            return cast("Applied", answer)
-        path = self._sent_in_parts(content)
+            try:
+                with followed(self.loads, progress):
+                    answer = self._connection.asked(
+                        "POST", "/v1/queries", params=params, content=content, headers=headers, timeout=timeout_s
+                    )
+                return cast("Applied", answer)
+            except TooLargeError as error:
+                size_bytes = halved(content, error)
+        else:
+            size_bytes = PART_BYTES
+        path = self._sent_in_parts(content, size_bytes)
         with followed(self.loads, progress):
             answer = self._connection.asked(
                 "POST", f"{path}/commit", params=params, json={}, headers=condition, timeout=timeout_s
             )
         return cast("Applied", answer)
 
-    def _sent_in_parts(self, content: bytes) -> str:
-        """Send the parts of a large load, of which nothing is made yet, and return its path."""
+    def _sent_in_parts(self, content: bytes, size_bytes: int) -> str:
+        """Send the parts of a large load, of which nothing is made yet, and return its path.
+
+        They are of ``size_bytes`` at most, and smaller where the daemon, or a proxy before it, takes none so large.
+        """
         begun = self._connection.asked("POST", "/v1/loads", json={})
         path = load_path(self._connection.field(begun, "id", str))
         headers = {"Content-Type": NDJSON}
+        number, start = 1, 0
         try:
-            for number, part in enumerate(parts_of(content, PART_BYTES), 1):
-                self._connection.asked(
-                    "PUT", f"{path}/parts/{number}", content=part, headers=headers, timeout=self._load_timeout_s
-                )
+            while start < len(content):
+                part = part_at(content, start, size_bytes)
+                try:
+                    self._connection.asked(
+                        "PUT", f"{path}/parts/{number}", content=part, headers=headers, timeout=self._load_timeout_s
+                    )
+                except TooLargeError as error:
+                    size_bytes = halved(part, error)
+                else:
+                    number, start = number + 1, start + len(part)
         except BaseException:
             with suppress(ClientError):
                 self._connection.asked("DELETE", path)

@@ -23,6 +23,7 @@ from broker.client.errors import (
     NoAnswerError,
     NotFoundError,
     RefusedError,
+    TooLargeError,
     UnauthorizedError,
     UnavailableError,
 )
@@ -31,7 +32,7 @@ from broker.daemon.daemon import Daemon
 from broker.http.server import ApiServer
 
 if TYPE_CHECKING:
-    from conftest import Site
+    from conftest import Resting, Site
 
 TOKEN = "a-secret-of-at-least-so-many-characters"
 
@@ -207,6 +208,26 @@ def test_a_wrong_token_ends_a_wait_where_it_is_tried(starting: Callable[..., Api
                 client.wait_until_ready(60, on_unready=client.streams)
             assert caught.value.status == 401
             assert TOKEN[:-1] not in f"{caught.value}{caught.value!r}"
+
+
+@pytest.mark.kafka
+@pytest.mark.spark
+def test_a_load_over_the_daemon_s_bound_goes_in_smaller_parts(resting: Resting) -> None:
+    """Also where the part that the client takes at first is within its own bound."""
+    api = resting.config.api.model_copy(update={"max_body_bytes": 1024, "port": 0})
+    config = resting.config.model_copy(update={"api": api})
+    server = ApiServer(config, resting)
+    stream = resting.stream("json")
+    bodies = [{"id": f"client-half-{n}", "where": f"n > {n}", "stream": stream, "topic": "halves"} for n in range(60)]
+    try:
+        with Client(server.start()) as client:
+            assert client.apply(bodies)["registered"] == 60
+            assert client.apply([{"remove": body["id"]} for body in bodies])["removed"] == 60
+            with pytest.raises(TooLargeError, match=r"raise api\.max_body_bytes"):
+                client.apply([{**bodies[0], "where": f"n > 1 {' ' * 2_000}"}, bodies[1]])
+            assert list(client.list(prefix="client-half-")) == []
+    finally:
+        server.stop()
 
 
 @pytest.mark.kafka
