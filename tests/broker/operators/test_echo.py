@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import pandas as pd
@@ -281,11 +282,16 @@ def test_a_kind_in_the_table_has_the_life_of_every_other(site: Site) -> None:
     assert [each.queries for each in found] == [["e1"], ["e1"]]
 
 
-def test_it_is_paused_resumed_applied_from_a_file_and_removed(site: Site) -> None:
+_APPLIED = (("e2", "n > 1"), ("e3", "n > 100"))
+
+
+def test_it_is_paused_resumed_applied_from_a_file_and_removed(site: Site, tmp_path: Path) -> None:
     topic, others = site.topic("applied"), site.topic("others")
     site.register("others", "n > 1", others, operator={"name": OP, "key": "upper(name)"})
-    answer = site.bulk([{**body("e2"), "topic": topic}, {**body("e3", "n > 100"), "topic": topic}])
-    assert answer.status_code == 200, answer.text
+    file, stream = tmp_path / "echoes.ndjson", site.stream("json")
+    lines = [{**body(query_id, where), "stream": stream, "topic": topic} for query_id, where in _APPLIED]
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert "2 registered" in asc(site, "query", "apply", str(file))
     publish(site, "cy")
     assert [each.key for each in echoes(site, topic, 1)] == [b"CY"]
     assert site.client.put("/v1/queries/e2", json={"paused": True}).status_code == 200
