@@ -149,7 +149,12 @@ class FeedQuery:
             try:
                 query.stop()
             except Exception as error:
-                LOG.warning("stream '%s': Spark did not stop its %s: %s", self._stream, self._name, one_line(error))
+                LOG.warning(
+                    "stream '%s': Spark did not stop the reader of %s: it ends with the daemon: %s",
+                    self._stream,
+                    self._name,
+                    one_line(error),
+                )
         if self._supervisor.is_alive():
             self._supervisor.join(timeout=_STOP_S)
 
@@ -172,7 +177,8 @@ class FeedQuery:
                 pause = _BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]
                 failures += 1
                 self.failures += 1
-                self.problem = f"{self._name} stopped and are started again every {pause} s: {self._cause(error)}"
+                said = f"the reader of {self._name} stopped and is started again in {pause} s"
+                self.problem = f"{said}: {self._cause(error)}"
                 LOG.error("stream '%s' %s (after %.0f s)", self._stream, self.problem, time.monotonic() - begun_s)
                 self._query = None
                 self._stopping.wait(pause)
@@ -195,7 +201,8 @@ class FeedQuery:
         while not self._stopping.is_set():
             ended = query.awaitTermination(_LOOK_S)  # type: ignore[arg-type]  # takes parts of a second
             if ended and not self._stopping.is_set():
-                raise BrokerError(f"{self._name} of stream", self._stream, "were stopped from outside")
+                remedy = "was stopped from outside: see the log of Spark; what it has not done is done after the start"
+                raise BrokerError(f"the reader of {self._name} of stream", self._stream, remedy)
             progress: Any = query._jsq.lastProgress()
             if progress is None:
                 continue

@@ -31,10 +31,12 @@ class Failing(FeedReader):
     def __init__(self, reasons: list[str]) -> None:
         self.reasons = reasons
         self.found: list[bytes] = []
+        self.session: SparkSession | None = None
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
         if self.reasons:
             raise RuntimeError(self.reasons.pop(0))
+        self.session = feed.sparkSession
 
         def write(batch: DataFrame, _: int) -> None:
             self.found += [bytes(row["message"]) for row in batch.orderBy("offset").collect()]
@@ -49,7 +51,9 @@ def awaited(holds: Any) -> None:
         time.sleep(0.05)
 
 
-def test_a_failure_is_told_and_mended(spark: SparkSession, kafka: EmbeddedKafka, tmp_path: Path) -> None:
+def test_a_failure_is_told_and_mended(
+    spark: SparkSession, kafka: EmbeddedKafka, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     topic = f"feed-{uuid.uuid4().hex[:12]}"
     admin = KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers)
     admin.create_topics({topic: {"num_partitions": 1, "replication_factor": 1}})
@@ -79,11 +83,16 @@ def test_a_failure_is_told_and_mended(spark: SparkSession, kafka: EmbeddedKafka,
     running.begin()
     awaited(lambda: running.failures == 1)
     assert running.problem is not None
-    assert running.problem.startswith("handed stopped and are started again every 1 s: no room")
+    assert running.problem.startswith("the reader of handed stopped and is started again in 1 s: no room")
     awaited(lambda: reader.found == [b"one"])
     awaited(lambda: running.problem is None and running.done == {0: 1})
     assert prepared == [0, 1]
+    assert reader.session is not None
+    for one in reader.session.streams.active:
+        one.stop()
+    awaited(lambda: running.failures == 2)
     running.stop()
+    assert "the reader of handed of stream 's': was stopped from outside: see" in caplog.text
     publish(b"two")
     # Where it has begun before, it begins at the start, after what is done.
     again = Failing([])
