@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from broker.operators.feed_task import FeedTally
 
-LOG = logging.getLogger("asc.events")
+LOG = logging.getLogger("asc.operators")
 
 _TIME_ZONE = "spark.sql.session.timeZone"
 _BACKOFF_S = (1, 2, 5, 10, 20)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from broker.failure import one_line
 
-LOG = logging.getLogger("asc.events")
+LOG = logging.getLogger("asc.operators")
 
 _FILE = "held.json"
 

@@ -23,7 +23,7 @@ from broker.stream.suspects import ChildTrial, child_master, guilty, slow
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-LOG = logging.getLogger("asc.events")
+LOG = logging.getLogger("asc.operators")
 
 _TIMES_IN_VAIN = 2
 """The number of starts of a batch before the cause of its end is looked for."""

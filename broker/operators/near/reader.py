@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-LOG = logging.getLogger("asc.events")
+LOG = logging.getLogger("asc.operators")
 
 _INTERVAL = "1 second"
 """The time between two batches: a tick is final only some seconds after it, so that a second more costs little."""
