@@ -1,1 +1,1 @@
-"""Operators as pure computation: the state and output of events, pairs and their kin over feed messages."""
+"""Operators as pure computation: the state and the outputs of each kind over feed messages."""

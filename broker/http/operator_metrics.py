@@ -38,7 +38,7 @@ _FORMS: tuple[tuple[MetricForm, _Values], ...] = (
         MetricForm(
             "asc_operator_observations_total",
             "counter",
-            "Records that were an observation, counted once for each holder: of events the track, of near the query",
+            "Records that were an observation, counted once for each track or query that holds it",
             _BY_OPERATOR,
         ),
         lambda status: {(): status.observations},

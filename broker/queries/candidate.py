@@ -117,8 +117,8 @@ class Candidate:
         """Return a query over the current layers as a candidate; AscError where it is refused.
 
         ``may_wait``: it is registered already, so that missing shapes are waited for, refused ones excluded, and the
-        effort of a join is not bounded. ``patiently``: Spark has all the time that it needs for the condition of a near
-        query. ``computed_max``, ``cancellation``: as :meth:`Members.of` has them.
+        effort of a join is not bounded. ``patiently``: Spark has all the time that it needs for the conditions of an
+        operator. ``computed_max``, ``cancellation``: as :meth:`Members.of` has them.
         """
         if query.join is None:
             predicate = analyser.normalise(query.where, shapes, may_wait=may_wait)

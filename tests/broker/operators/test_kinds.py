@@ -64,7 +64,7 @@ def shared_modules() -> list[Path]:
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_no_shared_module_knows_a_kind(name: str) -> None:
-    """A kind is imported, or its name compared, in its own packages and in the table alone."""
+    """A kind is imported, or its name compared or said, in its own packages and in the table alone."""
     found = []
     for path in shared_modules():
         place = str(path.relative_to(ROOT))
@@ -78,7 +78,28 @@ def test_no_shared_module_knows_a_kind(name: str) -> None:
                 sides = [node.left, *node.comparators]
                 if any(isinstance(side, ast.Constant) and side.value == name for side in sides):
                     found.append(f"{place}:{node.lineno} compares with {name!r}")
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found += [f"{place}:{node.lineno} says {said!r}" for said in _names_in(node.value, name, place)]
     assert found == []
+
+
+def _names_in(text: str, name: str, place: str) -> list[str]:
+    """The places of a literal or docstring that name a kind.
+
+    A name is a common word as well, and the command line has examples of each kind: there the noun alone tells.
+    """
+    noun = rf"\b{OPERATORS[name].noun}"
+    of_name = rf"\A{name}\Z|\b(?:of|operator|kind) `*{name}\b"
+    is_of_feeds = place.startswith(("broker/", "asc/operators/"))
+    return re.findall(f"{noun}|{of_name}" if is_of_feeds else noun, text)
+
+
+def test_a_kind_in_a_text_is_found() -> None:
+    said = "Records, counted once for each holder: of events the track, of near the query"
+    assert _names_in(said, "near", "broker/http/metrics.py") == ["of near"]
+    assert _names_in(said, "events", "broker/http/metrics.py") == ["of events"]
+    assert _names_in("time for the condition of a near query", "near", "broker/queries/a.py") == ["near query"]
+    assert _names_in("the edges near it", "near", "asc/spatial/refined.py") == []
 
 
 ALLOWED = {
