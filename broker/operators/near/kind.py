@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from broker.operators.feed_query import FeedReader
 
 _TRACK_PREFIX = "n"
-"""The first letter of the names of tracks, since form 1; nothing reads it."""
+"""The first letter of the names of tracks. It is how messages of form 1, which have no tags, are known as this kind's
+(:mod:`asc.operators.feed_form_1`); names stay as they are, so that states that began in form 1 go on.
+"""
 
 _RECORDS_MAX = 50_000
 """The most records of the feed in one batch. It may have as many ticks as observations, and a batch that fails repeats
