@@ -122,10 +122,10 @@ def apply(
     """Register the predicates of a file, or of all files in a folder.
 
     FILE (- for stdin) holds objects with the keys id and where and, if wanted, stream, topic, labels, paused,
-    expires_at: one a line (NDJSON), a JSON list of them, or, in JSON and TOML, a mapping of ids to them or to
-    predicates. What 'asc query list' prints with --json or --format is such a file; what only the daemon knows of a
-    query is excluded. Of DIR, all files that end in .toml, .json, .ndjson or .jsonl are read, those in folders within
-    it too.
+    expires_at, join and operator, as the API has them: one a line (NDJSON), a JSON list of them, or, in JSON and TOML,
+    a mapping of ids to them or to predicates. What 'asc query list' prints with --json or --format is such a file; what
+    only the daemon knows of a query is excluded. Of DIR, all files that end in .toml, .json, .ndjson or .jsonl are
+    read, those in folders within it too.
 
     All is made in one step, removals included; where one is refused, nothing is. A predicate that stands just so is
     left as it is. Ends with 1 when one was refused.
