@@ -28,8 +28,22 @@ from cli.token import token
 from cli.trace import trace
 from cli.version import version, version_option
 
+_OPERATORS = [str(command.name) for command in OPERATOR_COMMANDS]
+
+_HELP = f"""A message broker for standing SQL predicates over Kafka.
+
+Every record of a stream arrives in the topics of exactly the predicates that accept it.
+
+query, join, {", ".join(_OPERATORS)}, layer, publish, subscribe, trace, dead-letter and status ask the daemon that
+'asc serve' runs, on any host. No daemon is needed for demo, match, schema, bench, config, functions, runtime, token,
+completion, version, and for 'check --schema' of query, {" and ".join((", ".join(_OPERATORS[:-1]), _OPERATORS[-1]))}.
+
+Exit codes: 0, 1 for a failure, 2 for wrong use.
+"""
+
 
 @click.group(
+    help=_HELP,
     cls=FailureGroup,
     context_settings={"max_content_width": 110},
     epilog=examples(
@@ -46,16 +60,7 @@ from cli.version import version, version_option
 @click.option("--debug", is_flag=True, envvar="ASC_DEBUG", help="Show the stack trace of a failure (ASC_DEBUG).")
 @version_option
 def main(debug: bool) -> None:
-    """A message broker for standing SQL predicates over Kafka.
-
-    Every record of a stream arrives in the topics of exactly the predicates that accept it.
-
-    query, join, events, near, layer, publish, subscribe, trace, dead-letter and status ask the daemon that 'asc serve'
-    runs, on any host. No daemon is needed for demo, match, schema, bench, config, functions, runtime, token,
-    completion, version, and for 'check --schema' of query, events and near.
-
-    Exit codes: 0, 1 for a failure, 2 for wrong use.
-    """
+    """Run a command of asc."""
 
 
 for command in (

@@ -23,14 +23,13 @@ NO_INPUT = frozenset(
         *("broker.http.console.query_list:_COUNT_MAX", "cli.plain_rows:_DECIMAL_DIGITS_MAX"),
         "cli.input_files:_GZIP_RATIO_MAX",
         # Choices between two ways with the same answer.
-        *("asc.keys.grid:REGIONS_MAX", "asc.operators.near.positions:_LOOSE_MAX"),
-        *("asc.predicate.constant_text:_MAX_CHARS", "asc.predicate.functions.inferred_schema:_MAX_CHARS"),
+        *("asc.keys.grid:REGIONS_MAX", "asc.predicate.constant_text:_MAX_CHARS"),
+        "asc.predicate.functions.inferred_schema:_MAX_CHARS",
         *("cli.plain_backtest:_PAIRS_MAX", "cli.type_guess:_DEPTH_MAX", "cli.bboxdb_plan:_CHARS_MAX"),
         # Memories, which forget.
-        *("asc.operators.near.ticks:_TIMES_MAX", "asc.predicate.plain_reader:_FORMS_MAX"),
-        *("asc.predicate.plain_reader:_TERMS_MAX", "broker.adapting.stream_monitor:_WAITING_MAX"),
-        "broker.operators.near.kind:_RECORDS_MAX",
-        *("broker.matching.record_times:_BINS_MAX", "broker.operators.near.reader:_CONDITIONS_MAX"),
+        *("asc.predicate.plain_reader:_FORMS_MAX", "asc.predicate.plain_reader:_TERMS_MAX"),
+        "broker.adapting.stream_monitor:_WAITING_MAX",
+        "broker.matching.record_times:_BINS_MAX",
         *("broker.stream.analyser:_ACCEPTED_MAX", "broker.stream.analyser:_CONFIRMED_MAX"),
         "broker.stream.delivered:_ENTRIES_MAX",
         # What an answer shows.

@@ -15,6 +15,7 @@ from click.testing import Result
 
 import cli
 from cli.main import main
+from cli.operators.commands import OPERATOR_COMMANDS
 
 Run = Callable[..., Result]
 
@@ -175,3 +176,8 @@ def test_help_loads_neither_spark_nor_numba_nor_kafka(arguments: list[str]) -> N
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_help_lists_the_groups_of_all_kinds(run: Run) -> None:
+    names = ", ".join(str(group.name) for group in OPERATOR_COMMANDS)
+    assert f"query, join, {names}, layer" in " ".join(run("--help").output.split())

@@ -25,7 +25,7 @@ ROW_SCHEMA = pa.schema(
 )
 """An observation of an object; ``carried``: the values that a condition reads, as text."""
 
-_LOOSE_MAX = 50_000
+_LOOSE_KEPT = 50_000
 """The number of unfolded rows allowed, beyond as many as the folded ones."""
 
 _Ints = npt.NDArray[np.int64]
@@ -128,7 +128,7 @@ class Positions:
             self._fold()
             rows = self._with_room(rows, room)
         self._rows = pa.concat_tables([self._rows, rows]).combine_chunks()
-        if self.count - self._folded > self._folded + _LOOSE_MAX:
+        if self.count - self._folded > self._folded + _LOOSE_KEPT:
             self._fold()
         return int(rows.num_rows)
 

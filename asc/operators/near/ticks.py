@@ -30,7 +30,7 @@ from asc.operators.times import LAST_US, time_text
 PAIRS_MAX = 1_000_000
 """Pairs of one query at one tick: of a tick that has more nothing is told, but that it is left out."""
 
-_TIMES_MAX = 1_000
+_TIMES_KEPT = 1_000
 """Whose watermarks are remembered: the latest."""
 
 WIDEST_BYTES = 512
@@ -170,8 +170,8 @@ class Ticks:
     def _passed(self, watermarks: Watermarks) -> Iterator[PairEvent]:
         for time, come_us in watermarks.by_time.items():
             self._watermarks[time] = max(come_us, self._watermarks.get(time, come_us))
-        if len(self._watermarks) > _TIMES_MAX:
-            latest = sorted(self._watermarks.items(), key=lambda each: (each[1], each[0]))[-_TIMES_MAX:]
+        if len(self._watermarks) > _TIMES_KEPT:
+            latest = sorted(self._watermarks.items(), key=lambda each: (each[1], each[0]))[-_TIMES_KEPT:]
             self._watermarks = dict(latest)
         for watch in self._watches.values():
             watermark_us = watermarks.by_time.get(watch.query.time)

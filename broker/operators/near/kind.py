@@ -25,7 +25,7 @@ _TRACK_PREFIX = "n"
 (:mod:`asc.operators.feed_form_1`); names stay as they are, so that states that began in form 1 go on.
 """
 
-_RECORDS_MAX = 50_000
+_BATCH_RECORDS = 50_000
 """The most records of the feed in one batch. It may have as many ticks as observations, and a batch that fails repeats
 all of them.
 """
@@ -85,7 +85,7 @@ class NearKind:
         """Return the reader of observations of pairs."""
         from broker.operators.near.reader import NearReader
 
-        records_max = min(stream.records_max, _RECORDS_MAX)
+        records_max = min(stream.records_max, _BATCH_RECORDS)
         return NearReader(stream.name, stream.sink, records_max, analyser=stream.analyser, watch=stream.watch)
 
 

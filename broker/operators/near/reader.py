@@ -25,7 +25,7 @@ LOG = logging.getLogger("asc.operators")
 _INTERVAL = "1 second"
 """The time between two batches: a tick is final only some seconds after it, so that a second more costs little."""
 
-_CONDITIONS_MAX = 100
+_CONDITIONS_KEPT = 100
 """The most checked conditions that are kept; a stream has few near queries."""
 
 _HOLDS = {"own": "__asc_own", "other": "__asc_other"}
@@ -115,7 +115,7 @@ class NearReader(FeedReader):
     def _checked(self, text: str) -> NearCondition | None:
         """Return the condition of a text; None, with a line in the log once, for one that is refused by now."""
         if text not in self._conditions:
-            if len(self._conditions) >= _CONDITIONS_MAX:
+            if len(self._conditions) >= _CONDITIONS_KEPT:
                 self._conditions.clear()
             self._conditions[text] = self._read(text)
         return self._conditions[text]
