@@ -40,6 +40,9 @@ RECORDS = ("record", "error")
 Node = dict[str, Any]
 """One type of a schema, with its parts in it or as names: always a dictionary with ``type``, or ``union`` of nodes."""
 
+_AS_DDL = ": make it simpler, or write the schema as DDL"
+"""The remedy for a schema that is refused as a whole."""
+
 
 @dataclass(frozen=True, slots=True)
 class AvroSchema:
@@ -59,9 +62,9 @@ class AvroSchema:
         from fastavro.schema import SchemaParseException, UnknownType
 
         if sum(map(len, (text, *references))) > _CHARS_MAX:
-            raise SchemaError("Avro schema", f"{text[:40]}...", f"is longer than {_CHARS_MAX:,} characters")
+            raise SchemaError("Avro schema", f"{text[:40]}...", f"is longer than {_CHARS_MAX:,} characters{_AS_DDL}")
         if max(map(json_levels, (text, *references))) > _LEVELS_MAX:
-            raise SchemaError("Avro schema", f"{text[:40]}...", "is nested too deep")
+            raise SchemaError("Avro schema", f"{text[:40]}...", f"is nested too deep{_AS_DDL}")
         named: dict[str, Any] = {}
         try:
             for reference in references:
@@ -69,7 +72,7 @@ class AvroSchema:
             root = fastavro.parse_schema(json.loads(text), named)
             return AvroSchema._of_parsed(root, named, text)
         except RecursionError:
-            raise SchemaError("Avro schema", f"{text[:40]}...", "is nested too deep") from None
+            raise SchemaError("Avro schema", f"{text[:40]}...", f"is nested too deep{_AS_DDL}") from None
         except (ValueError, TypeError, KeyError, AttributeError, SchemaParseException, UnknownType) as error:
             said = f"is not one that Avro knows: {type(error).__name__} {str(error)[:200]}"
             raise SchemaError("Avro schema", f"{text[:40]}...", said) from None
@@ -89,14 +92,18 @@ class AvroSchema:
         for node, depth in self.nodes():
             nodes.append(node)
             if len(nodes) > _NODES_MAX:
-                raise SchemaError("Avro schema", f"{text[:40]}...", f"has more than {_NODES_MAX:,} types")
+                raise SchemaError("Avro schema", f"{text[:40]}...", f"has more than {_NODES_MAX:,} types{_AS_DDL}")
             if depth > _TYPES_DEEP_MAX:
-                raise SchemaError("Avro schema", f"{text[:40]}...", "is nested too deep")
+                raise SchemaError("Avro schema", f"{text[:40]}...", f"is nested too deep{_AS_DDL}")
         if not self._ends(nodes):
-            raise SchemaError("Avro schema", f"{text[:40]}...", "has a record that contains itself without an end")
+            raise SchemaError(
+                "Avro schema", f"{text[:40]}...", f"has a record that contains itself without an end{_AS_DDL}"
+            )
         self._check_values(text)
         if any(node["type"] == "fixed" and node["size"] > _FIXED_BYTES_MAX for node in nodes):
-            raise SchemaError("Avro schema", f"{text[:40]}...", f"has a fixed of more than {_FIXED_BYTES_MAX:,} bytes")
+            raise SchemaError(
+                "Avro schema", f"{text[:40]}...", f"has a fixed of more than {_FIXED_BYTES_MAX:,} bytes{_AS_DDL}"
+            )
         return self
 
     def _check_values(self, text: str) -> None:
@@ -115,10 +122,12 @@ class AvroSchema:
             taking[record["name"]] = any(self._takes_bytes(field["type"], taking) for field in record["fields"])
             values[record["name"]] = 1 + sum(map(count, parts_of(record)))
             if values[record["name"]] > _VALUES_MAX:
-                raise SchemaError("Avro schema", f"{text[:40]}...", f"has records of more than {_VALUES_MAX:,} values")
+                raise SchemaError(
+                    "Avro schema", f"{text[:40]}...", f"has records of more than {_VALUES_MAX:,} values{_AS_DDL}"
+                )
         arrays = (node for node, _ in self.nodes() if node["type"] == "array")
         if not all(self._takes_bytes(node["items"], taking) for node in arrays):
-            raise SchemaError("Avro schema", f"{text[:40]}...", "has an array whose items take no bytes")
+            raise SchemaError("Avro schema", f"{text[:40]}...", f"has an array whose items take no bytes{_AS_DDL}")
 
     def _records_inmost_first(self) -> Iterator[Node]:
         """Yield its records, each after all that are in it, but for those that it is in itself."""

@@ -61,7 +61,7 @@ class ProtobufSchema:
             raise SchemaError(
                 "Protobuf schema",
                 f"{shown}...",
-                f"is longer than {_CHARS_MAX:,} characters",
+                f"is longer than {_CHARS_MAX:,} characters: leave out what no record needs",
             )
         if not is_installed():
             raise SchemaError("format", "protobuf", NOT_INSTALLED)
@@ -81,7 +81,7 @@ class ProtobufSchema:
         found = messages_of(self.descriptors).named(name)
         if found is None:
             if name is None:
-                raise SchemaError("Protobuf schema", _FILE, "has no message")
+                raise SchemaError("Protobuf schema", _FILE, "has no message: write that of the records")
             raise SchemaError("Protobuf message", name, "is not in the schema: give its full name, with the package")
         return found
 

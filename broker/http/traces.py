@@ -93,7 +93,7 @@ def _stream(permitted: Permitted, body: TraceBody, query: RegisteredQuery | None
     name = body.stream
     if query is not None:
         if name not in (None, query.stream):
-            raise QueryError("query", query.id, f"is of stream '{query.stream}', not of '{name}'")
+            raise QueryError("query", query.id, f"is of stream '{query.stream}', not of '{name}': leave out stream")
         permitted.plan_of(query)
         name = query.stream
     if name is None and place is not None:
@@ -103,13 +103,14 @@ def _stream(permitted: Permitted, body: TraceBody, query: RegisteredQuery | None
         )
         if name is None and len(streams) > 1:
             topics = ", ".join(sorted(one.config.topic for one in streams.values()))
-            raise QueryError("source", str(place), f"is of no stream: they read {topics[:500]}")
+            raise QueryError("source", str(place), f"is of no stream: they read {topics[:200]}: name a record of one")
     stream = permitted.stream_of(name)
     if place is not None and place.topic == stream.dead_letter_topic:
         remedy = "is a dead letter: name the record that it came from, which its header asc-source has"
         raise QueryError("source", str(place), remedy)
     if place is not None and place.topic != stream.config.topic:
-        raise QueryError("source", str(place), f"is not of stream '{stream.name}', which reads '{stream.config.topic}'")
+        remedy = f"is not of stream '{stream.name}', which reads '{stream.config.topic}': name a record of that topic"
+        raise QueryError("source", str(place), remedy)
     return stream
 
 

@@ -178,7 +178,8 @@ class Planning:
                 continue
             try:
                 if query.stream not in self._config.streams:
-                    raise QueryError("stream", query.stream, "is not configured")
+                    remedy = "is not configured: name it in the configuration, or remove the query"
+                    raise QueryError("stream", query.stream, remedy)
                 if not query.paused:
                     check_destination(query.topic, query.stream, self._config)
                     most, analyser = self.options.spark_attributes, self._analysers[query.stream]

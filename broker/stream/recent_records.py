@@ -131,7 +131,7 @@ class RecentRecords:
                 self._turn.notify_all()
             self._turn.wait_for(lambda: gave_way() or not self._is_busy, _ANSWERED_WITHIN_S)
             if gave_way():
-                raise BrokerError("trial", None, "gave way to a newer one by the same caller")
+                raise BrokerError("trial", None, "gave way to a newer one by the same caller: wait for that")
             if caller is not None:
                 del self._newest[caller]
             if self._is_busy:

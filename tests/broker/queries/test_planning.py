@@ -74,7 +74,7 @@ def test_a_destination_that_the_configuration_took_since_is_not_served(spark: Sp
     assert unserved == {
         "own": "destination topic 'source-a': is the source topic of 'a' itself: choose another",
         "registry": "destination topic 'registry': is the registry of queries: choose another",
-        "elsewhere": "stream 'gone': is not configured",
+        "elsewhere": "stream 'gone': is not configured: name it in the configuration, or remove the query",
     }
 
 
