@@ -134,11 +134,24 @@ def _operator(name: str, op: str, status: Mapping[str, Any]) -> Iterator[str]:
     held = "not counted yet" if status["held"] is None else f"{status['held']:,}"
     queries = counted(status["queries"], "query")
     yield f"{name}: {op}: {queries}, {status['held_noun']} held: {held}; outputs: {outputs}{behind}"
+    lateness = f"{status['lateness_s']:g} s (lateness_s)" if "lateness_s" in status else "lateness_s"
     for time, at in status["watermarks"].items():
-        yield f"{name}: {op}: watermark of {time}: {at}; results of later times wait for records past lateness_s"
-    if excluded := status["excluded"]:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(excluded.items()))
-        yield f"{name}: {op}: excluded, of {status['observations'] + sum(excluded.values()):,}: {reasons}"
+        yield f"{name}: {op}: watermark of {time}: {at}; later results wait until a record after {at} + {lateness}"
+    yield from _excluded(f"{name}: {op}", status)
+
+
+def _excluded(subject: str, status: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the reasons for exclusions of the operators of one kind, those that are not of records apart."""
+    from asc.operators.exclusions import NOT_OF_RECORDS
+
+    excluded = sorted(status["excluded"].items())
+    if records := [(reason, count) for reason, count in excluded if reason not in NOT_OF_RECORDS]:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in records)
+        total = status["observations"] + sum(count for _, count in records)
+        yield f"{subject}: records excluded, of {total:,}: {reasons}"
+    if others := [(reason, count) for reason, count in excluded if reason in NOT_OF_RECORDS]:
+        reasons = ", ".join(f"{counted(count, NOT_OF_RECORDS[reason])} {reason}" for reason, count in others)
+        yield f"{subject}: excluded beside records: {reasons}"
 
 
 def _within(those: str, others: str, seconds: float) -> str:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from asc.operators.feed import Kind, Observation
 from asc.operators.times import FIRST_US, LAST_US
 
 KEY_BYTES_MAX = 1_024
 """The largest key of an object, in bytes: it is held for as long as the object is."""
+
+NOT_OF_RECORDS: Mapping[str, str] = MappingProxyType({"too_many_pairs": "tick", "unreadable": "message"})
+"""The reasons for which something other than a record is excluded, each with what it is."""
 
 
 @dataclass(slots=True)

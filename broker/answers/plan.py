@@ -142,6 +142,7 @@ class OperatorFigures(TypedDict):
     """The operators of one kind: their state, outputs by type, exclusions by reason, and watermarks.
 
     ``held``: the number of things in the state, which ``held_noun`` names; null where no batch has counted them.
+    ``lateness_s``: that of the stream, by which the watermarks are before its latest record.
     """
 
     queries: int
@@ -150,6 +151,7 @@ class OperatorFigures(TypedDict):
     observations: int
     outputs: dict[str, int]
     excluded: dict[str, int]
+    lateness_s: float
     watermarks: dict[str, str]
     lag_records: int | None
     failures: int

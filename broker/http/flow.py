@@ -37,6 +37,7 @@ def described_operators(stream: Stream) -> dict[str, Any]:
             "observations": status.observations,
             "outputs": status.outputs,
             "excluded": status.excluded,
+            "lateness_s": stream.config.lateness_s,
             "watermarks": {time: time_text(max(us, FIRST_US)) for time, us in status.watermarks_us.items()},
             "lag_records": status.lag_records,
             "failures": status.failures,
