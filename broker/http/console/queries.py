@@ -15,7 +15,7 @@ from broker.http.console.chart import Line, chart
 from broker.http.console.pages import Form, Pages, quoted_part, refusal_title, said
 from broker.http.console.query_form import FIELDS, alteration, altered, new_fields, shown_fields
 from broker.http.console.query_list import add_list
-from broker.http.flow import described_deliveries
+from broker.http.flow import described_deliveries, described_operators
 from broker.http.guards import CONSOLE
 from broker.http.last_matches import last_matches
 from broker.http.models import QueryBody, new_query, valid_body
@@ -57,7 +57,8 @@ def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         title = "Records accepted a minute"
         drawn = chart(title, [line], now_s=now_s, step_s=60, unit="a minute", is_whole=True)
         constructs = _constructs(permitted, query)
-        values = {"query": shown(permitted, query), "chart": drawn, "constructs": constructs}
+        reader = _reader(permitted, query)
+        values = {"query": shown(permitted, query), "chart": drawn, "constructs": constructs, "reader": reader}
         return pages.page("query.html", {"title": f"Query {query_id}", "may_change": permitted.may_change, **values})
 
     @router.get("/query/matches/{query_id:path}")
@@ -172,3 +173,15 @@ def _constructs(permitted: Permitted, query: RegisteredQuery) -> str | None:
         return str(explained(permitted, query.id, None)["text"])
     except AscError as error:
         return str(error)
+
+
+def _reader(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any] | None:
+    """Return the figures of the reader of its operator, of all queries of its kind on the stream.
+
+    None without permission, without an operator, or where the reader was not started.
+    """
+    stream = permitted.streams().get(query.stream)
+    if query.operator is None or stream is None or not permitted.sees_whole_streams:
+        return None
+    found: dict[str, Any] | None = described_operators(stream).get(query.operator.name)
+    return found

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 import uuid
@@ -282,15 +283,12 @@ def test_a_kind_in_the_table_has_the_life_of_every_other(site: Site) -> None:
     assert [each.queries for each in found] == [["e1"], ["e1"]]
 
 
-_APPLIED = (("e2", "n > 1"), ("e3", "n > 100"))
-
-
 def test_it_is_paused_resumed_applied_from_a_file_and_removed(site: Site, tmp_path: Path) -> None:
     topic, others = site.topic("applied"), site.topic("others")
     site.register("others", "n > 1", others, operator={"name": OP, "key": "upper(name)"})
     file, stream = tmp_path / "echoes.ndjson", site.stream("json")
-    lines = [{**body(query_id, where), "stream": stream, "topic": topic} for query_id, where in _APPLIED]
-    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    lines = [{**one, "stream": stream, "topic": topic} for one in (body("e2"), body("e3", "n > 100"))]
+    file.write_text("\n".join(map(json.dumps, lines)))
     assert "2 registered" in asc(site, "query", "apply", str(file))
     publish(site, "cy")
     assert [each.key for each in echoes(site, topic, 1)] == [b"CY"]
@@ -329,6 +327,10 @@ def test_it_is_in_plan_metrics_console_and_openapi(site: Site) -> None:
     page = site.client.get("/console/queries/e4").text
     assert "echo" in page
     assert "echoes name, saying here" in page
+    # Of its reader, and so of all queries of the kind.
+    rows = ("observations held", "records of the feed behind", "failures of the reader", "excluded: key")
+    assert all(f"<dt>{row}</dt>" in page for row in rows)
+    assert re.search(r"<dt>watermark of .*unix_micros\(_timestamp\)", page)
     schemas = site.client.get("/openapi.json").json()["components"]["schemas"]
     assert schemas["EchoBody"]["properties"]["says"]["description"] == "A text."
 
