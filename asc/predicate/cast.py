@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _COMPARING = frozenset(("=", "<=>", "<", "<=", ">", ">=", "in", "is", "collate"))
 
+_KEYWORDS = {"case_of": "CASE", "index": "[]", "struct": "STRUCT", "row": "STRUCT", "field": "a field", "neg": "-"}
+
 
 def cast(typer: Typer, node: Node) -> Expression:
     """A CAST or TRY_CAST; PredicateError for one that Spark has not."""
@@ -48,11 +50,24 @@ def cast(typer: Typer, node: Node) -> Expression:
 
 
 def check_collated(typer: Typer, node: Node) -> None:
-    """PredicateError where a collated text is more than compared: Spark may take the square of its length."""
+    """Refuse a collated text that is more than compared.
+
+    What an operation makes of it is collated again, and would be compared by its bytes here; LIKE and what seeks a text
+    may take the square of its length.
+    """
     for arg in node.args:
         if arg.op == "collate" and node.op not in _COMPARING and not (node.op == "call" and node.value == "collation"):
             remedy = "compare it by = <> < <= > >= <=> or IN, or use lower(text)"
-            raise typer.source.error_at(arg, "collated text that is not compared:", remedy)
+            raise typer.source.error_at(arg, f"{_name(typer, node)} of collated text:", remedy)
+
+
+def _name(typer: Typer, node: Node) -> str:
+    """Return what the user calls an operation: the name of its function, or its keyword."""
+    if node.op != "call":
+        return _KEYWORDS.get(node.op, node.op.upper())
+    # ILIKE is read as LIKE of the lower case of both.
+    is_written = node.value != "lower" or typer.source.text[node.start : node.end].lower().startswith("lower")
+    return str(node.value) if is_written else "ILIKE"
 
 
 def collated(typer: Typer, node: Node) -> Expression:

@@ -14,7 +14,10 @@ import pytest
 from pydantic import BaseModel
 
 import cli
+from asc.errors import PredicateError
+from asc.predicate import normalise
 from asc.predicate.functions import FUNCTIONS
+from asc.schema import Schema
 from broker.config.config import Config, StreamConfig, parse_config
 from broker.config.layers import LayerConfig
 from cli.reference import with_functions
@@ -96,6 +99,23 @@ def test_the_page_on_predicates_lists_every_function() -> None:
     page = (ROOT / "docs" / "predicates.md").read_text(encoding="utf-8")
     assert page == with_functions(page), "make it again: python -m cli.reference"
     assert all(f"| `{name}` |" in page for name in FUNCTIONS)
+
+
+def takes_constant_pattern(function: str) -> bool:
+    """Whether a call is refused for the regular expression that a record would bring."""
+    for arguments in ("s, t", "s, t, ''"):
+        try:
+            normalise(f"{function}({arguments}) IS NOT NULL", Schema.from_ddl("s STRING, t STRING"))
+        except PredicateError as error:
+            if "must be a constant string, or made of such ones" in str(error):
+                return True
+    return False
+
+
+def test_the_page_on_predicates_names_every_function_whose_pattern_is_a_constant() -> None:
+    page = (ROOT / "docs" / "predicates.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"a pattern of the record given to (.*?)\.\n?", page)
+    assert {name for name in FUNCTIONS if takes_constant_pattern(name)} == set(re.findall(r"`(\w+)`", listed))
 
 
 @pytest.mark.kafka

@@ -81,3 +81,23 @@ def test_the_text_of_a_container_is_longer_than_the_record() -> None:
     wide = ", ".join(f"{i} AS c{i}" for i in range(13))
     with pytest.raises(PredicateError, match="longer"):
         typed(f"CAST(struct({wide}) AS STRING)")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("upper(s COLLATE UTF8_LCASE) = 'a'", "upper"),
+        ("contains(s COLLATE UTF8_LCASE, 'a')", "contains"),
+        ("lower(s COLLATE UTF8_LCASE) = 'a'", "lower"),
+        ("s COLLATE UTF8_LCASE LIKE 'a%'", "LIKE"),
+        ("s COLLATE UTF8_LCASE ILIKE 'a%'", "ILIKE"),
+        ("s COLLATE UTF8_LCASE RLIKE 'a'", "RLIKE"),
+        ("s COLLATE UTF8_LCASE BETWEEN 'a' AND 'b'", "BETWEEN"),
+        ("CAST(s COLLATE UTF8_LCASE AS INT) = 1", "CAST"),
+        ("CASE s COLLATE UTF8_LCASE WHEN 'a' THEN c END", "CASE"),
+        ("(s COLLATE UTF8_LCASE || 'a') = 'b'", r"\|\|"),
+    ],
+)
+def test_the_refusal_of_a_collated_text_names_what_takes_it(text: str, name: str) -> None:
+    with pytest.raises(PredicateError, match=f"^{name} of collated text: 's COLLATE UTF8_LCASE': compare it by"):
+        typed(text)
