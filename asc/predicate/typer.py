@@ -252,11 +252,14 @@ class Typer:
 
     def _in(self, node: Node) -> Expression:
         sides = [self.of(arg) for arg in node.args]
-        # One type is found for all operands, so that each has to go with each; the types are few.
+        # One type is found for all operands: where one is a string, a string. Else each has to go with each, and the
+        # types are few.
+        has_string = any(side.type == pa.string() for side in sides)
         first_of: dict[pa.DataType | None, Expression] = {}
         for side in sides:
             for kind, other in first_of.items():
-                if not types.listable(kind, side.type):
+                beside_string = has_string and pa.string() not in (kind, side.type)
+                if not beside_string and not types.listable(kind, side.type):
                     remedy = types.comparison_remedy(other, side)
                     raise self.source.error_at(side.node, f"{types.name(kind)} IN {types.name(side.type)}:", remedy)
             first_of.setdefault(side.type, side)
@@ -310,7 +313,7 @@ class Typer:
         if node.op == "case_of":
             subject = self.of(args.pop(0))
             whens = [args[i] for i in range(0, len(args) - 1, 2)]
-            if types.mixed_instants([subject.type, *(self.of(when).type for when in whens)]):
+            if any(types.mixed_instants([subject.type, self.of(when).type]) for when in whens):
                 raise self.source.error_at(node, "CASE of instants of several types:", "CAST them to one type")
             text.append(subject.argument)
         results: list[Expression] = []

@@ -131,9 +131,10 @@ def sign_may_throw(data_type: Type) -> bool:
 
 
 def unifiable(candidates: Sequence[Type], strings_with: str) -> bool:
-    """Whether Spark finds a common type for the results of CASE, coalesce, greatest and the like.
+    """Return whether Spark finds a common type for the results of CASE, coalesce, greatest and the like.
 
     ``strings_with`` names what strings go together with: "numbers and instants" (coalesce, CASE) or "" (greatest).
+    Beside a string each of the others becomes one, whatever else there is.
     """
     kinds = {c for c in candidates if c is not None and c != pa.null()}
     families = {_family(kind) for kind in kinds}
@@ -141,8 +142,7 @@ def unifiable(candidates: Sequence[Type], strings_with: str) -> bool:
         return len(kinds) == 1 or _arrays_unifiable(kinds, strings_with)
     if len(families) <= 1:
         return True
-    families.discard("string")
-    return len(families) == 1 and bool(strings_with) and families <= _WITH_STRINGS
+    return "string" in families and bool(strings_with) and families - {"string"} <= _WITH_STRINGS
 
 
 def _arrays_unifiable(kinds: Iterable[pa.DataType], strings_with: str) -> bool:

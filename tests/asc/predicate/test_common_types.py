@@ -66,13 +66,24 @@ def rows(spark: SparkSession) -> DataFrame:
     return spark.sql(" UNION ALL ".join(selects)).coalesce(1).localCheckpoint()
 
 
+REFUSED_FOR_A_REASON = (
+    # Spark's analysis takes it, and its cast of TRUE throws.
+    "BOOLEAN and DECIMAL(1,1) cannot be compared",
+    "DECIMAL(1,1) and BOOLEAN cannot be compared",
+    "BOOLEAN compared with DECIMAL(1,1):",
+    "DECIMAL(1,1) compared with BOOLEAN:",
+    "CASE of instants of several types:",
+)
+"""Refusals of what Spark takes, which docs/predicates.md names."""
+
+
 def spelled(text: str) -> tuple[str, str] | None:
-    """The SQL that a batch computes for an expression or condition, beside Spark's own; None where it is refused."""
+    """Return the SQL that a batch computes for an expression or condition, beside Spark's own.
+
+    None where it is a constraint of a column; PredicateError where it is refused.
+    """
     is_condition = not text.startswith("CAST(")
-    try:
-        predicate = normalise(text if is_condition else f"{text} > '2'", SCHEMA)
-    except PredicateError:
-        return None
+    predicate = normalise(text if is_condition else f"{text} > '2'", SCHEMA)
     computed = [one for one in predicate.p_attributes if one.is_computed]
     if len(computed) != 1 or len(predicate.p_attributes) != 1:
         # Constraints of columns are of one type and a constant: the agreement of plain terms has them.
@@ -103,6 +114,17 @@ def differing(rows: DataFrame, pairs: Sequence[tuple[str, str]]) -> list[Any]:
     return [pairs[place] for place in sorted(wrong)]
 
 
+def is_analysed(rows: DataFrame, text: str) -> bool:
+    """Return whether Spark takes an expression."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        rows.selectExpr(text)
+    except AnalysisException:
+        return False
+    return True
+
+
 def triples(form: str) -> Iterator[tuple[str, str, str]]:
     """All triples that a form tells apart, those of constants alone left out."""
     for a, b, c in product(OPERANDS, OPERANDS, OPERANDS if "{c}" in form else OPERANDS[:1]):
@@ -116,9 +138,18 @@ def test_every_triple_of_types_is_computed_as_spark_computes_it(
 ) -> None:
     texts = [form.format(a=a, b=b, c=c) for a, b, c in part_of(triples(form), 101)]
     asked = [text if form in CONDITIONS else f"CAST({text} AS STRING)" for text in texts]
-    pairs = [pair for text in asked if (pair := spelled(text)) is not None]
-    assert len(pairs) > len(texts) // 20
-    wrong = [each for start in range(0, len(pairs), 40) for each in differing(rows, pairs[start : start + 40])]
+    pairs, refused = [], []
+    for text in asked:
+        try:
+            pairs.append(spelled(text))
+        except PredicateError as error:
+            if not any(reason in str(error) for reason in REFUSED_FOR_A_REASON):
+                refused.append(text)
+    assert len(pairs) + len(refused) > len(texts) * 4 // 5
+    compared = [pair for pair in pairs if pair is not None]
+    # An analysis that fails takes Spark long.
+    assert [text for text in part_of(refused[::5], 2) if is_analysed(rows, text)] == []
+    wrong = [each for start in range(0, len(compared), 40) for each in differing(rows, compared[start : start + 40])]
     assert wrong == []
 
 
@@ -130,10 +161,19 @@ CASES = (
     "ts IN (d, s)",
     "'2024-02-29' IN (d, ts)",
     "ntz IN (d, '2024-02-29 00:00:00')",
+    "s IN (d, i)",
+    "i IN (s, d)",
+    "i IN (d, '1')",
+    "x NOT IN (ntz, dec, s)",
+    "CAST(coalesce(s, d, i) AS STRING)",
+    "CAST(CASE WHEN b THEN d WHEN NOT b THEN x ELSE s END AS STRING)",
+    "CAST(CASE s WHEN d THEN 1 WHEN ts THEN 2 WHEN ntz THEN 3 END AS STRING)",
+    "CAST(array(i, s, ts)[1] AS STRING)",
+    "CAST(coalesce(array(d), array(i), array(s)) AS STRING)",
 )
 
 
-def test_instants_beside_a_string_are_compared_as_strings(rows: DataFrame) -> None:
+def test_what_stands_beside_a_string_becomes_one(rows: DataFrame) -> None:
     pairs = [pair for text in CASES if (pair := spelled(text)) is not None]
     assert len(pairs) == len(CASES)
     assert differing(rows, pairs) == []

@@ -78,6 +78,21 @@ def test_comparable_in_either_order(operator: str, left: pa.DataType, right: pa.
     assert types.comparable(operator, right, left) is compares
 
 
+@pytest.mark.parametrize(
+    ("kinds", "strings_with", "is_found"),
+    [
+        ([pa.string(), pa.date32(), pa.int32()], "numbers and instants", True),
+        ([pa.list_(pa.date32()), pa.list_(pa.int32()), pa.list_(pa.string())], "numbers and instants", True),
+        ([pa.date32(), pa.int32()], "numbers and instants", False),
+        ([pa.string(), pa.bool_(), pa.int32()], "numbers and instants", False),
+        ([pa.string(), pa.binary()], "numbers and instants", False),
+        ([pa.string(), pa.int32()], "", False),
+    ],
+)
+def test_all_beside_a_string_become_strings(kinds: list[pa.DataType], strings_with: str, is_found: bool) -> None:
+    assert types.unifiable(kinds, strings_with) is is_found
+
+
 def test_lists_cast_to_fewer_types_than_comparisons() -> None:
     assert types.comparable("=", pa.int32(), pa.bool_())
     assert not types.listable(pa.int32(), pa.bool_())
