@@ -11,7 +11,7 @@ WRITE_OR = "|| joins texts: between conditions write OR"
 
 
 def compared_with_null(source: Source, node: Node, left: Expression, right: Expression) -> str | None:
-    """The warning that a comparison with NULL, whose outcome is NULL, was meant as IS NULL; None for any other."""
+    """Return the warning that a comparison with NULL was meant as IS NULL; None for any other comparison."""
     if node.op == "<=>" or left.type == right.type or pa.null() not in (left.type, right.type):
         return None
     value, null = (right, left) if left.type == pa.null() else (left, right)

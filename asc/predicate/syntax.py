@@ -186,7 +186,7 @@ class Source:
         return self.text[node.start : node.end].upper() == "NULL"
 
     def error_at(self, node: Node, subject: str, remedy: str) -> PredicateError:
-        """A PredicateError about a node, with the node's own text as the value."""
+        """Return a PredicateError about a node, with the node's own text as the value."""
         return self.error(subject, self.written(node), remedy, node.start, node.end)
 
 

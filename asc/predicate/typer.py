@@ -149,7 +149,7 @@ class Typer:
             raise self.source.error_at(side.node, f"{types.name(side.type)} as an operand of {operator}:", wanted)
 
     def check_comparable(self, node: Node, left: Expression, right: Expression) -> None:
-        """PredicateError where Spark compares no values of these two types."""
+        """Refuse a comparison of two types that Spark does not compare, and warn of one that looks like a mistake."""
         if not types.comparable(node.op, left.type, right.type):
             subject = f"{types.name(left.type)} compared with {types.name(right.type)}:"
             remedy = joined_conditions(left, right) or types.comparison_remedy(left, right)
@@ -166,7 +166,7 @@ class Typer:
             self.warnings[warning] = None
 
     def check_between(self, node: Node) -> list[Expression]:
-        """Subject and bounds of a BETWEEN; PredicateError where Spark compares no values of their types."""
+        """Return subject and bounds of a BETWEEN; PredicateError where Spark compares no values of their types."""
         subject, *bounds = parts = [self.of(arg) for arg in node.args]
         for bound in bounds:
             if not types.comparable("<", subject.type, bound.type):

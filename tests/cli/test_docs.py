@@ -102,7 +102,7 @@ def test_the_page_on_predicates_lists_every_function() -> None:
 
 
 def takes_constant_pattern(function: str) -> bool:
-    """Whether a call is refused for the regular expression that a record would bring."""
+    """Return whether a call is refused for the regular expression that a record would bring."""
     for arguments in ("s, t", "s, t, ''"):
         try:
             normalise(f"{function}({arguments}) IS NOT NULL", Schema.from_ddl("s STRING, t STRING"))

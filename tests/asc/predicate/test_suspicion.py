@@ -126,7 +126,7 @@ _MOST_PLACES, _TRIED = 4, 12
 
 
 def calls() -> Iterator[str]:
-    """Calls of every function of the table with each number of arguments, some of each pool, passing or not."""
+    """Yield calls of every function of the table with each number of arguments, some of each pool, passing or not."""
     for name, function in FUNCTIONS.items():
         for count in range(max(1, function.least), min(function.most, max(function.least, _MOST_PLACES)) + 1):
             pools = [PLACES.get(name, {}).get(i, BY_SORT[function.sort(i)]) for i in range(count)]
@@ -135,7 +135,7 @@ def calls() -> Iterator[str]:
 
 
 def messages(text: str) -> tuple[str, ...]:
-    """What is said of a predicate: its warnings, or why it is refused."""
+    """Return what is said of a predicate: its warnings, or why it is refused."""
     try:
         return normalise(text, EVERY_TYPE).warnings
     except PredicateError as error:
