@@ -37,7 +37,10 @@ WITHOUT_TESTS = {
     "broker/plans/offsets.py": "names a type, and does nothing",
     "broker/operators/operator.py": "says what the operators do, which have tests of their own",
     **dict.fromkeys(
-        ("tools/faults/broker_process.py", "tools/faults/node.py", "tools/faults/rig.py", "tools/faults/soak.py"),
+        (
+            *("tools/faults/broker_process.py", "tools/faults/node.py", "tools/faults/operators.py"),
+            *("tools/faults/rig.py", "tools/faults/soak.py"),
+        ),
         "is what tests/tools/faults/test_faults.py runs on",
     ),
     **dict.fromkeys(("tools/fuzz/child.py", "tools/fuzz/target.py"), "is what tests/tools/fuzz/test_watch.py runs on"),

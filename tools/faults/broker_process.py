@@ -14,7 +14,7 @@ import httpx
 from tools.faults.processes import descendants
 
 _LOOK_S = 0.05
-_READY_S = 300.0
+_READY_S = 600.0
 _LINES_TOLD = 40
 
 

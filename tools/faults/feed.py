@@ -15,6 +15,8 @@ COLUMNS = {"n": "BIGINT", "g": "INTEGER", "s": "VARCHAR", "d": "DOUBLE"}
 DDL = "n BIGINT, g INT, s STRING, d DOUBLE"
 """The same for the broker."""
 
+Record = Callable[[int], tuple[bytes | None, bytes, list[tuple[str, bytes]]]]
+
 _WORDS = ("abc", "ABC", "Äpfel", "", "a%b", "zoë", None)
 _UNDECODABLE_EVERY = 101
 _PULSE_S = 0.05
@@ -41,16 +43,19 @@ def record_of(number: int) -> tuple[bytes | None, bytes, list[tuple[str, bytes]]
 class Feed:
     """Publishes records from number 0 on, ``per_s`` a second, until it is closed, in a thread of its own.
 
+    ``record``: key, value and headers of the record of a number.
+
     ``acknowledged``: partition, offset and number of what Kafka has confirmed. A send waits for as long as Kafka is
     away, and is not given up; ``failure`` says so where it was.
     """
 
-    def __init__(self, producer: Callable[..., Any], topic: str, per_s: float) -> None:
+    def __init__(self, producer: Callable[..., Any], topic: str, per_s: float, record: Record = record_of) -> None:
         # One request at a time under way: kafka-python then keeps the order also where one is sent again.
         self._producer = producer(
             delivery_timeout_ms=_DELIVERY_S, max_block_ms=_DELIVERY_S, max_in_flight_requests_per_connection=1
         )
         self._topic = topic
+        self._record = record
         self._per_s = per_s
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._publish, name="feed", daemon=True)
@@ -77,7 +82,7 @@ class Feed:
                 due = first + int((time.monotonic() - begun) * self._per_s)
                 # What was missed while Kafka was away comes afterwards, but not all in one pulse.
                 for number in range(self.count, min(due, self.count + round(self._per_s))):
-                    key, value, headers = record_of(number)
+                    key, value, headers = self._record(number)
                     sent = self._producer.send(self._topic, value, key=key, headers=headers)
                     sent.add_callback(self._note, number)
                     sent.add_errback(self._fail)

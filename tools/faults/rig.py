@@ -17,7 +17,11 @@ from broker.kafka.cluster import KafkaCluster
 from tools.faults.books import Arrived, Audit, Books, Published, duckdb_oracle
 from tools.faults.broker_process import BrokerProcess
 from tools.faults.feed import COLUMNS, DDL, Feed, record_of
+from tools.faults.moves import SOURCE as MOVES
+from tools.faults.moves import STREAM as MOVES_STREAM
 from tools.faults.node import Node
+from tools.faults.operators import Operators, stream_section
+from tools.faults.outputs import OutputAudit
 from tools.faults.small_disk import SmallDisk
 from tools.faults.subscribers import Subscribers
 
@@ -46,11 +50,13 @@ class Rig:
         self.kafka_disk = SmallDisk(folder / "kafka", _KAFKA_MB)
         self.node = Node(self.kafka_disk.folder / "data")
         self._port = free_port()
+        self._folder = folder
         self._config = folder / "asc.toml"
         self._per_s = per_s
         self._seed = seed
         self.broker = BrokerProcess(self._config, f"http://127.0.0.1:{self._port}")
         self._calm_until: dict[int, int] | None = None
+        self.operators: Operators | None = None
 
     def start(self) -> None:
         """Start Kafka, the broker, the records and the changes."""
@@ -60,8 +66,9 @@ class Rig:
         self._write_config()
         self.cluster = KafkaCluster(self.node.bootstrap_servers, KafkaConfig())
         self.client = self.cluster.client
-        self.cluster.create_topics([SOURCE, *TOPICS, EVERYTHING], {})
+        self.cluster.create_topics([SOURCE, MOVES, *TOPICS, EVERYTHING], {})
         self.add_partition()
+        self.operators = Operators(self._folder, self.cluster, self._kafka_section, self._per_s / 3)
         self.broker.launch()
         self.broker.await_ready()
         self.subscribers = Subscribers(self.broker.client, TOPICS, stream=STREAM, seed=self._seed)
@@ -69,6 +76,7 @@ class Rig:
         self.feed = Feed(self.client.producer, SOURCE, self._per_s)
         self._arrivals = _Arrivals(self.client)
         self._arrivals.start()
+        self.operators.start(self.broker.client)
         self.feed.start()
         self.subscribers.start()
         self.await_delivery()
@@ -76,6 +84,8 @@ class Rig:
     def close(self) -> None:
         """Stop what runs."""
         self.broker.kill()
+        if self.operators is not None:
+            self.operators.close()
         self.node.stop()
         for disk in (self.checkpoint_disk, self.kafka_disk):
             disk.unmount()
@@ -118,8 +128,10 @@ class Rig:
         """How many records the query that accepts each has been seen to receive."""
         return self._arrivals.count
 
-    def settle(self) -> Audit:
-        """Publish and change no more, wait until all has arrived that had to, and hold it against the books."""
+    def settle(self) -> tuple[Audit, OutputAudit]:
+        """Publish and change no more, wait until all has arrived that had to, and hold it against the books; the
+        outputs of operators against those of a broker without faults.
+        """
         self.subscribers.close()
         self.subscribers.check_standing()
         self.feed.close()
@@ -134,7 +146,8 @@ class Rig:
         for partition, offset, number in self.feed.acknowledged:
             if known.get((partition, offset)) != record_of(number)[1]:
                 audit.missing.append(f"{SOURCE}-{partition}-{offset}: acknowledged by Kafka, and not there")
-        return audit
+        assert self.operators is not None
+        return audit, self.operators.settle()
 
     def _await_all(self, books: Books) -> list[Arrived]:
         outstanding, since = -1, time.monotonic()
@@ -170,11 +183,14 @@ class Rig:
         finally:
             consumer.close()
 
+    def _kafka_section(self, registry_topic: str) -> str:
+        servers = f'bootstrap_servers = "{self.node.bootstrap_servers}"'
+        return f'[kafka]\n{servers}\nregistry_topic = "{registry_topic}"\n'
+
     def _write_config(self) -> None:
         self._config.write_text(
             f"""
-            [kafka]
-            bootstrap_servers = "{self.node.bootstrap_servers}"
+            {self._kafka_section("asc.queries")}
             [api]
             port = {self._port}
             [spark]
@@ -187,6 +203,7 @@ class Rig:
             topic = "{SOURCE}"
             format = "json"
             schema = "{DDL}"
+            {stream_section(MOVES_STREAM)}
             """,
             "utf-8",
         )

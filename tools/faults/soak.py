@@ -15,6 +15,7 @@ import click
 
 from tools.faults.books import Audit
 from tools.faults.faults import FAULTS, Fault
+from tools.faults.outputs import OutputAudit
 from tools.faults.rig import Rig
 
 _QUIET_S = 3.0
@@ -35,7 +36,9 @@ class Made:
         return f"{self.fault:<42} ready after {self.ready_s:6.1f} s, delivering after {self.delivered_s:6.1f} s"
 
 
-def soak(rig: Rig, faults: Sequence[Fault], minutes: float, *, tell: bool = True) -> tuple[list[Made], Audit]:
+def soak(
+    rig: Rig, faults: Sequence[Fault], minutes: float, *, tell: bool = True
+) -> tuple[list[Made], Audit, OutputAudit]:
     """Make faults drawn at random until the time is over, each of them once where the time allows it first; then the
     books. RuntimeError where the broker does not come back, or the API answered otherwise than it should.
     """
@@ -50,7 +53,7 @@ def soak(rig: Rig, faults: Sequence[Fault], minutes: float, *, tell: bool = True
         made.append(suffer(rig, fault))
         _say(str(made[-1]), tell)
         time.sleep(_QUIET_S)
-    return made, settled(rig)
+    return made, *settled(rig)
 
 
 def suffer(rig: Rig, fault: Fault) -> Made:
@@ -63,12 +66,14 @@ def suffer(rig: Rig, fault: Fault) -> Made:
     return Made(fault.name, ready_s, time.monotonic() - begun)
 
 
-def settled(rig: Rig) -> Audit:
-    """The books of a rig. RuntimeError where the API answered otherwise than it should."""
-    audit = rig.settle()
+def settled(rig: Rig) -> tuple[Audit, OutputAudit]:
+    """The books of a rig, and the ledger of its operators. RuntimeError where the API answered otherwise than it
+    should.
+    """
+    audits = rig.settle()
     if rig.subscribers.failures:
         raise RuntimeError(f"the API: {rig.subscribers.failures[0]} (seen: {len(rig.subscribers.failures)})")
-    return audit
+    return audits
 
 
 def _say(line: str, tell: bool) -> None:
@@ -89,7 +94,7 @@ def main(minutes: float, seed: int | None, per_s: float) -> None:
         rig = Rig(Path(folder), seed=seed, per_s=per_s)
         try:
             rig.start()
-            made, audit = soak(rig, FAULTS, minutes)
+            made, audit, outputs = soak(rig, FAULTS, minutes)
         except RuntimeError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(1)
@@ -99,7 +104,8 @@ def main(minutes: float, seed: int | None, per_s: float) -> None:
     _say(f"{len(made)} faults; slowest: {slowest}", True)
     _say(f"{rig.subscribers.changes:,} changes of queries, {rig.subscribers.sent_again:,} requests sent again", True)
     _say(str(audit), True)
-    sys.exit(0 if audit.sound else 1)
+    _say(str(outputs), True)
+    sys.exit(0 if audit.sound and outputs.sound else 1)
 
 
 if __name__ == "__main__":

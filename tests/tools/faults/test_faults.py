@@ -38,7 +38,10 @@ def test_each_record_comes_once_and_in_order_until_a_fault_and_none_is_lost_by_o
     assert len(chosen) >= len(CHOSEN) - 1
     for fault in chosen.values():
         print(suffer(rig, fault))
-    audit = settled(rig)
+    audit, outputs = settled(rig)
     print(audit)
+    print(outputs)
     assert audit.sound, str(audit)
+    assert outputs.sound, str(outputs)
+    assert outputs.outputs > 50
     assert audit.pairs > 10 * len(rig.subscribers.lives) > 1_000

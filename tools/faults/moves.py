@@ -1,0 +1,46 @@
+"""Objects that move: records of a second stream, and the queries with an operator over them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+STREAM = "moves"
+SOURCE = "moves-in"
+DDL = "k STRING, x DOUBLE, y DOUBLE"
+SETTINGS = "lateness_s = 0.0"
+
+STEP_S = 0.01
+"""The event time from one record to the next: a function of the offset, the same however often it is sent."""
+
+_TIME = f"timestamp_micros(_offset * {round(STEP_S * 1_000_000)})"
+_OBJECTS = 12
+
+_EVENTS = {"name": "events", "key": "k", "time": _TIME, "events": ["enter", "exit"], "lost_after_s": 1000}
+_NEAR = {"name": "near", "key": "k", "time": _TIME, "position": "ST_Point(x, y)", "window_s": 2.0, "every_s": 0.5}
+
+QUERIES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "east": {"where": "x > 2", "operator": _EVENTS},
+        "north": {"where": "y > 0 AND k <> 'o3'", "operator": {**_EVENTS, "dwell_s": 0.3}},
+        "close": {"where": "TRUE", "operator": {**_NEAR, "distance_m": 150_000.0, "events": ["pair"]}},
+        "met": {
+            "where": "x > -5",
+            "operator": {**_NEAR, "distance_m": 300_000.0, "events": ["near", "apart"], "on": "a.y < 8 AND b.y < 8"},
+        },
+    }
+)
+"""The queries by id, without their topics. What they put out is a function of the records in their order alone: the
+records are in one partition, and no time in it is before another one.
+"""
+
+
+def move_of(number: int) -> tuple[bytes | None, bytes, list[tuple[str, bytes]]]:
+    """Key, value and headers of the record of that number: an object on its way around."""
+    own = number % _OBJECTS
+    turn = number / (700 + 90 * own)
+    x, y = (4 + own / 3) * math.sin(turn), (9 - own / 2) * math.cos(1.7 * turn)
+    return None, json.dumps({"k": f"o{own}", "x": round(x, 4), "y": round(y, 4)}).encode(), []

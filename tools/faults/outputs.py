@@ -1,0 +1,67 @@
+"""Outputs of operators under faults, held against those of a broker without any over the same records."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+
+from broker.consuming.consume import Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class OutputAudit:
+    """What is wrong, a line each; how many outputs there had to be, and how many came again."""
+
+    missing: list[str] = field(default_factory=list)
+    unwanted: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    outputs: int = 0
+    repeats: int = 0
+
+    @property
+    def sound(self) -> bool:
+        return not (self.missing or self.unwanted or self.changed)
+
+    def __str__(self) -> str:
+        wrong = [
+            f"{len(lines)} {name} (first: {lines[0]})"
+            for name, lines in (("missing", self.missing), ("unwanted", self.unwanted), ("changed", self.changed))
+            if lines
+        ]
+        counted = f"{self.outputs:,} outputs of operators, {self.repeats:,} of them again"
+        return f"{counted}; {'; '.join(wrong) or 'equal to those without faults'}"
+
+
+def output_audit(calm: Iterable[Delivery], arrived: Iterable[Delivery], *, written: int, until_s: float) -> OutputAudit:
+    """Hold the outputs that arrived, repeats dropped, against those of a broker without faults.
+
+    ``calm`` and ``arrived``: as ``broker.consume`` gives them. ``written``: how many records the topics of ``arrived``
+    have, repeats and all. ``until_s``: the event time up to which both must have all outputs.
+    """
+    expected = {str(each.identity): _content(each) for each in calm if time_s(each) < until_s}
+    found = list(arrived)
+    own = [each for each in found if time_s(each) < until_s]
+    missing = expected.keys() - {str(each.identity) for each in own}
+    unwanted, changed = [], []
+    for each in own:
+        identity = str(each.identity)
+        if identity not in expected:
+            unwanted.append(identity)
+        elif _content(each) != expected[identity]:
+            changed.append(f"{identity}: {_content(each)}, without faults {expected[identity]}")
+    again = Counter(str(each.identity) for each in own)
+    changed += [f"{identity}: not told as a repeat" for identity, count in again.items() if count > 1]
+    return OutputAudit(sorted(missing), unwanted, changed, len(expected), written - len(found))
+
+
+def time_s(output: Delivery) -> float:
+    """Return the event time of an output, in seconds since 1970."""
+    text: str = json.loads(output.value or b"{}")["time"]
+    return datetime.fromisoformat(text.removesuffix("Z")).replace(tzinfo=timezone.utc).timestamp()
+
+
+def _content(output: Delivery) -> tuple[object, ...]:
+    return output.key, output.value, tuple(output.queries)
