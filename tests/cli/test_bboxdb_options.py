@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 
+@pytest.mark.nightly
 def test_a_plan_is_registered_as_the_predicate_that_is_printed(asc: Asc, tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     plan = {

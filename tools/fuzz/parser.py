@@ -82,8 +82,8 @@ def outcome(text: str, schema: Schema) -> Predicate | PredicateError:
 
 
 def check_line(error: AscError) -> None:
-    """Violation where an error is not one line with a remedy."""
-    line = str(error)
+    """Raise Violation where an error is not one line with a remedy: as it was made, for its text is always one."""
+    line = f"{error.subject}: {error.remedy}"
     if len(line.splitlines()) != 1 or not error.remedy:
         raise Violation(f"refused with {len(line.splitlines())} lines: {line!r}") from error
 

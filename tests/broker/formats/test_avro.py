@@ -98,6 +98,7 @@ message First { optional int32 delay = 1; string dest = 2; optional double dista
 SECOND_MESSAGE = 'syntax = "proto3"; message Second { optional string dest = 1; bytes more = 2; int64 delay = 3; }'
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.kafka
 def test_what_is_written_in_avro_or_protobuf_arrives_where_the_same_in_json_does(

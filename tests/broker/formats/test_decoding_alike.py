@@ -38,8 +38,8 @@ BINARY = {"ce_specversion": "1.0", "ce_id": "1", "ce_source": "/s", "ce_type": "
 STRUCTURED = {"content-type": "application/cloudevents+json"}
 EVENT = {"specversion": "1.0", "id": "1", "source": "/s", "type": "t"}
 PROTO = 'syntax = "proto3"; message R { optional int32 a = 1; optional string b = 2; }'
-GATE = {("avro", "structured")}
-"""The case of every run; the others are nightly."""
+GATE = {("avro", "structured"), ("protobuf", "plain")}
+"""The cases of every run; the others are nightly."""
 
 Record = tuple[bytes | None, Mapping[str, str]]
 

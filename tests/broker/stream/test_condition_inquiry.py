@@ -198,6 +198,7 @@ def begin_in_vain(
         begin()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_condition_that_ends_the_process_is_found_after_the_second_time_by_whoever_starts_then(
     pairs: DataFrame, anew: Callable[[], ConditionInquiry]

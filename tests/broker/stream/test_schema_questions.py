@@ -45,7 +45,7 @@ class Stream:
         return [row[0] or row[1] for row in rows]
 
 
-@pytest.mark.parametrize("status", [500, 403, 404])
+@pytest.mark.parametrize("status", [500, *(pytest.param(each, marks=pytest.mark.nightly) for each in (403, 404))])
 def test_a_schema_without_an_answer_is_given_up_where_others_have_one(
     status: int, spark: SparkSession, registry_server: RegistryServer
 ) -> None:
@@ -60,6 +60,7 @@ def test_a_schema_without_an_answer_is_given_up_where_others_have_one(
     assert registry_server.asked.count(f"/schemas/ids/{bad}") == BLAMES_MAX
 
 
+@pytest.mark.nightly
 def test_after_a_time_it_is_asked_for_again_once(
     spark: SparkSession, registry_server: RegistryServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -226,6 +226,7 @@ def test_a_join_tells_of_each_shape_by_itself(sky: Site) -> None:
     assert sky.client.delete("/v1/queries/over").status_code == 200
 
 
+@pytest.mark.nightly
 def test_what_is_not_seen_any_more_is_lost_once_the_records_say_so(sky: Site) -> None:
     topic = sky.topic("watched")
     sky.register("watched", "altitude < 100", topic, operator=operator(events=["enter", "lost"]))
