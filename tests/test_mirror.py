@@ -43,6 +43,7 @@ WITHOUT_TESTS = {
         ),
         "is what tests/tools/faults/test_faults.py runs on",
     ),
+    "tools/fuzz/spark_target.py": "has an example that is run, and is what test_decoder.py and test_schemas.py run on",
     **dict.fromkeys(("tools/fuzz/child.py", "tools/fuzz/target.py"), "is what tests/tools/fuzz/test_watch.py runs on"),
 }
 

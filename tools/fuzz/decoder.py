@@ -5,23 +5,19 @@ from __future__ import annotations
 import json
 import random
 from itertools import accumulate
-from types import TracebackType
 from typing import TYPE_CHECKING
-
-from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
 
 from broker.config.streams import StreamConfig
 from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.formats.decoder import ERROR, Decoder, as_records
 from tools.fuzz.record_values import batch_of
-from tools.fuzz.target import Target, Violation
+from tools.fuzz.spark_target import SparkTarget, reason_fault
+from tools.fuzz.target import Violation
 from tools.fuzz.trials import one_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
-    from typing_extensions import Self
 
 _ALL_TYPES = (
     "flag BOOLEAN, tiny TINYINT, small SMALLINT, n INT, big BIGINT, f FLOAT, d DOUBLE, price DECIMAL(10,2), "
@@ -61,11 +57,8 @@ _BATCH = 400
 _BATCH_BYTES = 1_300_000
 """Of a batch's values together: the largest value alone has less, and the journal has room for six times as many."""
 
-HEAP = ("-Xms1g", "-XX:+AlwaysPreTouch")
-"""A heap that has its size from the start: what grows is something else."""
 
-
-class DecoderTarget(Target):
+class DecoderTarget(SparkTarget):
     """Inputs are batches: JSON objects of a stream's name in STREAMS and values, of which null is a tombstone and a
     text has a byte in each character.
 
@@ -74,41 +67,21 @@ class DecoderTarget(Target):
     """
 
     name = "decoder"
+    kinds = STREAMS
     input_s = 60.0
-    growth_mb = 256
-    is_shrunk = False
 
     def __init__(self, spark: SparkSession | None = None) -> None:
-        """``spark``: a session to share; without it one is started and stopped."""
-        self._given = spark
+        """See :class:`SparkTarget`."""
+        super().__init__(spark)
         self._decoders = {name: _decoder(stream) for name, stream in STREAMS.items()}
 
-    def __enter__(self) -> Self:
-        if self._given is None:
-            from broker.runtime.spark import spark_session
-
-            self._spark = spark_session(app_name="asc-fuzz", master="local[2]", driver_memory="1g", java_options=HEAP)
-        else:
-            self._spark = self._given
-        for name in STREAMS:
-            # What the JVM loads and compiles on first use is no input's time.
-            self.check(_batch(name, random.Random(name)))
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._given is None:
-            self._spark.stop()
-
-    def weighed(self) -> list[int]:
-        """See :class:`Target`."""
-        handle = self._spark._jvm.java.lang.ProcessHandle.current()  # type: ignore[union-attr]
-        return [int(handle.pid())]
-
-    def inputs(self) -> SearchStrategy[bytes]:
-        """See :class:`Target`."""
-        return st.tuples(st.sampled_from(sorted(STREAMS)), st.integers(0, 2**64 - 1)).map(
-            lambda drawn: _batch(drawn[0], random.Random(drawn[1]))
-        )
+    def batch(self, kind: str, rng: random.Random) -> bytes:
+        """See :class:`SparkTarget`."""
+        stream = STREAMS[kind]
+        columns = stream.fields().arrow.names
+        values = batch_of(rng, stream.format, columns, str(stream.options.get("sep", ",")), _BATCH)
+        size_bytes = accumulate(len(value or b"") for value in values)
+        return _encoded(kind, [value for value, size in zip(values, size_bytes, strict=True) if size <= _BATCH_BYTES])
 
     def check(self, given: bytes) -> None:
         """See :class:`Target`."""
@@ -160,21 +133,10 @@ class DecoderTarget(Target):
 def fault_of(value: bytes | None, error: str | None, number: int, reasons: tuple[DeadLetterReason, ...]) -> str | None:
     """What is wrong with how a record was decoded; None where nothing is."""
     texts = [reason.text for reason in reasons]
-    if error is not None and error not in texts:
-        return f"has the reason {error!r}, which is none of the decoder's"
-    if number != (0 if error is None else texts.index(error) + 1):
-        return f"has the reason {error!r} under the number {number}"
-    if error is None and (value is None or not _is_utf8(value)):
+    fault = reason_fault(error, number, texts)
+    if fault is None and error is None and (value is None or not _is_utf8(value)):
         return "is decoded, and is no text"
-    return None
-
-
-def _batch(name: str, rng: random.Random) -> bytes:
-    stream = STREAMS[name]
-    columns = stream.fields().arrow.names
-    values = batch_of(rng, stream.format, columns, str(stream.options.get("sep", ",")), _BATCH)
-    size_bytes = accumulate(len(value or b"") for value in values)
-    return _encoded(name, [value for value, size in zip(values, size_bytes, strict=True) if size <= _BATCH_BYTES])
+    return fault
 
 
 def _encoded(name: str, values: list[bytes | None]) -> bytes:

@@ -7,11 +7,7 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar
-
-from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
 
 from asc.errors import SchemaError
 from broker.config.streams import StreamConfig
@@ -19,14 +15,13 @@ from broker.formats.avro_schema import AvroSchema
 from broker.formats.decoder import ERROR, Decoder, as_records
 from broker.formats.framed_decoder import head_of
 from broker.formats.schema_registry import SchemaRegistry, WrittenSchema
-from tools.fuzz.decoder import HEAP
 from tools.fuzz.schema_texts import DDL, written_of
-from tools.fuzz.target import Target, Violation
+from tools.fuzz.spark_target import SparkTarget, reason_fault
+from tools.fuzz.target import Violation
 from tools.fuzz.trials import one_line
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-    from typing_extensions import Self
+    pass
 
 _FORMATS = {"avro": ("AVRO",) * 9 + ("JSON",), "protobuf": ("PROTOBUF",) * 4 + ("JSON",)}
 _SCHEMAS = {"avro": 12, "protobuf": 3}
@@ -45,7 +40,7 @@ class HeldSchemas(SchemaRegistry):
         return self.held.get(schema_id)
 
 
-class SchemasTarget(Target):
+class SchemasTarget(SparkTarget):
     """Inputs are batches: JSON objects of a format, of schemas as a registry has them, and of records by each.
 
     Holds of each: a schema of Avro is taken or refused by a SchemaError; the batch is decoded as a whole, each of its
@@ -54,38 +49,22 @@ class SchemasTarget(Target):
     """
 
     name: ClassVar[str] = "schemas"
+    kinds = _FORMATS
     input_s = 120.0
-    growth_mb = 256
-    is_shrunk = False
 
-    def __init__(self, spark: SparkSession | None = None) -> None:
-        """``spark``: a session to share; without it one is started and stopped."""
-        self._given = spark
-
-    def __enter__(self) -> Self:
-        from broker.runtime.spark import spark_session
-
-        self._spark = self._given or spark_session(
-            app_name="asc-fuzz", master="local[2]", driver_memory="1g", java_options=HEAP
-        )
-        for name in _FORMATS:
-            # What the JVM loads and compiles on first use is no input's time.
-            self.check(_batch(name, random.Random(name)))
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._given is None:
-            self._spark.stop()
-
-    def weighed(self) -> list[int]:
-        """See :class:`Target`."""
-        handle = self._spark._jvm.java.lang.ProcessHandle.current()  # type: ignore[union-attr]
-        return [int(handle.pid())]
-
-    def inputs(self) -> SearchStrategy[bytes]:
-        """See :class:`Target`."""
-        drawn = st.tuples(st.sampled_from(sorted(_FORMATS)), st.integers(0, 2**64 - 1))
-        return drawn.map(lambda each: _batch(each[0], random.Random(each[1])))
+    def batch(self, kind: str, rng: random.Random) -> bytes:
+        """See :class:`SparkTarget`."""
+        schemas = [written_of(rng, rng.choice(_FORMATS[kind]), _RECORDS) for _ in range(_SCHEMAS[kind])]
+        plain = [
+            {
+                "text": each.text,
+                "kind": each.kind,
+                "references": each.references,
+                "records": [record.decode("latin-1") for record in each.records],
+            }
+            for each in schemas
+        ]
+        return json.dumps({"format": kind, "schemas": plain}).encode()
 
     def check(self, given: bytes) -> None:
         """See :class:`Target`."""
@@ -119,10 +98,8 @@ class SchemasTarget(Target):
             raise Violation(f"{len(bodies)} records became {len(found)}")
         texts = [reason.text for reason in decoder.reasons]
         for (place, body), (error, number, a) in zip(bodies, found, strict=True):
-            if error is not None and error not in texts:
-                raise Violation(f"a record of schema {place} has the reason {error!r}, which is none of the decoder's")
-            if number != (0 if error is None else texts.index(error) + 1):
-                raise Violation(f"a record of schema {place} has the reason {error!r} under the number {number}")
+            if (fault := reason_fault(error, number, texts)) is not None:
+                raise Violation(f"a record of schema {place} {fault}")
             if error is None and held[place].kind == "JSON":
                 raise Violation(f"a record of schema {place} is decoded, which is of no kind that is read")
             if error is None and held[place].kind == "AVRO":
@@ -172,17 +149,3 @@ def _compare(text: str, body: bytes, a: int | None) -> None:
         raise
     if value["a"] != a:
         raise Violation(f"the column a is {a}, and {value['a']} to fastavro, of {body[:60]!r}")
-
-
-def _batch(name: str, rng: random.Random) -> bytes:
-    schemas = [written_of(rng, rng.choice(_FORMATS[name]), _RECORDS) for _ in range(_SCHEMAS[name])]
-    plain = [
-        {
-            "text": each.text,
-            "kind": each.kind,
-            "references": each.references,
-            "records": [record.decode("latin-1") for record in each.records],
-        }
-        for each in schemas
-    ]
-    return json.dumps({"format": name, "schemas": plain}).encode()

@@ -1,0 +1,78 @@
+"""Targets on a Spark session: batches drawn by kind, and the reasons of their records."""
+
+from __future__ import annotations
+
+import random
+from abc import abstractmethod
+from collections.abc import Collection, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, ClassVar
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from tools.fuzz.target import Target
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from typing_extensions import Self
+
+_HEAP = ("-Xms1g", "-XX:+AlwaysPreTouch")
+"""A heap that has its size from the start: what grows is something else."""
+
+
+class SparkTarget(Target):
+    """A target whose inputs are batches of a kind, which a Spark session decodes.
+
+    ``kinds``: the names of the kinds; a batch of each is tried at the start, before anything is measured.
+    """
+
+    kinds: ClassVar[Collection[str]]
+    growth_mb = 256
+    is_shrunk = False
+
+    def __init__(self, spark: SparkSession | None = None) -> None:
+        """``spark``: a session to share; without it one is started and stopped."""
+        self._given = spark
+
+    @abstractmethod
+    def batch(self, kind: str, rng: random.Random) -> bytes:
+        """Return a batch of a kind, as an input."""
+
+    def __enter__(self) -> Self:
+        from broker.runtime.spark import spark_session
+
+        self._spark = self._given or spark_session(
+            app_name="asc-fuzz", master="local[2]", driver_memory="1g", java_options=_HEAP
+        )
+        for kind in self.kinds:
+            # What the JVM loads and compiles on first use is no input's time.
+            self.check(self.batch(kind, random.Random(kind)))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._given is None:
+            self._spark.stop()
+
+    def weighed(self) -> list[int]:
+        """See :class:`Target`."""
+        handle = self._spark._jvm.java.lang.ProcessHandle.current()  # type: ignore[union-attr]
+        return [int(handle.pid())]
+
+    def inputs(self) -> SearchStrategy[bytes]:
+        """See :class:`Target`."""
+        drawn = st.tuples(st.sampled_from(sorted(self.kinds)), st.integers(0, 2**64 - 1))
+        return drawn.map(lambda each: self.batch(each[0], random.Random(each[1])))
+
+
+def reason_fault(error: str | None, number: int, texts: Sequence[str]) -> str | None:
+    """Return what is wrong with the reason of a record and its number among the decoder's; None where nothing is.
+
+    >>> reason_fault("is empty", 2, ["is null", "is empty"]), reason_fault(None, 1, ["is null"])
+    (None, 'has the reason None under the number 1')
+    """
+    if error is not None and error not in texts:
+        return f"has the reason {error!r}, which is none of the decoder's"
+    if number != (0 if error is None else texts.index(error) + 1):
+        return f"has the reason {error!r} under the number {number}"
+    return None
