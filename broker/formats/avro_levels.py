@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from asc.nesting import json_levels
-from broker.formats.avro_schema import RECORDS, AvroSchema, Node, parts_of, with_namespace
+from broker.formats.avro_schema import RECORDS, AvroSchema, Node, with_namespace
 from broker.formats.circles import circles_of
 
 LEVELS_MAX = 32
@@ -101,27 +101,12 @@ def _circles(schema: AvroSchema) -> dict[str, int]:
     records = [node for node, _ in schema.nodes() if node["type"] in RECORDS]
     places = {record["name"]: place for place, record in enumerate(records)}
     edges = [
-        (places[record["name"]], places[inner["name"]], through)
+        (places[record["name"]], places[inner["name"]], is_many)
         for record in records
-        for through, inner in _within(schema, record)
+        for inner, is_many in schema.records_within(record)
     ]
-    if not any(through for _, _, through in edges):
+    if not any(is_many for _, _, is_many in edges):
         return {}
     found = circles_of(len(records), [(source, target) for source, target, _ in edges])
-    circles = {found[source] for source, target, through in edges if through and found[source] == found[target]}
+    circles = {found[source] for source, target, is_many in edges if is_many and found[source] == found[target]}
     return {name: found[place] for name, place in places.items() if found[place] in circles}
-
-
-def _within(schema: AvroSchema, record: Node) -> list[tuple[bool, Node]]:
-    """Return the records in a record, without those in them, and whether each is in an array or a map of it."""
-    found = []
-    pending = [(False, part) for part in parts_of(record)]
-    while pending:
-        through, part = pending.pop()
-        node = schema.node(part)
-        if node["type"] in RECORDS:
-            found.append((through, node))
-        else:
-            through = through or node["type"] in ("array", "map")
-            pending += [(through, inner) for inner in parts_of(node)]
-    return found

@@ -144,13 +144,20 @@ class AvroSchema:
 
     def records_in(self, node: Node) -> list[Node]:
         """Return the records that are in a type, without those that are in them."""
-        found, pending = [], parts_of(node)
+        return [record for record, _ in self.records_within(node)]
+
+    def records_within(self, node: Node) -> list[tuple[Node, bool]]:
+        """Return the same, and of each whether it is in an array or a map of the type."""
+        found: list[tuple[Node, bool]] = []
+        pending = [(part, False) for part in parts_of(node)]
         while pending:
-            inner = self.node(pending.pop())
+            part, is_many = pending.pop()
+            inner = self.node(part)
             if inner["type"] in RECORDS:
-                found.append(inner)
+                found.append((inner, is_many))
             else:
-                pending += parts_of(inner)
+                is_many = is_many or inner["type"] in ("array", "map")
+                pending += [(each, is_many) for each in parts_of(inner)]
         return found
 
     def _ends(self, nodes: Sequence[Node]) -> bool:
