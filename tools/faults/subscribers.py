@@ -79,10 +79,11 @@ class Subscribers:
         self._began({query_id: body}, _offsets(answer["effective_offsets"]), certain)
 
     def check_standing(self) -> None:
-        """Note a failure where the API lists other queries than were confirmed."""
+        """Note a failure where the API lists other queries of the stream than were confirmed."""
         found, cursor = {}, None
         while True:
-            page, _ = self._asked("GET", "/v1/queries", params={"limit": 500, **({"cursor": cursor} if cursor else {})})
+            params = {"stream": self._stream, "limit": 500, **({"cursor": cursor} if cursor else {})}
+            page, _ = self._asked("GET", "/v1/queries", params=params)
             found.update({query["id"]: (query["where"], query["topic"]) for query in page["queries"]})
             cursor = page["cursor"]
             if cursor is None:
