@@ -1,4 +1,4 @@
-"""How deep a text nests, found without recursion: before a reader that goes one call deeper for each level."""
+"""Depth of nesting of a text, counted without recursion: before a reader that goes one call deeper for each level."""
 
 from __future__ import annotations
 

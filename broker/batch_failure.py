@@ -1,4 +1,4 @@
-"""What the function of a batch raises into Spark: few words, for Spark searches them with a regular expression.
+"""Errors that a batch raises into Spark: short ones, for Spark searches their text with a regular expression.
 
 Spark looks for an interruption in the text of what Python raises, by an expression that goes one call deeper for each
 character. An error of the JVM with its causes has thousands of them, and overflows the stack of the query's thread.
@@ -31,7 +31,7 @@ Batch = Callable[["DataFrame", int], None]
 
 
 class BatchFailure(Exception):
-    """A batch that failed, with as much of its error as Spark is told."""
+    """A batch that failed, with the part of its error that Spark gets."""
 
 
 class ShortFailing:
@@ -43,26 +43,26 @@ class ShortFailing:
     def __init__(self, stream: str, run: Batch) -> None:
         self._stream = stream
         self._run = run
-        self._told: str | None = None
+        self._logged: str | None = None
 
     def __call__(self, records: DataFrame, batch_id: int) -> None:
         """Run a batch."""
         try:
             self._run(records, batch_id)
-            self._told = None
+            self._logged = None
             return
         except Exception as error:
             text = crossing(error)
             whole, line = text_of(error), one_line(error)
-            if len(whole) > len(text) and line != self._told and not _INTERRUPTED.search(whole):
-                self._told = line
+            if len(whole) > len(text) and line != self._logged and not _INTERRUPTED.search(whole):
+                self._logged = line
                 LOG.error("stream '%s': batch %d failed: %s", self._stream, batch_id, line, exc_info=True)
         # Not within the clause, so that it has no context, whose text Python would add.
         raise BatchFailure(text)
 
 
 def crossing(error: BaseException) -> str:
-    """Return what Spark is told of an error: its kind, the beginning of its text, and an interruption that is in it.
+    """Return the text of an error that Spark gets: its kind, the beginning of its text, and an interruption in it.
 
     >>> crossing(ValueError("x" * 5_000))[:20], len(crossing(ValueError("x" * 5_000)))
     ('ValueError: xxxxxxxx', 500)

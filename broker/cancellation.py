@@ -62,7 +62,7 @@ class Cancellation:
             try:
                 return asked.result(max(0.0, left_s))
             except FutureTimeoutError:
-                # The work may have raised one of its own.
+                # The work itself may have raised such an error.
                 if asked.done():
                     raise
                 self.check()

@@ -1,4 +1,4 @@
-"""Which texts Spark (ANSI mode off) casts to a number, and which of them is a literal of SQL without its quotes."""
+"""Texts that Spark (ANSI mode off) casts to a number, and those of them that are literals of SQL without quotes."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class CheckpointLock:
 
     @property
     def is_lost(self) -> bool:
-        """Whether another daemon has taken the held lock over."""
+        """Return whether another daemon has taken the held lock over."""
         return self._lock is not None and _is_other(self._path, self._lock)
 
     def take(self) -> None:
@@ -71,7 +71,7 @@ class CheckpointLock:
         os.pwrite(self._lock, registry.encode(), 0)
 
     def is_of(self, registry: str) -> bool:
-        """Whether the holder of the lock, whoever it is, serves that registry."""
+        """Return whether the holder of the lock, whoever it is, serves that registry."""
         try:
             return self._path.read_bytes()[:_OWNER_BYTES] == registry.encode()
         except OSError:

@@ -21,13 +21,13 @@ from broker.failure import one_line
 LOG = logging.getLogger("asc.daemon")
 
 STOP_TIMEOUT_S = 20
-"""How long the whole of an orderly stop may take."""
+"""The time that the whole of an orderly stop may take."""
 
 REPLACED = 3
 """The exit code of a daemon that ends because another one serves in its place."""
 
 _EXIT_S = 3.0
-"""How long the process may last after that: work of a request that nothing interrupts is not waited for."""
+"""The time that the process may last after that: it does not wait for work of a request that nothing interrupts."""
 
 _WATCH_PAUSE_S = 1.0
 

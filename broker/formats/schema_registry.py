@@ -31,7 +31,7 @@ _NOT_THERE = frozenset([40401, 40402, 40403])
 """What a registry says of a subject, a version or a schema that it does not have."""
 
 _OTHER_QUESTIONS = ("/schemas/types", "/subjects")
-"""What every registry answers that is well, with a list; those before Confluent's 5.5 have no types."""
+"""The paths that every healthy registry answers with a list; those before Confluent's 5.5 have no types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class SchemaRegistry:
             raise SchemaAnswerError("schema", schema_id, f"is not answered for: {error}", [schema_id]) from error
 
     def answers(self) -> bool:
-        """Whether the registry answers a question that is about no schema."""
+        """Return whether the registry answers a question that is about no schema."""
         for path in _OTHER_QUESTIONS:
             try:
                 self._asked(path, list)

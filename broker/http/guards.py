@@ -207,7 +207,7 @@ class Guards:
         return nullcontext() if _is_health(request) else self._turns.of(_name_of(bearer, host))
 
     def _hurried(self, request: Request, bearer: AccessScope | None, host: str) -> _Refusal | None:
-        # Health has a rate of its own: no other requests use it up.
+        # Health has a separate rate: no other requests use it up.
         is_health = _is_health(request)
         is_known = bearer is not None and bearer is not _ANONYMOUS and not is_health
         wait_s = self._rate.wait_s(f"health {network_of(host)}" if is_health else _name_of(bearer, host))

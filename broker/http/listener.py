@@ -1,4 +1,4 @@
-"""The socket that the API listens on: how many connections it serves, in all and of a host, and what is told others."""
+"""The socket that the API listens on: its bounds on connections, in all and of a host, and the answers beyond them."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Listener(socket.socket):
     At most ``api.max_connections`` are served, and of one host ``api.max_connections_per_host``. Half of the
     descriptors that the process may have are left to the rest of the daemon, whatever ``api.max_connections`` is.
 
-    Further connections are spare: they ask for health, are told the bound otherwise (:meth:`refusal_of`), and end with
-    that answer. There is always room for another one. Where all are taken, the oldest of the host with most of them is
+    Further connections are spare: they ask for health, or get the bound as the answer (:meth:`refusal_of`), and end
+    with that answer. Another one is always accepted: where all are taken, the oldest of the host with most of them is
     closed. So silent clients cannot keep health from those who ask at once.
     """
 

@@ -1,4 +1,4 @@
-"""What a batch waits for before it is decoded: the answers of a schema registry, and for how long one holds it up."""
+"""The wait of a batch for answers of a schema registry before it is decoded, and the bound on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How deep texts nest, counted without recursion."""
+"""Depth of nesting of texts, counted without recursion."""
 
 from __future__ import annotations
 

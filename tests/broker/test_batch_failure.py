@@ -1,4 +1,4 @@
-"""What a batch raises into Spark is short, and says what Spark looks for; the log has the whole."""
+"""Errors that a batch raises into Spark are short and keep the words that Spark looks for; the log has the whole."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from broker.consuming.consume import Delivery
 
 @dataclass(frozen=True, slots=True)
 class OutputAudit:
-    """What is wrong, a line each; how many outputs there had to be, and how many came again."""
+    """The faults found, a line each, and the numbers of outputs that were due and of those that came again."""
 
     missing: list[str] = field(default_factory=list)
     unwanted: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Which texts are numbers to Spark: held against its casts."""
+"""Texts that are numbers to Spark, compared with its casts."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def test_a_warning_of_a_long_list_is_short() -> None:
 _FOR_SPARK = re.compile(
     r"try_\w+\(|\b(?:if|left|length|greatest|least|coalesce)\(|CAST\((?:CAST|CASE)|\bX'|\bINTERVAL '0'"
 )
-"""What calls become for Spark, rewritten so that they do not throw."""
+"""The forms of calls that are rewritten for Spark so that they do not throw."""
 _MOST_PLACES, _TRIED = 4, 12
 
 

@@ -84,7 +84,7 @@ def test_tests_of_columns_and_constants_are_taken_as_spark_takes_them(empty: Dat
 
 @pytest.mark.spark
 def test_what_spark_refuses_of_constants_is_refused_here(empty: DataFrame, part_of: PartOf[str]) -> None:
-    """What can be tested for NULL, and what is refused here before Spark sees it, apart."""
+    """Return the tests for NULL, and those that are refused here before Spark sees them, apart."""
     operands = [form.format(one) for form, one in product(OF_ONE, CONSTANTS)]
     operands += [form.format(*two) for form, two in product(OF_TWO, product(CONSTANTS, CONSTANTS))]
     differing = [

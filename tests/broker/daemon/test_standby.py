@@ -154,7 +154,7 @@ def test_a_standby_takes_over_from_one_that_is_killed(
 
 
 class Ledger:
-    """What each query had to receive, by the offsets that the daemons answered, and what its topic holds."""
+    """The records due to each query, by the offsets that the daemons answered, and those in its topic."""
 
     def __init__(self, process: Process, reader: Site) -> None:
         self._process = process
@@ -239,7 +239,7 @@ def check_later(self):
 
 binding.write_synced, daemon.Daemon.check_processes = write_later, check_later
 """
-"""What a daemon runs that stands still between planning a batch and binding it, and for ten seconds after it goes on
+"""The code of a daemon that stands still between planning a batch and binding it, and for ten seconds after it goes on
 does not look whether another one serves.
 """
 

@@ -30,7 +30,7 @@ class RegistryServer:
     broken: int | None = None
     """What it answers whatever it is asked; None while it is well."""
     broken_ids: dict[int, int] = field(default_factory=dict)
-    """What it answers for some schemas, though it is well."""
+    """The status for some schemas, while it is healthy."""
     url: str = ""
 
     def register(self, schema: Any, subject: str = "s", schema_id: int | None = None, **more: Any) -> int:

@@ -1,4 +1,4 @@
-"""Who takes a stream's folder has every file that is in it, and gets none of the former holder's any more."""
+"""The taker of a stream's folder has every file that is in it, and gets none of the former holder's any more."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_members_are_made_no_further_once_spark_would_compute_too_much() -> None
 
 @pytest.mark.spark
 def test_the_effort_of_a_join_is_bounded_when_it_comes_and_never_again(spark: SparkSession) -> None:
-    """What stands is served whatever its layer became; a paused one is made for no shape until it is resumed."""
+    """A registered join is served whatever its layer became; a paused one is made for no shape until it is resumed."""
     config = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "n INT"})
     analyser = StreamAnalyser(
         spark, "t", config.decoder(config.fields(), "UTC"), attributes_of(config.fields()), Limits(join_nodes=100)
