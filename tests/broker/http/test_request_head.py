@@ -53,16 +53,20 @@ REFUSED = {
 
 
 def answered(address: tuple[str, int], *parts: bytes) -> bytes:
-    """All that comes until the other side ends; TimeoutError where it does not."""
-    found = b""
+    """Return all bytes that come until the other side ends; raise TimeoutError where it does not.
+
+    A server that refuses the first parts may end the connection before the last ones are sent: its answer is read then.
+    """
+    received = b""
     with socket.create_connection(address) as client:
         client.settimeout(END_S)
         with contextlib.suppress(ConnectionResetError, BrokenPipeError):
             for part in parts:
                 client.sendall(part)
+        with contextlib.suppress(ConnectionResetError):
             while chunk := client.recv(65536):
-                found += chunk
-    return found
+                received += chunk
+    return received
 
 
 def test_what_may_be_read_in_two_ways_is_refused_and_ends_the_connection(
