@@ -13,6 +13,7 @@ from broker.visible_text import visible
 from cli.arguments import EXISTING_FILE, where_option, with_options
 from cli.bboxdb_plan import POSITION, translated
 from cli.client import Json
+from cli.whole_file import read_text
 
 
 def where_or_plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,7 +65,7 @@ def where_or_plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _asked(path: Path, position: str | None, dimensions: Sequence[str], *, as_bboxdb: bool) -> Json:
-    plan = translated(path.read_text("utf-8"), position, dimensions, as_bboxdb=as_bboxdb)
+    plan = translated(read_text(path), position, dimensions, as_bboxdb=as_bboxdb)
     click.echo(visible(plan.where, kept="\n"), err=True)
     for warning in plan.warnings:
         click.echo(f"warning: {visible(warning)}", err=True)

@@ -13,7 +13,7 @@ import click
 
 from cli.arguments import EXISTING_FILE, config_option
 from cli.failure import CommandError
-from cli.schema_file import read_text
+from cli.whole_file import read_text
 
 if TYPE_CHECKING:
     from broker.answers.stream import Stream

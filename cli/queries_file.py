@@ -9,6 +9,7 @@ from typing import Any
 
 from broker.toml_text import parse_toml
 from cli.failure import CommandError
+from cli.whole_file import QUERIES_BYTES_MAX, read_whole
 
 FORMATS = ("ndjson", "json", "toml")
 
@@ -25,7 +26,7 @@ def read_queries(path: Path) -> dict[str, str]:
     Errors: CommandError for what cannot be read, an id given twice, a predicate that is no text, a join, which is none
     of the rows alone, no query at all.
     """
-    content = path.read_bytes()
+    content = read_whole(path, QUERIES_BYTES_MAX)
     queries: dict[str, str] = {}
     for place, body in bodies(content, form_of(path.name, content), path.name):
         query_id, where = body.get("id"), body.get("where")

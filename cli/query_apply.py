@@ -22,6 +22,7 @@ from cli.load_bar import load_bar, walk_bar
 from cli.output import json_option, print_json
 from cli.queries_file import FORMATS, as_ndjson, form_of
 from cli.wanted_queries import Selector, WantedQueries, query_files, wanted_queries
+from cli.whole_file import QUERIES_BYTES_MAX, STDIN, read_whole
 
 if TYPE_CHECKING:
     from cli.query_difference import Differences
@@ -154,9 +155,7 @@ def apply(
 
 
 def _read(path: Path) -> tuple[str, bytes]:
-    if str(path) == "-":
-        return "<stdin>", click.open_file("-", "rb").read()
-    return str(path), path.read_bytes()
+    return "<stdin>" if str(path) == STDIN else str(path), read_whole(path, QUERIES_BYTES_MAX)
 
 
 def _wanted(path: Path, form: str | None, selector: Selector | None) -> WantedQueries:

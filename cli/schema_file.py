@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.failure import CommandError
+from cli.whole_file import read_text
 
 if TYPE_CHECKING:
     from asc.schema import Schema
@@ -35,11 +36,3 @@ def read_schema(path: Path) -> Schema:
         return Schema.from_json(text) if text.startswith("{") else Schema.from_ddl(text)
     except SchemaError as error:
         raise SchemaError(f"schema file '{path}': {error.subject}", error.value, error.remedy) from None
-
-
-def read_text(path: Path) -> str:
-    """The UTF-8 text of a file."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise CommandError("not UTF-8 text, file", str(path), f"byte {error.start} is not; save it as UTF-8") from None

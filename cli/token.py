@@ -73,7 +73,7 @@ def new(
     """
     from broker.access.secret import check_secret, digest, new_secret
     from broker.access.tokens_file import check_token_name, parse_tokens, token_entry
-    from cli.schema_file import read_text
+    from cli.whole_file import read_text
 
     check_token_name(name)
     secret = new_secret() if token_file is None else read_text(token_file).strip()

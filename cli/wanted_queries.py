@@ -12,6 +12,7 @@ from typing import Any
 
 from cli.failure import CommandError
 from cli.queries_file import bodies, form_of
+from cli.whole_file import QUERIES_BYTES_MAX, read_whole
 
 Json = dict[str, Any]
 
@@ -85,7 +86,8 @@ class WantedQueries:
 def query_files(folder: Path) -> list[tuple[str, bytes]]:
     """The files of queries in a folder and in those within it, by name from there, with their content.
 
-    What begins with a dot is passed over, a link to a folder not followed. CommandError where there is no such file.
+    Names that begin with a dot are passed over, links to folders not followed. CommandError where there is no such
+    file, and for files that have more than `QUERIES_BYTES_MAX` together.
     """
     found: list[Path] = []
     for place, folders, names in os.walk(folder):
@@ -95,7 +97,16 @@ def query_files(folder: Path) -> list[tuple[str, bytes]]:
         raise CommandError(
             "no file of queries in folder", str(folder), f"it has none that ends in {', '.join(SUFFIXES)}"
         )
-    return [(path.relative_to(folder).as_posix(), path.read_bytes()) for path in sorted(found)]
+    read: list[tuple[str, bytes]] = []
+    size_bytes = 0
+    for path in sorted(found):
+        content = read_whole(path, QUERIES_BYTES_MAX)
+        size_bytes += len(content)
+        if size_bytes > QUERIES_BYTES_MAX:
+            remedy = f"have more than {QUERIES_BYTES_MAX >> 20} MiB together: apply its folders one by one"
+            raise CommandError("files of queries in folder", str(folder), remedy)
+        read.append((path.relative_to(folder).as_posix(), content))
+    return read
 
 
 def wanted_queries(
