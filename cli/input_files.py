@@ -274,18 +274,15 @@ def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str,
 
 def read_parquet(path: Path, advance: Advance) -> Iterator[dict[str, Any]]:
     """The rows of a Parquet file, by column; costs the memory of one batch of rows."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
+    with _named_parquet(path):
         file = pq.ParquetFile(path)
         total, size, done = max(1, file.metadata.num_rows), path.stat().st_size, 0
         for batch in file.iter_batches(batch_size=ROWS_A_STEP):
             yield from batch.to_pylist()
             done += batch.num_rows
             advance(size * done // total)
-    except pa.ArrowInvalid as error:
-        raise CommandError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None
 
 
 def parquet_schema(path: Path) -> pa.Schema:
@@ -295,12 +292,23 @@ def parquet_schema(path: Path) -> pa.Schema:
 
 def stored_schema(path: Path) -> pq.ParquetSchema:
     """Return the columns of a Parquet file, with the types that they are stored as."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
+    with _named_parquet(path):
         return pq.read_metadata(path).schema
-    except pa.ArrowInvalid as error:
+
+
+@contextmanager
+def _named_parquet(path: Path) -> Iterator[None]:
+    """Turn the errors of Arrow about a file into a CommandError that names it; those of the system pass."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        # Arrow raises an OSError without a number for a schema that is nested too deeply, or a page that is damaged.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise CommandError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None
 
 

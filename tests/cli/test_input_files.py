@@ -99,6 +99,20 @@ def test_the_bytes_that_were_read_rise_to_the_size_of_the_file(
     assert told[-1] == path.stat().st_size
 
 
+@pytest.mark.parametrize("wrapped", [lambda inner: pa.struct([("f", inner)]), pa.list_], ids=["structs", "lists"])
+def test_parquet_nested_beyond_what_arrow_reads_is_named(
+    wrapped: Callable[[pa.DataType], pa.DataType], tmp_path: Path
+) -> None:
+    column = pa.int64()
+    for _ in range(150):
+        column = wrapped(column)
+    path = tmp_path / "deep.parquet"
+    pq.write_table(pa.table({"deep": pa.nulls(1, column)}), path)
+    for read in (parquet_schema, lambda path: list(read_parquet(path, ignored))):
+        with pytest.raises(CommandError, match=r"not readable as Parquet, file '.*deep.parquet': .*too deeply nested"):
+            read(path)
+
+
 def test_parquet_gives_its_columns_and_values(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"n": [1, None], "Größe": ["a", ""]}), path)
