@@ -21,5 +21,5 @@ def test_both_ways_tell_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert result == json.loads((tmp_path / "events.json").read_text("utf-8"))
     assert result["events"] > 0
     for place in ("spark", "python"):
-        assert [each["way"] for each in result[place]] == ["by bucket", "by object"]
+        assert [each["way"] for each in result[place]] == ["by part", "by object"]
     assert "by object in Spark" in bench.events.table(result)
