@@ -11,33 +11,43 @@ _END = re.compile(rb"\n\r?\n")
 _BARE_OR_FOLDED = re.compile(rb"(?<!\r)\n|\n[ \t]")
 _LENGTH = re.compile(rb"\ncontent-length:([^\r\n]*)", re.IGNORECASE)
 _CODING = re.compile(rb"\ntransfer-encoding:", re.IGNORECASE)
+_OF_HTTP_1_0 = re.compile(rb"[^\n]* HTTP/1\.0\r\n")
+_END_BYTES = 3
 
 
 class StrictConnection(h11.Connection):
     """HTTP/1.1 as h11 reads it, without the heads that RFC 9112 lets a server read in its own way.
 
     Those are lines that end without a carriage return, folded lines, several lengths of a body, though they be equal,
-    and a length beside a transfer coding. Each is an error of the client, as others that h11 finds.
+    a length beside a transfer coding, and a coding in HTTP/1.0. Each is an error of the client, as others that h11
+    finds. Cost: each byte of a head is looked at a constant number of times, however small the pieces that come.
     """
+
+    def __init__(self, our_role: type[h11.CLIENT] | type[h11.SERVER]) -> None:
+        super().__init__(our_role)
+        self._searched_bytes = 0
 
     def next_event(self) -> Any:
         """Return the next part of a request; RemoteProtocolError for a head that may be read in two ways."""
         if self.their_state is h11.IDLE:
-            wrong = _ambiguity(self.trailing_data[0])
+            received = self.trailing_data[0]
+            end = _END.search(received, max(0, self._searched_bytes - _END_BYTES))
+            self._searched_bytes = len(received) if end is None else 0
+            wrong = None if end is None else _ambiguity(received[: end.end()])
             if wrong is not None:
                 raise h11.RemoteProtocolError(wrong)
         return super().next_event()
 
 
-def _ambiguity(received: bytes) -> str | None:
-    """Return what is ambiguous in a head, of which a part may be missing; None where nothing is."""
-    end = _END.search(received)
-    head = received if end is None else received[: end.end()]
+def _ambiguity(head: bytes) -> str | None:
+    """Return what is ambiguous in a head; None where nothing is."""
     if _BARE_OR_FOLDED.search(head):
         return "a line is folded, or ends without a carriage return"
     lengths = _LENGTH.findall(head)
     if len(lengths) > 1 or any(b"," in length for length in lengths):
         return "several Content-Length"
-    if lengths and _CODING.search(head):
+    if _CODING.search(head) is None:
+        return None
+    if lengths:
         return "both Content-Length and Transfer-Encoding"
-    return None
+    return "Transfer-Encoding in HTTP/1.0" if _OF_HTTP_1_0.match(head) else None

@@ -6,7 +6,10 @@ import contextlib
 import socket
 from collections.abc import Callable
 
+import h11
 import pytest
+
+from broker.http import request_head
 
 END_S = 60.0
 GET = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -77,7 +80,8 @@ def test_what_may_be_read_in_two_ways_is_refused_and_ends_the_connection(
     for name, request in REFUSED.items():
         answer = answered(address, request + GET + b"\r\n")
         # What follows is no request, whoever took it for one.
-        if not answer.startswith(b"HTTP/1.1 400 ") or answer.count(b"HTTP/1.1 ") != 1:
+        is_refused = answer.startswith(b"HTTP/1.1 400 ") and b"Invalid HTTP" in answer
+        if not is_refused or answer.count(b"HTTP/1.1 ") != 1:
             wrong[name] = answer
     assert wrong == {}
 
@@ -90,6 +94,19 @@ def test_it_is_found_in_parts_and_behind_another_request(served: Callable[..., t
         assert single.startswith(b"HTTP/1.1 400 "), name
         behind = answered(address, GET + b"\r\n" + request)
         assert behind.count(b"HTTP/1.1 200 ") == behind.count(b"HTTP/1.1 400 ") == 1, name
+
+
+def test_a_head_that_comes_byte_by_byte_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged = []
+    monkeypatch.setattr(request_head, "_ambiguity", judged.append)
+    head = GET + b"X: " + b"a" * 8_000 + b"\r\n\r\n"
+    connection = request_head.StrictConnection(h11.SERVER)
+    for byte in head[:-1]:
+        connection.receive_data(bytes([byte]))
+        assert connection.next_event() is h11.NEED_DATA
+    connection.receive_data(head[-1:])
+    assert isinstance(connection.next_event(), h11.Request)
+    assert judged == [head]
 
 
 def test_bodies_are_no_heads(served: Callable[..., tuple[str, int]]) -> None:
