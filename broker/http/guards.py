@@ -52,6 +52,9 @@ _LOADS_AT_ONCE = 4
 _JSON_AT_ONCE = 16
 """The number of largest bodies of each kind that are held in memory."""
 
+_OPEN_MAX_BYTES = 16 << 10
+"""The largest body of a request that needs no token, such as the form of the login."""
+
 
 @dataclass(slots=True)
 class _Held:
@@ -127,6 +130,8 @@ class Guards:
         least = min(JSON_MAX_BYTES, most)
         remedy = self._loads.remedy if least == most else "send a smaller one"
         self._jsons = _Held(least, _JSON_AT_ONCE * least, remedy)
+        # A share for each connection: nobody without a token takes memory from those with one.
+        self._opens = _Held(_OPEN_MAX_BYTES, api.max_connections * _OPEN_MAX_BYTES, "send a smaller one")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -141,7 +146,7 @@ class Guards:
         early = _turned_away(request, crowded) or self._hurried(request, bearer, host)
         refusal = early or self._refusal(request, bearer)
         body = bytearray()
-        held = self._loads if _is_load(request, bearer) else self._jsons
+        held = self._held(request, bearer)
         try:
             if refusal is None:
                 refusal = await self._read(receive, body, held)
@@ -158,6 +163,12 @@ class Guards:
             pass
         finally:
             held.held_bytes -= len(body)
+
+    def _held(self, request: Request, bearer: AccessScope | None) -> _Held:
+        """Return the kind of a request's body: of a load, of any other request, or of one that needs no token."""
+        if _is_open(request):
+            return self._opens
+        return self._loads if _is_load(request, bearer) else self._jsons
 
     def _told(self, request: Request, refusal: _Refusal | Response) -> Response:
         if isinstance(refusal, Response):

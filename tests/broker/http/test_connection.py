@@ -178,6 +178,20 @@ def test_bodies_that_are_too_large_together_are_refused(served: Callable[..., tu
         assert time.monotonic() < deadline
 
 
+def test_bodies_that_need_no_token_take_nothing_from_others(served: Callable[..., tuple[str, int]]) -> None:
+    host, port = served(max_body_bytes=100_000, receive_timeout_s=60)
+    with contextlib.ExitStack() as stack:
+        for size_bytes in [99_999, 16_000] * 16:
+            client = stack.enter_context(socket.create_connection((host, port)))
+            client.settimeout(CUT_S)
+            client.sendall(HEAD + b"Content-Length: 100000\r\n\r\n" + b" " * size_bytes)
+            if size_bytes > 16_384:
+                assert client.recv(65536).startswith(b"HTTP/1.1 413 ")
+        headers = {"content-type": "application/json"}
+        answer = httpx.post(f"http://{host}:{port}/v1/check", content=b" " * 100_000, headers=headers)
+        assert answer.status_code == 400
+
+
 @pytest.mark.parametrize("close", [b"", b"Connection: close\r\n"], ids=["kept alive", "closed"])
 def test_a_client_that_does_not_read_is_cut(close: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "_READS_S", 0.3)
