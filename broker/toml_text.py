@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from typing import Any
+
+LEVELS_MAX = 100
+"""The most levels of tables and arrays in each other: a configuration has four."""
+
+_PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+_LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*{_PART}(?:[ \t]*\.[ \t]*{_PART}){{{LEVELS_MAX}}}", re.MULTILINE)
+"""A key of too many parts. The parser's time and memory grow with the square of the number of parts."""
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -15,10 +23,31 @@ def parse_toml(text: str) -> dict[str, Any]:
     >>> parse_toml("a = " + "[" * 20_000)
     Traceback (most recent call last):
     ValueError: it is nested too deeply
+    >>> parse_toml("x" + ".a" * 20_000 + " = 1")
+    Traceback (most recent call last):
+    ValueError: it is nested too deeply
     """
+    if _LONG_KEY.search(text):
+        raise ValueError("it is nested too deeply")
     tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
         document: dict[str, Any] = tomllib.loads(text)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    if _levels(document) > LEVELS_MAX:
+        raise ValueError("it is nested too deeply")
     return document
+
+
+def _levels(document: object) -> int:
+    """Return the number of levels of tables and arrays; of a document that has too many, a number beyond."""
+    levels, inner = 0, [document]
+    while inner and levels <= LEVELS_MAX:
+        levels += 1
+        inner = [
+            each
+            for outer in inner
+            if isinstance(outer, (dict, list))
+            for each in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    return levels

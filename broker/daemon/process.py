@@ -86,6 +86,9 @@ def _read_again(daemon: Daemon, reread: Callable[[], Config]) -> None:
         daemon.reload(reread())
     except AscError as error:
         LOG.error("configuration not taken: %s", error)
+    except Exception as error:
+        # A file that no check foresaw changes nothing either: the daemon goes on with what it has.
+        LOG.exception("configuration not taken: unexpected %s", one_line(error))
 
 
 def _start_beside(daemon: Daemon, signals: Signals) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import signal
@@ -18,7 +19,8 @@ import pytest
 from kafka import KafkaProducer
 
 from broker.access.secret import digest, new_secret
-from broker.daemon.process import _start_beside
+from broker.config.config import Config
+from broker.daemon.process import _read_again, _start_beside
 from broker.daemon.signals import Signals
 from broker.kafka.embedded import EmbeddedKafka
 from tests.child_processes import children
@@ -152,6 +154,22 @@ def test_tokens_are_read_again_while_a_daemon_stands_by() -> None:
         assert daemon.is_reread.is_set()
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_a_configuration_that_no_check_foresaw_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    class Serves:
+        def reload_access(self) -> None:
+            pass
+
+        def reload(self, config: Config) -> None:
+            raise AssertionError(config)
+
+    def reread() -> Config:
+        raise RecursionError("maximum recursion depth exceeded")
+
+    with caplog.at_level(logging.ERROR):
+        _read_again(Serves(), reread)  # type: ignore[arg-type]
+    assert "configuration not taken: unexpected maximum recursion depth exceeded" in caplog.text
 
 
 @pytest.mark.nightly
