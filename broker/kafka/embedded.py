@@ -277,7 +277,8 @@ class EmbeddedKafka:
             return log.read().decode(errors="replace")
 
     def _not_started(self, what: str, said: str) -> KafkaError:
-        remedy = f"{what}{_reason(said)}; see the end of {self.log_file}"
+        # The file first: a long message is cut at its end.
+        remedy = f"see the end of {self.log_file}: {what}{_reason(said)}"
         return KafkaError("embedded Kafka in", str(self.data_dir), remedy)
 
     def _port_taken(self) -> KafkaError:
