@@ -22,7 +22,7 @@ def list_text(queries: Sequence[Json], width: int | None, *, operators: bool = F
         "stream": [query["stream"] for query in queries],
         "topic": [query["topic"] for query in queries],
         "state": [_state(query) for query in queries],
-        "delivered": [query.get("delivered", 0) for query in queries],
+        "accepted": [query.get("delivered", 0) for query in queries],
         _ERRORS: [query.get("evaluation_errors", 0) for query in queries],
         "labels": [labels_text(query.get("labels") or {}) for query in queries],
     }

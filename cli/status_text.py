@@ -136,7 +136,8 @@ def _operator(name: str, op: str, status: Mapping[str, Any]) -> Iterator[str]:
     yield f"{name}: {op}: {queries}, {status['held_noun']} held: {held}; outputs: {outputs}{behind}"
     lateness = f"{status['lateness_s']:g} s (lateness_s)" if "lateness_s" in status else "lateness_s"
     for time, at in status["watermarks"].items():
-        yield f"{name}: {op}: watermark of {time}: {at}; later results wait until a record after {at} + {lateness}"
+        upto = f"results up to it are complete with the next batch, later ones after a record past {at} + {lateness}"
+        yield f"{name}: {op}: watermark of {time}: {at}; {upto}"
     yield from _excluded(f"{name}: {op}", status)
 
 
@@ -148,7 +149,7 @@ def _excluded(subject: str, status: Mapping[str, Any]) -> Iterator[str]:
     if records := [(reason, count) for reason, count in excluded if reason not in NOT_OF_RECORDS]:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in records)
         total = status["observations"] + sum(count for _, count in records)
-        yield f"{subject}: records excluded, of {total:,}: {reasons}"
+        yield f"{subject}: observations excluded, of {total:,}: {reasons}"
     if others := [(reason, count) for reason, count in excluded if reason in NOT_OF_RECORDS]:
         reasons = ", ".join(f"{counted(count, NOT_OF_RECORDS[reason])} {reason}" for reason, count in others)
         yield f"{subject}: excluded beside records: {reasons}"

@@ -70,7 +70,7 @@ class _Used:
             return QueryError(kind.noun, query.id, remedy)
         if len({*self.tracks, track.name}) > limits.stream_tracks:
             full = f"stream '{stream}' has {limits.stream_tracks} tracks already"
-            remedy = f"{full}: use the key, time and position of another query, or raise limits.stream_tracks"
+            remedy = f"{full}: read what another query of its kind reads, or raise limits.stream_tracks"
             return QueryError("operator of query", query.id, remedy)
         self.add(track.op, query.id, track.name)
         return None

@@ -16,13 +16,13 @@ def query(name: str, errors: int = 0, **more: Any) -> dict[str, Any]:
 
 def test_errors_have_a_column_where_there_are_any() -> None:
     quiet = list_text([query("late"), query("early")], None)
-    assert quiet.splitlines()[0].split() == ["id", "stream", "topic", "state", "delivered", "labels", "where"]
+    assert quiet.splitlines()[0].split() == ["id", "stream", "topic", "state", "accepted", "labels", "where"]
     told = list_text([query("late", 1_200), query("early", labels={"team": "ops"})], None).splitlines()
-    assert told[0].split() == ["id", "stream", "topic", "state", "delivered", "errors", "labels", "where"]
+    assert told[0].split() == ["id", "stream", "topic", "state", "accepted", "errors", "labels", "where"]
     assert [line.split()[4:7] for line in told[1:]] == [["7", "1,200", "delay"], ["7", "0", "team=ops"]]
 
 
-@pytest.mark.parametrize(("width", "shown"), [(79, False), (80, True), (200, True)])
+@pytest.mark.parametrize(("width", "shown"), [(78, False), (79, True), (200, True)])
 def test_errors_leave_room_for_predicates(width: int, shown: bool) -> None:
     lines = list_text([query("late", 5)], width).splitlines()
     assert ("errors" in lines[0]) == shown
@@ -34,7 +34,7 @@ def test_of_an_older_daemon_and_of_nothing() -> None:
     older = query("late")
     del older["evaluation_errors"], older["delivered"]
     assert list_text([older], 80).splitlines()[1].split()[:5] == ["late", "s", "asc.late", "running", "0"]
-    assert list_text([], 80) == "id  stream  topic  state  delivered  labels  where"
+    assert list_text([], 80) == "id  stream  topic  state  accepted  labels  where"
 
 
 def test_labels_are_in_order() -> None:

@@ -136,8 +136,9 @@ def test_each_kind_of_operator_has_its_lines() -> None:
     assert status_lines(found({"operators": {"events": {**status, **more}, "near": status}}))[-4:] == [
         "s: events: 3 queries, objects held: 1,200; outputs: 3,000 enter, 2 exit, 7 records of the feed behind",
         "s: events: watermark of unix_micros(ts): 2026-01-01T00:00:00.000000Z; "
-        "later results wait until a record after 2026-01-01T00:00:00.000000Z + 2.5 s (lateness_s)",
-        "s: events: records excluded, of 100: 1 key, 9 stale",
+        "results up to it are complete with the next batch, "
+        "later ones after a record past 2026-01-01T00:00:00.000000Z + 2.5 s (lateness_s)",
+        "s: events: observations excluded, of 100: 1 key, 9 stale",
         "s: near: 3 queries, objects held: 1,200; outputs: none",
     ]
 
@@ -149,4 +150,4 @@ def test_ticks_and_messages_that_are_excluded_are_no_records() -> None:
     beside = "s: near: excluded beside records: 1 tick too_many_pairs, 2 messages unreadable"
     assert status_lines(found({"operators": {"near": {**status, "excluded": excluded}}}))[-1] == beside
     lines = status_lines(found({"operators": {"near": {**status, "excluded": {**excluded, "late": 7}}}}))
-    assert lines[-2:] == ["s: near: records excluded, of 107: 7 late", beside]
+    assert lines[-2:] == ["s: near: observations excluded, of 107: 7 late", beside]
