@@ -14,6 +14,9 @@ _CODING = re.compile(rb"\ntransfer-encoding:", re.IGNORECASE)
 _OF_HTTP_1_0 = re.compile(rb"[^\n]* HTTP/1\.0\r\n")
 _END_BYTES = 3
 
+HEAD_MAX_BYTES = 16 << 10
+"""The largest head of a request, and the largest of a chunk."""
+
 
 class StrictConnection(h11.Connection):
     """HTTP/1.1 as h11 reads it, without the heads that RFC 9112 lets a server read in its own way.
@@ -24,7 +27,7 @@ class StrictConnection(h11.Connection):
     """
 
     def __init__(self, our_role: type[h11.CLIENT] | type[h11.SERVER]) -> None:
-        super().__init__(our_role)
+        super().__init__(our_role, max_incomplete_event_size=HEAD_MAX_BYTES)
         self._searched_bytes = 0
 
     def next_event(self) -> Any:

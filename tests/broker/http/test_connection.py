@@ -160,21 +160,29 @@ def test_slow_clients_keep_nobody_from_being_served(served: Callable[..., tuple[
         assert httpx.get(f"http://{host}:{port}/healthz", timeout=10).status_code == 200
 
 
-def test_bodies_that_are_too_large_together_are_refused(served: Callable[..., tuple[str, int]]) -> None:
+@pytest.mark.parametrize(
+    ("path", "kind", "at_once"), [("/v1/check", "application/json", 16), ("/v1/queries", "application/x-ndjson", 4)]
+)
+def test_bodies_that_are_too_large_together_are_refused(
+    path: str, kind: str, at_once: int, served: Callable[..., tuple[str, int]]
+) -> None:
     host, port = served(max_body_bytes=100_000, receive_timeout_s=20)
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\nContent-Length: 100000\r\n\r\n"
+
+    def is_crowded() -> bool:
+        answer = httpx.post(f"http://{host}:{port}{path}", content=b" " * 50_000, headers={"content-type": kind})
+        return answer.status_code == 503 and "others are as large" in answer.text
+
     with contextlib.ExitStack() as stack:
-        for _ in range(16):
+        for _ in range(at_once):
             client = stack.enter_context(socket.create_connection((host, port)))
-            client.sendall(POST + b"Content-Length: 100000\r\n\r\n" + b" " * 99_999)
-        # What was sent is held once the next connection is answered, or soon after.
-        headers, deadline = {"content-type": "application/json"}, time.monotonic() + CUT_S
-        while True:
-            answer = httpx.post(f"http://{host}:{port}/v1/check", content=b" " * 50_000, headers=headers)
-            if answer.status_code == 503 and "others are as large" in answer.text:
-                break
+            client.sendall(head.encode() + b" " * 99_999)
+        # The bodies are held once the next connection is answered, or soon after.
+        deadline = time.monotonic() + CUT_S
+        while not is_crowded():
             assert time.monotonic() < deadline
     deadline = time.monotonic() + CUT_S
-    while httpx.post(f"http://{host}:{port}/v1/check", content=b" " * 50_000, headers=headers).status_code == 503:
+    while is_crowded():
         assert time.monotonic() < deadline
 
 

@@ -51,6 +51,8 @@ REFUSED = {
     "a chunk longer than its size": CODED + b"\r\n2\r\n{}XX0\r\n\r\n",
     "an extension with a line feed": CODED + b"\r\n2;a\nb\r\n{}\r\n0\r\n\r\n",
     "two hosts": GET + b"Host: other\r\n\r\n",
+    "a head without an end": GET + b"X: " + b"a" * request_head.HEAD_MAX_BYTES,
+    "a chunk's head without an end": CODED + b"\r\n2;" + b"a" * request_head.HEAD_MAX_BYTES,
 }
 """Requests of which each is followed by another one."""
 
