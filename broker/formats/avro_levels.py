@@ -36,7 +36,7 @@ def writer_text(schema: AvroSchema) -> str:
     circles = _circles(schema)
     if not circles:
         return plain
-    types = sum(1 for _ in schema.nodes())
+    types = len(list(schema.nodes()))
     levels = min(LEVELS_MAX, _JSON_LEVELS_MAX // json_levels(plain), _TYPES_MAX // types)
     return _Writing(schema, circles, levels).text()
 
@@ -98,7 +98,7 @@ def _circles(schema: AvroSchema) -> dict[str, int]:
     """Return, by name, the records that come back to themselves through an array or a map, with the number of those
     that are in each other.
     """
-    records = [node for node, _ in schema.nodes() if node["type"] in RECORDS]
+    records = [node for node in schema.nodes() if node["type"] in RECORDS]
     places = {record["name"]: place for place, record in enumerate(records)}
     edges = [
         (places[record["name"]], places[inner["name"]], is_many)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from asc.errors import SchemaError
 from asc.nesting import json_levels
+from broker.formats.circles import longest_way
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +27,7 @@ a thousand.
 """
 
 _TYPES_DEEP_MAX = 200
-"""Types within types, those that names stand for among them: each is some calls of readers, here and in Java."""
+"""Types within types on the longest way, each name written out: each is some calls of readers, here and in Java."""
 
 _VALUES_MAX = 50_000
 """Types of a schema with each name written out: Java's reader makes room for all, and a record may have as many values
@@ -88,18 +90,16 @@ class AvroSchema:
         """Itself; SchemaError where its types are too many or too deep, or an array's items may take no bytes: then
         some bytes would be as many items as they say.
         """
-        nodes = []
-        for node, depth in self.nodes():
-            nodes.append(node)
-            if len(nodes) > _NODES_MAX:
-                raise SchemaError("Avro schema", f"{text[:40]}...", f"has more than {_NODES_MAX:,} types{_AS_DDL}")
-            if depth > _TYPES_DEEP_MAX:
-                raise SchemaError("Avro schema", f"{text[:40]}...", f"is nested too deep{_AS_DDL}")
+        nodes = list(islice(self.nodes(), _NODES_MAX + 1))
+        if len(nodes) > _NODES_MAX:
+            raise SchemaError("Avro schema", f"{text[:40]}...", f"has more than {_NODES_MAX:,} types{_AS_DDL}")
         if not self._ends(nodes):
             raise SchemaError(
                 "Avro schema", f"{text[:40]}...", f"has a record that contains itself without an end{_AS_DDL}"
             )
         self._check_values(text)
+        if self._deepest(nodes) > _TYPES_DEEP_MAX:
+            raise SchemaError("Avro schema", f"{text[:40]}...", f"is nested too deep{_AS_DDL}")
         if any(node["type"] == "fixed" and node["size"] > _FIXED_BYTES_MAX for node in nodes):
             raise SchemaError(
                 "Avro schema", f"{text[:40]}...", f"has a fixed of more than {_FIXED_BYTES_MAX:,} bytes{_AS_DDL}"
@@ -125,9 +125,32 @@ class AvroSchema:
                 raise SchemaError(
                     "Avro schema", f"{text[:40]}...", f"has records of more than {_VALUES_MAX:,} values{_AS_DDL}"
                 )
-        arrays = (node for node, _ in self.nodes() if node["type"] == "array")
+        arrays = (node for node in self.nodes() if node["type"] == "array")
         if not all(self._takes_bytes(node["items"], taking) for node in arrays):
             raise SchemaError("Avro schema", f"{text[:40]}...", f"has an array whose items take no bytes{_AS_DDL}")
+
+    def _deepest(self, nodes: Sequence[Node]) -> int:
+        """Return how many types can be in each other at most, each name written out; records in themselves count all.
+
+        Java's reader goes through a record at each place where it stands, and not where it is met first alone.
+        """
+        # Types without a name are as good as one, if as deep in their record.
+        places: dict[tuple[str, int], int] = {(self.root["name"], 0): 0}
+        edges: set[tuple[int, int]] = set()
+        for record in (node for node in nodes if node["type"] in RECORDS):
+            pending = [(part, 0) for part in parts_of(record)]
+            while pending:
+                part, depth = pending.pop()
+                inner = self.node(part)
+                is_record = inner["type"] in RECORDS
+                source, target = (
+                    (record["name"], depth),
+                    (inner["name"], 0) if is_record else (record["name"], depth + 1),
+                )
+                edges.add((places.setdefault(source, len(places)), places.setdefault(target, len(places))))
+                if not is_record:
+                    pending += [(each, depth + 1) for each in parts_of(inner)]
+        return longest_way(len(places), edges)
 
     def _records_inmost_first(self) -> Iterator[Node]:
         """Yield its records, each after all that are in it, but for those that it is in itself."""
@@ -274,20 +297,19 @@ class AvroSchema:
             found
         ) or pa.type_for_alias(found)
 
-    def nodes(self) -> Iterator[tuple[Node, int]]:
-        """Yield its types, each named one once, and how deep each is where it is met first."""
+    def nodes(self) -> Iterator[Node]:
+        """Yield its types, each named one once."""
         seen: set[str] = set()
-        pending: list[tuple[Any, int]] = [(self.root, 1)]
+        pending: list[Any] = [self.root]
         while pending:
-            schema, depth = pending.pop()
-            node = self.node(schema)
+            node = self.node(pending.pop())
             name = node.get("name")
             if name in seen:
                 continue
             if name is not None:
                 seen.add(name)
-            yield node, depth
-            pending += [(part, depth + 1) for part in reversed(parts_of(node))]
+            yield node
+            pending += reversed(parts_of(node))
 
 
 def parts_of(node: Node) -> list[Any]:

@@ -117,7 +117,22 @@ def _endless(rng: random.Random) -> str:
     return json.dumps({"type": "record", "name": "R", "fields": fields})
 
 
-_HOSTILE: tuple[Callable[[random.Random], str], ...] = (_deep_types, _doubling, _endless)
+def _chained(rng: random.Random) -> str:
+    """Chains of records, each of which ends in the next: of little depth where each is met first."""
+    chains, length = rng.choice((2, 10, 31)), rng.choice((5, 60, 95))
+    last = rng.choice(("int", ["null", "R"], {"type": "array", "items": "R"}))
+    fields = []
+    for chain in reversed(range(chains)):
+        inner: Any = f"C{chain + 1}_0" if chain + 1 < chains else last
+        if rng.random() < 0.2:
+            inner = ["null", inner] if not isinstance(inner, list) else inner
+        for place in reversed(range(length)):
+            inner = {"type": "record", "name": f"C{chain}_{place}", "fields": [{"name": "x", "type": inner}]}
+        fields.append({"name": f"f{chain}", "type": inner})
+    return json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}, *fields]})
+
+
+_HOSTILE: tuple[Callable[[random.Random], str], ...] = (_deep_types, _doubling, _endless, _chained)
 
 _PROTO_SCALARS = ("int32", "int64", "uint64", "sint32", "fixed32", "bool", "string", "bytes", "float", "double")
 _PROTO_TYPES = (*_PROTO_SCALARS, "Inner", "R")

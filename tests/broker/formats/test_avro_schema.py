@@ -71,6 +71,34 @@ def test_what_is_refused(case: str) -> None:
         AvroSchema.of_text(text)
 
 
+def chained(chains: int, length: int, last: object = "int") -> str:
+    """Return a schema of so many chains of so many records, each of which ends in the next: of little depth where each
+    is met first.
+    """
+    fields: list[dict[str, object]] = [{"name": "id", "type": "int"}]
+    for chain in range(chains):
+        inner: object = f"c{chain + 1}_0" if chain + 1 < chains else last
+        for place in reversed(range(length)):
+            inner = {"type": "record", "name": f"c{chain}_{place}", "fields": [{"name": "x", "type": inner}]}
+        fields.insert(1, {"name": f"f{chain}", "type": inner})
+    return json.dumps({"type": "record", "name": "R", "fields": fields})
+
+
+def test_types_in_each_other_are_counted_on_the_longest_way() -> None:
+    # The root, 2 * 99 records, and the int in the last.
+    assert AvroSchema.of_text(chained(2, 99))
+    for chains, length in ((2, 100), (31, 95)):
+        with pytest.raises(SchemaError, match="is nested too deep"):
+            AvroSchema.of_text(chained(chains, length))
+
+
+def test_records_in_themselves_are_counted_once_on_a_way() -> None:
+    assert AvroSchema.of_text(of("int", *[["null", "R"]] * 300))
+    assert AvroSchema.of_text(chained(2, 98, ["null", "R"]))
+    with pytest.raises(SchemaError, match="is nested too deep"):
+        AvroSchema.of_text(chained(2, 100, ["null", "R"]))
+
+
 def nested(levels: int) -> object:
     """Return a type of records in records."""
     found: object = "int"
