@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
-from decimal import Context, Decimal, InvalidOperation
+from decimal import Context, Decimal
 from types import MappingProxyType
 from typing import Any
 
@@ -51,7 +51,7 @@ class Properties:
             return None
         try:
             return _reader_of(kind)(given)
-        except (ValueError, OverflowError, InvalidOperation):
+        except (ValueError, ArithmeticError):
             shown = given if isinstance(given, (str, int, float)) else type(given).__name__
             needs = " (give its offset, as Z)" if kind == _TIMESTAMP else ""
             remedy = f"is none of its type, {kind}{needs}, which the configuration of the layer has (properties)"
@@ -115,7 +115,8 @@ def _decimal(given: Any, precision: int, scale: int) -> Decimal:
     number = _number(given)
     # The shortest text of a double is what the JSON had, if that had up to fifteen digits.
     exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
-    if not exact.is_finite() or abs(exact) >= Decimal(10) ** (precision - scale):
+    # Arithmetic with a large exponent overflows.
+    if not exact.is_finite() or (exact and exact.adjusted() >= precision - scale):
         raise ValueError
     found = exact.quantize(Decimal(1).scaleb(-scale), context=Context(prec=2 * precision))
     if found != exact:

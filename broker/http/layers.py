@@ -12,14 +12,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 
 from asc.errors import AscError, ShapeError
-from asc.spatial.feature import Feature, feature_document, features_of
+from asc.spatial.feature import Feature, feature_document
 from broker.answers.layer import LayerDetails, LayerFeature, Layers, ShapePage, ShapesWritten
 from broker.cancellation import Cancellation
 from broker.errors import BulkRefusedError, NotThereError, QueryError
 from broker.http.bulk import lines_of
 from broker.http.models import plain_error, plain_offsets
 from broker.http.permitted import Permitted
-from broker.layers.stored_layer import StoredLayer, check_shape_id
+from broker.layers.stored_layer import StoredLayer, check_shape_id, judged
 
 _PAGE_MAX = 1_000
 _REFUSED_MAX = 100
@@ -191,7 +191,7 @@ class _Lines:
             if monotonic() > until:
                 told = f"{len(found):,} of {len(self._texts):,} judged in {_JUDGED_WITHIN_S:g} s"
                 raise QueryError("shapes", told, "nothing was written: send fewer at a time, or simplify the largest")
-            found += features_of(texts, self._layer.rules)
+            found += judged(texts, self._layer.rules)
         for (shape_id, (number, text)), one in zip(self._texts.items(), found, strict=True):
             if isinstance(one, ShapeError):
                 self.refuse(number, shape_id, one)

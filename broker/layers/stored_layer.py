@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,8 +12,11 @@ from asc.errors import ShapeError
 from asc.spatial.feature import Feature, features_of
 from asc.spatial.layer import Layer
 from asc.spatial.reading import Rules
+from broker.failure import one_line
 from broker.layers.mark import LayerMark
 from broker.plans.sorted_map import SortedMap
+
+LOG = logging.getLogger("asc.layers")
 
 _ID_CHARS_MAX = 500
 
@@ -86,9 +90,26 @@ class StoredLayer:
     ) -> Iterator[tuple[str | None, Feature | ShapeError | None]]:
         """The id of each record, None for what is none, and its row, None for one that is removed."""
         texts = [_text_of(value) for _, value in records]
-        found = iter(features_of([text for text in texts if isinstance(text, str)], self.rules))
+        found = iter(judged([text for text in texts if isinstance(text, str)], self.rules))
         for (key, _), text in zip(records, texts, strict=True):
             yield _id_of(key), next(found) if isinstance(text, str) else text
+
+
+def judged(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError]:
+    """Return the row that each text is, or why it is refused; an error that nobody foresaw refuses its own row alone.
+
+    A layer is read again whenever the daemon starts, so that no row may end that.
+    """
+    try:
+        return features_of(texts, rules)
+    except MemoryError:
+        # Not of the rows.
+        raise
+    except Exception as error:
+        if len(texts) > 1:
+            return [found for text in texts for found in judged([text], rules)]
+        LOG.exception("a row of a layer is refused, for an error that was not foreseen")
+        return [ShapeError("Feature", texts[0][:80], f"cannot be judged: {one_line(error)}")]
 
 
 def _parted(changes: Mapping[str, _T | None]) -> tuple[dict[str, _T], list[str]]:

@@ -36,6 +36,8 @@ def one(kind: str) -> Properties:
         ("FLOAT", 0.1, float(np.float32(0.1))),
         ("DECIMAL(5,2)", 0.1, Decimal("0.10")),
         ("DECIMAL(38,0)", 10**37, Decimal(10**37)),
+        ("DECIMAL(2,2)", 0.99, Decimal("0.99")),
+        ("DECIMAL(5,2)", "0e1000000", Decimal("0.00")),
         ("DECIMAL(5,2)", "-999.99", Decimal("-999.99")),
         ("STRING", "", ""),
         ("STRING", "Ø", "Ø"),
@@ -77,6 +79,7 @@ def test_what_fits(kind: str, given: Any, value: Any) -> None:
         ("DECIMAL(5,2)", 1000),
         ("DECIMAL(5,2)", "1e-999999999"),
         ("DECIMAL(5,2)", "sNaN"),
+        ("DECIMAL(38,38)", 1),
         ("STRING", 5),
         ("STRING", "\ud800"),
         ("BOOLEAN", 1),
@@ -94,6 +97,19 @@ def test_what_does_not_fit_is_refused_in_one_line(kind: str, given: Any) -> None
         one(kind).values({"p": given})
     assert "\n" not in str(refused.value)
     assert ("(give its offset" in str(refused.value)) is (kind == "TIMESTAMP")
+
+
+KINDS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(5,2)", "DECIMAL(38,38)", "BOOLEAN", "DATE")
+EXTREMES = [
+    f"{sign}{number}" for sign in ("", "-") for number in ("1e1000000", "1e999999999", "9" * 5_000, "1" + "0" * 400)
+]
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "TIMESTAMP", "TIMESTAMP_NTZ"])
+def test_what_is_beyond_all_bounds_is_refused_in_any_type(kind: str) -> None:
+    for given in [*EXTREMES, "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", 10**400]:
+        with pytest.raises(ShapeError, match="is none of its type"):
+            one(kind).values({"p": given})
 
 
 def test_a_feature_with_one_that_does_not_fit_is_refused() -> None:

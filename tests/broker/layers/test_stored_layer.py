@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -11,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asc.errors import ShapeError
-from asc.spatial.feature import Feature, feature_text
+from asc.schema import properties_of_ddl
+from asc.spatial.feature import Feature, feature_text, features_of
 from asc.spatial.reading import Rules
+from broker.layers import stored_layer
 from broker.layers.mark import LayerMark
 from broker.layers.stored_layer import StoredLayer, check_shape_id
 
@@ -98,3 +101,28 @@ def test_what_is_no_id(text: str) -> None:
     with pytest.raises(ShapeError, match="use 1 to 500 printable characters"):
         check_shape_id(text)
     assert check_shape_id("Ø/1 x") == "Ø/1 x"
+
+
+def test_a_number_beyond_all_bounds_refuses_its_own_row_alone() -> None:
+    layer = StoredLayer(Rules(properties=properties_of_ddl("d DECIMAL(5,2)")), 10)
+    huge = json.dumps({"type": "Feature", "geometry": None, "properties": {"d": "1e1000000"}}).encode()
+    layer, changed = layer.after([(b"a", row(1, d="1.5")), (b"b", huge), (b"c", row(1))], LayerMark())
+    assert changed == {"a", "c"}
+    assert "property d '1e1000000': is none of its type" in layer.refused["b"]
+
+
+def test_an_error_that_was_not_foreseen_refuses_its_own_row_alone(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def failing(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError]:
+        if any("bad" in text for text in texts):
+            raise ZeroDivisionError("of nobody's thought")
+        return features_of(texts, rules)
+
+    monkeypatch.setattr(stored_layer, "features_of", failing)
+    layer, changed = StoredLayer(Rules(), 10).after(
+        [(b"a", row(1)), (b"b", row(1, bad=1)), (b"c", row(1))], LayerMark()
+    )
+    assert changed == {"a", "c"}
+    assert "cannot be judged: of nobody's thought" in layer.refused["b"]
+    assert "a row of a layer is refused" in caplog.text
