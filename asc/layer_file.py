@@ -205,7 +205,8 @@ def _object(path: Path, place: str, text: str) -> Mapping[str, Any]:
 def _check_crs(path: Path, document: Mapping[str, Any], rules: Rules) -> None:
     """Of GeoJSON from before RFC 7946, which could name any: ShapeError where it is no longitude and latitude."""
     named = document.get("crs")
-    name = named.get("properties", {}).get("name") if isinstance(named, dict) else None
+    properties = named.get("properties") if isinstance(named, dict) else None
+    name = properties.get("name") if isinstance(properties, dict) else None
     if rules.is_planar or not isinstance(name, str) or name.endswith(_DEGREES):
         return
     raise ShapeError(f"{path.name}: crs", name[:80], "is not longitude and latitude: project it to EPSG:4326 (ogr2ogr)")

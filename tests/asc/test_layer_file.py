@@ -151,6 +151,15 @@ def test_a_plane_and_wide_edges(tmp_path: Path) -> None:
     assert not read_layer(path, allow_edges_over_180_deg=True).is_planar
 
 
+@pytest.mark.parametrize(
+    "crs", ["EPSG:2056", [], {}, {"properties": None}, {"properties": ["x"]}, {"properties": {"name": 1}}], ids=repr
+)
+def test_a_crs_without_a_name_is_none(crs: object, tmp_path: Path) -> None:
+    path = tmp_path / "zones.geojson"
+    path.write_text(collection(feature(id="a"), crs=crs), "utf-8")
+    assert list(read_layer(path).features) == ["a"]
+
+
 def test_a_matcher_takes_files(tmp_path: Path) -> None:
     path = tmp_path / "zones.geojson"
     path.write_text(collection(feature(id="west")), "utf-8")
