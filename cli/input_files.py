@@ -8,6 +8,7 @@ import io
 import re
 import shlex
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -126,7 +127,7 @@ def _whole_gzip(path: Path) -> Iterator[None]:
     """Turn what gzip says of a broken file into a CommandError."""
     try:
         yield
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise CommandError("broken gzip file", str(path), f"{error}; make it again") from None
 
 
@@ -287,7 +288,8 @@ def read_parquet(path: Path, advance: Advance) -> Iterator[dict[str, Any]]:
 
 def parquet_schema(path: Path) -> pa.Schema:
     """Return the columns of a Parquet file, with Arrow's types."""
-    return stored_schema(path).to_arrow_schema()
+    with _named_parquet(path):
+        return stored_schema(path).to_arrow_schema()
 
 
 def stored_schema(path: Path) -> pq.ParquetSchema:
@@ -305,8 +307,9 @@ def _named_parquet(path: Path) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
-        # Arrow raises an OSError without a number for a schema that is nested too deeply, or a page that is damaged.
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        # Arrow raises an OSError without a number for a schema that is nested too deeply, or a page that is damaged,
+        # and a UnicodeDecodeError for names and texts that are.
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise CommandError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None

@@ -113,6 +113,18 @@ def test_parquet_nested_beyond_what_arrow_reads_is_named(
             read(path)
 
 
+@pytest.mark.parametrize("damaged", [b"name", b"text"])
+def test_parquet_whose_names_or_texts_are_damaged_is_named(damaged: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"name": ["text"]}), path, compression="none", store_schema=False, write_statistics=False)
+    path.write_bytes(path.read_bytes().replace(damaged, b"\xff" * 4))
+    with pytest.raises(CommandError, match=r"not readable as Parquet, file '.*rows.parquet': .*utf-8"):
+        list(read_parquet(path, ignored))
+    if damaged == b"name":
+        with pytest.raises(CommandError, match="not readable as Parquet"):
+            parquet_schema(path)
+
+
 def test_parquet_gives_its_columns_and_values(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"n": [1, None], "Größe": ["a", ""]}), path)
@@ -143,6 +155,10 @@ def test_a_header_with_other_signs(tmp_path: Path) -> None:
     assert csv_header(path, "||")[1] == ["a", "b", "c"]
 
 
+DAMAGED_GZIP = gzip.compress(b"n\n", mtime=0)[:10] + b"\xff" * 20
+"""Of a sound head, and a body that no deflate is."""
+
+
 def read(path: Path) -> object:
     """All of it, as its name says."""
     readers: dict[str, Callable[..., Iterable[object]]] = {
@@ -171,6 +187,8 @@ def read(path: Path) -> object:
         ("rows.csv", b'n\n"1\n', "not readable as CSV"),
         ("rows.csv.gz", b"n\n1\n", "broken gzip file"),
         ("rows.ndjson.gz", gzip.compress(b'{"n":1}\n', mtime=0)[:-9], "broken gzip file"),
+        ("rows.csv.gz", DAMAGED_GZIP, "broken gzip file"),
+        ("rows.ndjson.gz", DAMAGED_GZIP, "broken gzip file"),
         ("rows.parquet", b"PAR1", "not readable as Parquet"),
         ("rows.parquet", b"", "not readable as Parquet"),
     ],
@@ -189,6 +207,7 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, name: str, conte
         ("rows.csv", b"\xff\n", "not readable as CSV"),
         ("rows.csv.gz", b"n\n1\n", "broken gzip file"),
         ("rows.csv.gz", gzip.compress(b"n\n" * 9, mtime=0)[:-12], "broken gzip file"),
+        ("rows.csv.gz", DAMAGED_GZIP, "broken gzip file"),
     ],
 )
 def test_a_header_that_cannot_be_read_is_one_line(tmp_path: Path, name: str, content: bytes, said: str) -> None:
