@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from broker.errors import SchemaAnswerError, SchemaRegistryError
 from broker.failure import one_line
+from broker.formats.bounded_question import Line, answer_within
 
 if TYPE_CHECKING:
     import ssl
@@ -27,11 +30,20 @@ _ANSWER_BYTES = 4 << 20
 _REFERENCES_MAX = 100
 """Schemas that one schema may refer to, theirs among them."""
 
+_REFERENCES_BYTES_MAX = 2 << 20
+"""The text of all schemas that one refers to: more than is read of any format."""
+
+_TIMEOUTS_A_SCHEMA_MAX = 6
+"""The time for a schema with all that it refers to, in times of that for one answer."""
+
 _NOT_THERE = frozenset([40401, 40402, 40403])
 """What a registry says of a subject, a version or a schema that it does not have."""
 
-_OTHER_QUESTIONS = ("/schemas/types", "/subjects")
-"""The paths that every healthy registry answers with a list; those before Confluent's 5.5 have no types."""
+_SUBJECTS = "/subjects?offset=0&limit=1"
+"""A question about what a registry stores, and about no schema; older ones, and others, list all subjects."""
+
+_TYPES = "/schemas/types"
+"""A question that takes no store, for who may not list subjects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +55,20 @@ class WrittenSchema:
     text: str
     kind: str = "AVRO"
     references: tuple[tuple[str, str], ...] = ()
+
+    def digest(self) -> bytes:
+        """Return what two schemas have in common if they are equal, and otherwise never."""
+        return hashlib.sha256(repr((self.text, self.kind, self.references)).encode()).digest()
+
+
+@dataclass(slots=True)
+class _Asking:
+    """The questions for one schema: the addresses, of which the one that answered last is asked first, and the time of
+    the monotonic clock at which they end.
+    """
+
+    urls: list[str]
+    end_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,74 +95,111 @@ class SchemaRegistry:
         where it answers another question, but not this one.
         """
         try:
-            found = self._get(f"/schemas/ids/{schema_id}")
-            return None if found is None else self._written(found)
+            return self._schema_at(f"/schemas/ids/{schema_id}")
         except SchemaRegistryError as error:
             if not self.answers():
                 raise
             raise SchemaAnswerError("schema", schema_id, f"is not answered for: {error}", [schema_id]) from error
 
     def answers(self) -> bool:
-        """Return whether the registry answers a question that is about no schema."""
-        for path in _OTHER_QUESTIONS:
+        """Return whether the registry answers a question about what it stores, which is about no schema.
+
+        One that does not let the caller ask that is asked for its types.
+        """
+        asking = self._asking()
+        try:
             try:
-                self._asked(path, list)
-            except SchemaRegistryError:
-                continue
-            return True
-        return False
+                self._asked(_SUBJECTS, _is_list, asking)
+            except _RefusedError:
+                self._asked(_TYPES, _is_list, asking)
+        except SchemaRegistryError:
+            return False
+        return True
 
     def latest(self, subject: str) -> WrittenSchema | None:
         """The last version of a subject; None where the registry has no such subject. SchemaRegistryError."""
-        found = self._get(f"/subjects/{quote(subject, safe='')}/versions/latest")
-        return None if found is None else self._written(found)
+        return self._schema_at(f"/subjects/{quote(subject, safe='')}/versions/latest")
 
-    def _written(self, found: Mapping[str, Any]) -> WrittenSchema:
-        texts: dict[tuple[str, ...], tuple[str, str]] = {}
-        self._refer(found, texts, frozenset())
-        return WrittenSchema(_text(found), str(found.get("schemaType") or "AVRO"), tuple(texts.values()))
+    def _schema_at(self, path: str) -> WrittenSchema | None:
+        asking = self._asking()
+        found = self._asked(path, _object, asking)
+        if found is None:
+            return None
+        texts: dict[tuple[str, int, str], str] = {}
+        self._refer(found, texts, frozenset(), asking)
+        references = tuple((name, text) for (_, _, name), text in texts.items())
+        return WrittenSchema(_text(found, "schema"), _text(found, "schemaType", "AVRO"), references)
 
     def _refer(
-        self, found: Mapping[str, Any], texts: dict[tuple[str, ...], tuple[str, str]], above: frozenset[Any]
+        self,
+        found: Mapping[str, Any],
+        texts: dict[tuple[str, int, str], str],
+        above: frozenset[tuple[str, int]],
+        asking: _Asking,
     ) -> None:
-        for reference in _references(found):
-            place = (str(reference.get("subject")), str(reference.get("version")))
+        for subject, version, name in _references(found):
             # One version may be imported by several names, each a file of its own to a compiler.
-            name = str(reference.get("name"))
-            named = (*place, name)
-            if named in texts:
+            if (subject, version, name) in texts:
                 continue
-            if place in above or len(above) + len(texts) >= _REFERENCES_MAX:
-                raise SchemaRegistryError("schema registry", place[0], "has references in a circle, or too many")
-            inner = self._get(f"/subjects/{quote(place[0], safe='')}/versions/{quote(place[1], safe='')}")
+            if (subject, version) in above or len(above) + len(texts) >= _REFERENCES_MAX:
+                raise SchemaRegistryError("schema registry", subject, "has references in a circle, or too many")
+            inner = self._asked(f"/subjects/{quote(subject, safe='')}/versions/{version}", _object, asking)
             if inner is None:
-                raise SchemaRegistryError("schema registry", place[0], "is referred to and has no such version")
-            self._refer(inner, texts, above | {place})
-            texts[named] = (name, _text(inner))
+                raise SchemaRegistryError("schema registry", subject, "is referred to and has no such version")
+            self._refer(inner, texts, above | {(subject, version)}, asking)
+            texts[subject, version, name] = _text(inner, "schema")
+            if sum(len(text.encode()) for text in texts.values()) > _REFERENCES_BYTES_MAX:
+                told = f"is referred to, and makes more than {_REFERENCES_BYTES_MAX >> 20} MiB with the others"
+                raise SchemaRegistryError("schema registry", subject, told)
 
-    def _get(self, path: str) -> dict[str, Any] | None:
-        """The object that a question is answered with; None where the registry does not have what is asked for."""
-        found: dict[str, Any] | None = self._asked(path, dict)
-        return found
+    def _asking(self) -> _Asking:
+        return _Asking(list(self.urls), time.monotonic() + _TIMEOUTS_A_SCHEMA_MAX * self.timeout_s)
 
-    def _asked(self, path: str, kind: type) -> Any:
-        """The answer to a question, of a kind; None where the registry does not have what is asked for."""
+    def _asked(self, path: str, read: Callable[[str, httpx.Response], Any], asking: _Asking) -> Any:
+        """What is read of the answer to a question."""
         import httpx
 
         problem: SchemaRegistryError | None = None
-        for url in self.urls:
+        for url in tuple(asking.urls):
+            whole_s = min(self.timeout_s, asking.end_s - time.monotonic())
+            if whole_s <= 0:
+                break
+            ask = partial(self._answer, url, path, read, whole_s)
             try:
-                with self._client(url) as client, client.stream("GET", f"{url.rstrip('/')}{path}") as answer:
-                    return _answered(url, answer, kind, self.timeout_s)
+                answer = answer_within(whole_s, ask)
             except SchemaRegistryError as error:
                 problem = problem or error
             except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
                 said = one_line(error) or type(error).__name__
                 problem = problem or SchemaRegistryError("schema registry", url, f"does not answer: {said}")
+            else:
+                if answer is not None:
+                    asking.urls.remove(url)
+                    asking.urls.insert(0, url)
+                    return answer[0]
+                said = f"does not answer: it takes over {whole_s:.3g} s for one answer"
+                problem = problem or SchemaRegistryError("schema registry", url, said)
+        if problem is None and self.urls:
+            told = f"takes over {_TIMEOUTS_A_SCHEMA_MAX} times its timeout for a schema and what it refers to"
+            problem = SchemaRegistryError("schema registry", self.urls[0], told)
         raise problem or SchemaRegistryError("schema registry", "without an address", "set schema_registry.url")
 
+    def _answer(
+        self, url: str, path: str, read: Callable[[str, httpx.Response], Any], whole_s: float, line: Line
+    ) -> tuple[Any]:
+        with (
+            self._client(url, whole_s) as client,
+            client.stream("GET", f"{url.rstrip('/')}{path}", extensions={"trace": line.traced}) as answer,
+        ):
+            encoding = answer.headers.get("Content-Encoding", _IDENTITY).strip().lower()
+            if encoding != _IDENTITY:
+                # A few bytes can inflate to any number of them.
+                said = f"answers in the encoding '{encoding[:40]}', not asked for"
+                raise SchemaRegistryError("schema registry", url, said)
+            return (read(url, answer),)
+
     @contextmanager
-    def _client(self, url: str) -> Iterator[httpx.Client]:
+    def _client(self, url: str, timeout_s: float) -> Iterator[httpx.Client]:
         import httpx
 
         accepted = "application/vnd.schemaregistry.v1+json, application/json"
@@ -145,7 +208,7 @@ class SchemaRegistry:
             headers["Authorization"] = f"Bearer {self.token}"
         auth = None if self.username is None else (self.username, self.password or "")
         verify = self.tls() if url.lower().startswith("https:") else True
-        with httpx.Client(headers=headers, auth=auth, timeout=self.timeout_s, verify=verify) as client:
+        with httpx.Client(headers=headers, auth=auth, timeout=timeout_s, verify=verify) as client:
             yield client
 
     def tls(self) -> ssl.SSLContext:
@@ -164,50 +227,76 @@ class SchemaRegistry:
         return context
 
 
-def _answered(url: str, answer: httpx.Response, kind: type, whole_s: float) -> Any:
-    """Return the answer as JSON of a kind, None for what the registry does not have, or takes for no id or version.
+class _RefusedError(SchemaRegistryError):
+    """A registry that does not let the caller ask."""
 
-    ``whole_s`` bounds the time for all.
-    """
-    encoding = answer.headers.get("Content-Encoding", _IDENTITY).strip().lower()
-    if encoding != _IDENTITY:
-        # A few bytes can inflate to any number of them.
-        raise SchemaRegistryError("schema registry", url, f"answers in the encoding '{encoding[:40]}', not asked for")
-    content, end_s = b"", time.monotonic() + whole_s
+
+def _object(url: str, answer: httpx.Response) -> dict[str, Any] | None:
+    """Return the object that is the answer, None for what the registry does not have, or takes for no id or version."""
+    content = b""
     for piece in answer.iter_raw():
         content += piece
-        if time.monotonic() > end_s:
-            raise SchemaRegistryError("schema registry", url, f"takes over {whole_s:g} s for one answer")
         if len(content) > _ANSWER_BYTES:
             raise SchemaRegistryError("schema registry", url, f"answers with more than {_ANSWER_BYTES >> 20} MiB")
     try:
         said = json.loads(content)
     except (ValueError, RecursionError):
         said = None
-    if answer.status_code == 200 and isinstance(said, kind):
+    if answer.status_code == 200 and isinstance(said, dict):
         return said
     # A proxy that knows no such path says 404 too, and nothing of what the registry has.
     code = said.get("error_code") if isinstance(said, dict) else None
     if (answer.status_code == 404 and code in _NOT_THERE) or (answer.status_code == 422 and type(code) is int):
         return None
+    raise _no_answer(url, answer)
+
+
+def _is_list(url: str, answer: httpx.Response) -> bool:
+    """Return whether the answer is a list, which may be of any length: no more than its beginning is read."""
+    if answer.status_code == 200 and next(answer.iter_raw(), b"").lstrip().startswith(b"["):
+        return True
+    raise _no_answer(url, answer)
+
+
+def _no_answer(url: str, answer: httpx.Response) -> SchemaRegistryError:
     if answer.status_code in (401, 403):
         remedy = f"refuses ({answer.status_code}): check username, password and token of [schema_registry]"
-        raise SchemaRegistryError("schema registry", url, remedy)
-    raise SchemaRegistryError(
+        return _RefusedError("schema registry", url, remedy)
+    return SchemaRegistryError(
         "schema registry", url, f"answers {answer.status_code}, and not as a schema registry does"
     )
 
 
-def _references(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _references(found: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
+    """Yield the subject, the version and the name of each reference."""
     references = found.get("references") or []
-    if not isinstance(references, list) or not all(isinstance(one, dict) for one in references):
-        shown = json.dumps(references)[:100]
-        raise SchemaRegistryError("schema registry", shown, "is no list of references: is it a schema registry?")
-    return references
+    wrong = SchemaRegistryError(
+        "schema registry",
+        "references",
+        "is no list of references with name, subject, version: is it a schema registry?",
+    )
+    if not isinstance(references, list):
+        raise wrong
+    for one in references:
+        if not isinstance(one, dict) or type(one.get("version")) is not int:
+            raise wrong
+        if not (_is_text(one.get("subject")) and _is_text(one.get("name"))):
+            raise wrong
+        yield one["subject"], one["version"], one["name"]
 
 
-def _text(found: Mapping[str, Any]) -> str:
-    text = found.get("schema")
-    if not isinstance(text, str):
-        raise SchemaRegistryError("schema registry", "answer without a schema", "is it a schema registry?")
-    return text
+def _text(found: Mapping[str, Any], key: str, default: str | None = None) -> str:
+    text = found.get(key)
+    if not text and default is not None:
+        text = default
+    if not _is_text(text):
+        raise SchemaRegistryError("schema registry", f"answer without a {key}", "is it a schema registry?")
+    return str(text)
+
+
+def _is_text(value: object) -> bool:
+    """Return whether a value is a text, and of whole characters: JSON can spell half a surrogate pair."""
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False

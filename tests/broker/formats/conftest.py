@@ -27,10 +27,14 @@ class RegistryServer:
     """The content encoding of its answers, which are then bytes in it."""
     pause_s: float = 0.0
     """The time between two bytes of an answer."""
+    delay_s: float = 0.0
+    """The time before each answer."""
     broken: int | None = None
     """What it answers whatever it is asked; None while it is well."""
     broken_ids: dict[int, int] = field(default_factory=dict)
     """The status for some schemas, while it is healthy."""
+    listing: tuple[int, Any] = (200, [])
+    """What it answers to the question for its subjects."""
     url: str = ""
 
     def register(self, schema: Any, subject: str = "s", schema_id: int | None = None, **more: Any) -> int:
@@ -46,6 +50,8 @@ class RegistryServer:
             return self.broken, {"error_code": 50001, "message": "Error in the backend data store"}
         if parts == ["schemas", "types"]:
             return 200, ["JSON", "PROTOBUF", "AVRO"]
+        if parts[0].startswith("subjects?"):
+            return self.listing
         if parts[:2] == ["schemas", "ids"]:
             status = self.broken_ids.get(int(parts[2]))
             if status is not None:
@@ -75,6 +81,7 @@ def registry_server() -> Iterator[RegistryServer]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             state.asked.append(self.path)
+            time.sleep(state.delay_s)
             status, body = state.answer(self.path)
             if state.authorization is not None and self.headers["Authorization"] != state.authorization:
                 status, body = 401, {"error_code": 40101, "message": "Unauthorized"}

@@ -51,6 +51,17 @@ def test_a_version_that_is_imported_by_two_names_comes_with_both(registry_server
     assert found.references == (("a", '"inner"'), ("b", '"inner"'))
 
 
+def test_schemas_that_are_not_equal_have_digests_that_are_not() -> None:
+    schemas = [
+        WrittenSchema(text, kind, references)
+        for text in ("a", "ab")
+        for kind in ("AVRO", "PROTOBUF")
+        for references in ((), (("b", "c"),), (("bc", ""),), (("b", ""), ("c", "")))
+    ]
+    assert len({schema.digest() for schema in schemas}) == len(schemas)
+    assert WrittenSchema("a").digest() == schemas[0].digest()
+
+
 def test_references_in_a_circle_are_refused(registry_server: RegistryServer) -> None:
     one = registry_server.register('"a"', "a", references=[{"name": "b", "subject": "b", "version": 1}])
     registry_server.register('"b"', "b", references=[{"name": "a", "subject": "a", "version": 1}])
@@ -99,6 +110,32 @@ def test_a_schema_that_alone_has_no_answer_is_told_from_a_registry_without_one(
     assert not isinstance(whole.value, SchemaAnswerError)
 
 
+def test_a_registry_without_its_store_is_no_healthy_one(registry_server: RegistryServer) -> None:
+    """Its types are no word on its store: a valid schema would be given up, and its records be dead letters."""
+    found = registry_server.register('"int"')
+    registry_server.broken_ids[found] = 500
+    registry_server.listing = 500, {"error_code": 50001, "message": "Error in the backend data store"}
+    with pytest.raises(SchemaRegistryError) as caught:
+        registry_of(registry_server.url).schema(found)
+    assert not isinstance(caught.value, SchemaAnswerError)
+    assert "/schemas/types" not in registry_server.asked
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [(200, []), (200, ["subject"] * 500_000), (403, {"error_code": 40301, "message": "User is denied"})],
+    ids=["none", "many", "forbidden"],
+)
+def test_a_registry_that_lists_subjects_or_forbids_that_is_healthy(
+    listing: tuple[int, object], registry_server: RegistryServer
+) -> None:
+    found = registry_server.register('"int"')
+    registry_server.broken_ids[found] = 500
+    registry_server.listing = listing
+    with pytest.raises(SchemaAnswerError):
+        registry_of(registry_server.url).schema(found)
+
+
 def test_an_id_that_the_registry_takes_for_none_is_none(registry_server: RegistryServer) -> None:
     registry_server.broken_ids[7] = 422
     assert registry_of(registry_server.url).schema(7) is None
@@ -131,7 +168,7 @@ def test_an_answer_in_an_encoding_is_not_inflated(registry_server: RegistryServe
 def test_an_answer_that_comes_byte_by_byte_has_an_end(registry_server: RegistryServer) -> None:
     found = registry_server.register('"' + "x" * 10_000 + '"')
     registry_server.pause_s = 0.05
-    with pytest.raises(SchemaRegistryError, match=r"takes over 0.3 s for one answer"):
+    with pytest.raises(SchemaRegistryError, match=r"does not answer: it takes over 0.3 s for one answer"):
         SchemaRegistry((registry_server.url,), timeout_s=0.3).schema(found)
 
 
@@ -155,6 +192,69 @@ def test_references_of_another_type_are_the_fault_of_the_registry(
     found = registry_server.register('"int"', references=references)
     with pytest.raises(SchemaRegistryError, match="is no list of references"):
         registry_of(registry_server.url).schema(found)
+
+
+REFERENCE = {"name": "a", "subject": "s", "version": 1}
+
+
+def test_fields_of_another_type_and_half_characters_are_the_fault_of_the_registry(
+    registry_server: RegistryServer,
+) -> None:
+    registry = registry_of(registry_server.url)
+    registry_server.register('"int"', "s")
+    assert registry.schema(registry_server.register('"int"', references=[REFERENCE])) is not None
+    wrong: list[tuple[str, object]] = [("version", "1"), ("version", True), ("version", None)]
+    wrong += [(key, value) for key in ("name", "subject") for value in ("\ud800", ["s"], {"s": 1}, None)]
+    for key, value in wrong:
+        found = registry_server.register('"int"', references=[{**REFERENCE, key: value}])
+        with pytest.raises(SchemaRegistryError, match="is no list of references with name, subject, version"):
+            registry.schema(found)
+    for more in ({"schema": "\udc00"}, {"schema": 5}, {"schema": None}, {"schemaType": "\ud800"}, {"schemaType": [1]}):
+        found = registry_server.register('"int"')
+        registry_server.schemas[found].update(more)
+        with pytest.raises(SchemaRegistryError, match=r"answer without a schema(Type)?'"):
+            registry.schema(found)
+
+
+def test_what_a_schema_refers_to_is_bounded_in_text(
+    registry_server: RegistryServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema_registry, "_REFERENCES_BYTES_MAX", 100)
+    for number in range(4):
+        registry_server.register('"' + "ö" * 20 + '"', f"s{number}")
+    refers = [{"name": f"s{number}", "subject": f"s{number}", "version": 1} for number in range(4)]
+    registry = registry_of(registry_server.url)
+    assert registry.schema(registry_server.register('"int"', references=refers[:2])) is not None
+    found = registry_server.register('"int"', references=refers)
+    registry_server.asked.clear()
+    with pytest.raises(SchemaRegistryError, match="'s2': is referred to, and makes more than"):
+        registry.schema(found)
+    assert "/subjects/s3/versions/1" not in registry_server.asked
+
+
+def test_a_schema_is_bounded_in_time_with_all_that_it_refers_to(
+    registry_server: RegistryServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema_registry, "_TIMEOUTS_A_SCHEMA_MAX", 1)
+    refers = [{"name": f"s{number}", "subject": f"s{number}", "version": 1} for number in range(5)]
+    for number in range(5):
+        registry_server.register('"int"', f"s{number}")
+    registry_server.delay_s = 0.3
+    with pytest.raises(SchemaRegistryError, match="takes over"):
+        SchemaRegistry((registry_server.url,), timeout_s=1).schema(registry_server.register('"int"', references=refers))
+
+
+def test_an_address_that_is_silent_costs_a_schema_its_time_once(
+    registry_server: RegistryServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema_registry, "_TIMEOUTS_A_SCHEMA_MAX", 3)
+    refers = [{"name": f"s{number}", "subject": f"s{number}", "version": 1} for number in range(3)]
+    for number in range(3):
+        registry_server.register('"int"', f"s{number}")
+    found = registry_server.register('"int"', references=refers)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        assert SchemaRegistry((url, registry_server.url), timeout_s=1).schema(found) is not None
 
 
 def test_tls_trusts_the_file_alone_and_shows_a_certificate(tmp_path: Path) -> None:
