@@ -65,8 +65,8 @@ class Avro(Format):
         if options.get("framing", _CONFLUENT) == _CONFLUENT:
             return AvroDecoder(fields, options, time_zone, given.registry, own)
         assert own is not None
-        written = WrittenSchema(given.schema_text or "")
-        writer = Writer(frozenset(), written, reading_of(own, fields, RAW, own))
+        digest = WrittenSchema(given.schema_text or "").digest()
+        writer = Writer(frozenset(), digest, reading_of(own, fields, RAW, own))
         return AvroDecoder(fields, options, time_zone, None, own, (writer,))
 
 

@@ -93,7 +93,7 @@ class AvroDecoder(FramedDecoder[AvroReading]):
         references = list(dict.fromkeys(text for _, text in schema.references))
         reading = reading_of(AvroSchema.of_text(schema.text, references), self.fields, RAW, self.own)
         # Whether Spark reads by it is seen where it plans to.
-        self.with_writers((Writer(frozenset([schema_id]), schema, reading),)).decode(records.limit(0))
+        self.with_writers((Writer(frozenset([schema_id]), schema.digest(), reading),)).decode(records.limit(0))
         return reading
 
     def said_of(self, reading: AvroReading) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -46,11 +46,12 @@ Reading = TypeVar("Reading")
 class Writer(Generic[Reading]):
     """A schema by which records were written, under the ids that stand for it, and how its records are read.
 
-    ``reading`` is None of a schema that cannot be read.
+    ``reading`` is None of a schema that cannot be read. Of the schema itself ``digest`` is kept, for its text may be
+    long.
     """
 
     ids: frozenset[int]
-    schema: WrittenSchema
+    digest: bytes
     reading: Reading | None
 
 
@@ -115,21 +116,21 @@ class FramedDecoder(Decoder, Generic[Reading]):
         """
         if self.registry is None or not unknown:
             return self
-        found = self._found(self.registry, sorted(_ids(unknown) - self.unanswered)[:_ASKED_MAX])
-        if not found:
-            return self
-        known = self.writers
-        if len(known) + len(found) > _WRITERS_MAX:
+        writers = self._found(self.registry, sorted(_ids(unknown) - self.unanswered)[:_ASKED_MAX], records)
+        if len(writers) > _WRITERS_MAX:
             named = _ids(_heads(records, "true").distinct().collect())
-            known = tuple(writer for writer in known if writer.ids & named)
-        writers = self._added(records, known, found)
+            writers = tuple(writer for writer in writers if writer.ids & named)
         if len(writers) > _WRITERS_MAX:
             LOG.error("one batch names more than %d schemas: what names the others is a dead letter", _WRITERS_MAX)
-        return self.with_writers(writers[:_WRITERS_MAX])
+        return self if writers is self.writers else self.with_writers(writers[:_WRITERS_MAX])
 
-    def _found(self, registry: SchemaRegistry, schema_ids: Sequence[int]) -> dict[int, WrittenSchema]:
-        """Return the schemas that the registry has; SchemaAnswerError with all that it gives no answer for."""
-        found = {}
+    def _found(
+        self, registry: SchemaRegistry, schema_ids: Sequence[int], records: DataFrame
+    ) -> tuple[Writer[Reading], ...]:
+        """Return the writers, with those of the schemas that the registry has; SchemaAnswerError with all that it gives
+        no answer for.
+        """
+        writers = self.writers
         failed: list[SchemaAnswerError] = []
         for schema_id in schema_ids:
             try:
@@ -139,12 +140,13 @@ class FramedDecoder(Decoder, Generic[Reading]):
                 continue
             if schema is None:
                 LOG.warning("the schema registry has no schema %d: records that name it are dead letters", schema_id)
-            else:
-                found[schema_id] = schema
+            elif not failed:
+                # Each is made out as it comes, so that one text at a time is held.
+                writers = self._with(writers, schema_id, schema, records)
         if failed:
             failed[0].schema_ids = tuple(schema_id for error in failed for schema_id in error.schema_ids)
             raise failed[0]
-        return found
+        return writers
 
     def without(self, schema_ids: Collection[int]) -> Self:
         """See :class:`Decoder`."""
@@ -158,17 +160,15 @@ class FramedDecoder(Decoder, Generic[Reading]):
         changed: Self = replace(own, writers=writers)
         return changed
 
-    def _added(
-        self, records: DataFrame, known: Sequence[Writer[Reading]], found: Mapping[int, WrittenSchema]
+    def _with(
+        self, writers: tuple[Writer[Reading], ...], schema_id: int, schema: WrittenSchema, records: DataFrame
     ) -> tuple[Writer[Reading], ...]:
-        writers = list(known)
-        for schema_id, schema in found.items():
-            same = next((place for place, writer in enumerate(writers) if writer.schema == schema), None)
-            if same is not None:
-                writers[same] = replace(writers[same], ids=writers[same].ids | {schema_id})
-                continue
-            writers.append(Writer(frozenset([schema_id]), schema, self._read_by(schema, schema_id, records)))
-        return tuple(writers)
+        digest = schema.digest()
+        if all(writer.digest != digest for writer in writers):
+            return (*writers, Writer(frozenset([schema_id]), digest, self._read_by(schema, schema_id, records)))
+        return tuple(
+            replace(writer, ids=writer.ids | {schema_id}) if writer.digest == digest else writer for writer in writers
+        )
 
     def _read_by(self, schema: WrittenSchema, schema_id: int, records: DataFrame) -> Reading | None:
         """How records of a schema are read; None, and a line in the log, where they cannot be. SchemaRegistryError

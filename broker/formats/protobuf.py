@@ -70,7 +70,7 @@ class Protobuf(Format):
         text = given.schema_text or ""
         own = ProtobufSchema.of_text(text)
         own.message(options.get(_MESSAGE))
-        writer = Writer(frozenset(), WrittenSchema(text, "PROTOBUF"), own.descriptors)
+        writer = Writer(frozenset(), WrittenSchema(text, "PROTOBUF").digest(), own.descriptors)
         return ProtobufDecoder(fields, options, time_zone, None, (writer,))
 
 
