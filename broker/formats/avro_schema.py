@@ -260,7 +260,13 @@ class AvroSchema:
 
         from asc.schema import Schema
 
-        fields = [pa.field(field["name"], self.column(field["type"], field["name"])) for field in self.root["fields"]]
+        try:
+            fields = [
+                pa.field(field["name"], self.column(field["type"], field["name"])) for field in self.root["fields"]
+            ]
+        except UnicodeEncodeError as error:
+            # JSON can spell half a surrogate pair.
+            raise SchemaError("Avro field", str(error.object), "is no name of whole characters: rename it") from None
         return Schema.from_arrow(pa.schema(fields))
 
     def column(self, schema: Any, path: str, depth: int = 0) -> pa.DataType:

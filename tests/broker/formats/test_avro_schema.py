@@ -114,8 +114,13 @@ def nested(levels: int) -> object:
         (of(["int", "string"]), "union of several types"),
         (of("null"), "for which Spark has none"),
         (of(nested(25)), "nested in itself or too deep"),
+        (of("int").replace('"f0"', '"\\ud800"'), r"Avro field '.ud800': is no name"),
+        (
+            of(json.loads(of("int").replace('"R"', '"Q"').replace('"f0"', '"\\ud800"'))),
+            "is no name of whole characters",
+        ),
     ],
-    ids=["recursive", "union", "null", "deep"],
+    ids=["recursive", "union", "null", "deep", "half", "half within"],
 )
 def test_what_has_no_column(text: str, remedy: str) -> None:
     with pytest.raises(SchemaError, match=remedy):
