@@ -126,6 +126,11 @@ def test_records_are_read_by_the_schemas_that_it_has(spark: SparkSession, regist
     ]
 
 
+def test_it_lists_its_subjects_to_say_that_it_is_healthy(registry_url: str) -> None:
+    registered(registry_url, "listed", record(("a", "int")))
+    assert SchemaRegistry((registry_url,)).answers()
+
+
 def test_what_a_schema_refers_to_comes_with_it(spark: SparkSession, registry_url: str) -> None:
     city = {"type": "record", "name": "City", "namespace": "n", "fields": [{"name": "name", "type": "string"}]}
     registered(registry_url, "city", city)
