@@ -78,8 +78,7 @@ class BatchBindings:
         if self.has(batch_id):
             self._note(batch_id, self.times_begun(batch_id) + 1)
             return self._read(batch_id)
-        if not self._folder.is_dir():
-            raise self._taken()
+        self.check_folder()
         binding = Binding(batch_id, version, self._planned_end(batch_id), self._planned_first(batch_id))
         path = self._folder / str(batch_id)
         try:
@@ -90,6 +89,11 @@ class BatchBindings:
         for old in self._ids()[:-_KEPT]:
             self._remove(old)
         return binding
+
+    def check_folder(self) -> None:
+        """BrokerError where another daemon has taken the folder over."""
+        if not self._folder.is_dir():
+            raise self._taken()
 
     def times_begun(self, batch_id: int) -> int:
         """How often a batch was begun, as far as it is to blame for not having been done: see :meth:`excuse`."""

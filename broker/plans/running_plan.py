@@ -107,6 +107,10 @@ class RunningPlan:
         times_begun = self._bindings.times_begun(bound.batch_id)
         return UnfinishedBatch(bound.batch_id, plan, self._first_of(bound), bound.end_offsets, times_begun)
 
+    def check_folder(self) -> None:
+        """BrokerError where another daemon has taken the stream's folder over: no batch is bound any more."""
+        self._bindings.check_folder()
+
     def excuse(self, times: int = 1) -> None:
         """What kept the last batch from being done was none of it: it counts as begun so many times less."""
         bound = self._bound

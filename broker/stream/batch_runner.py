@@ -93,12 +93,13 @@ class BatchRunner:
         monitor: StreamMonitor,
         phases: BatchPhases,
         event_time: EventTime,
+        check_folder: Callable[[], None],
         fed: Callable[[Sequence[FeedDestination]], None] = lambda found: None,
     ) -> None:
         """Create the runner.
 
-        ``fed`` is called with the destinations of queries with an operator, where a batch has such, before it is
-        written.
+        ``check_folder``: see :class:`FeedWriter`. ``fed`` is called with the destinations of queries with an operator,
+        where a batch has such, before it is written.
         """
         self._fed = fed
         self._dead_letter_topic = config.dead_letter_topic(name)
@@ -116,7 +117,7 @@ class BatchRunner:
         self._limits: tuple[Plan, dict[str, int], tuple[int, dict[str, int]]] | None = None
         self._pipeline: tuple[_Made, Pipeline] | None = None
         self._event_time = event_time
-        self._feed_writer = FeedWriter(name, config, cluster)
+        self._feed_writer = FeedWriter(name, config, cluster, check_folder)
         self._max_future_s = config.streams[name].max_future_s
         self._feed: tuple[Plan, tuple[Feeding, Sequence[FeedDestination]] | None] | None = None
         self._looking: tuple[Decoder, PreparedFrame | None] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -47,15 +47,18 @@ class FeedWriter:
     Parts that need none get none. Invariant: they are acknowledged before a batch writes, so that in each part they
     come before its observations, however that is cut. The job's batches come one at a time. After a start, or a
     failure, all parts get the settings again. Before the first ones it claims the feed
-    (:mod:`asc.operators.feed_claim`), in a transaction: Kafka fences the claim of a daemon that this one replaced.
+    (:mod:`asc.operators.feed_claim`), in a transaction. Invariant: the claim of a daemon that this one replaced never
+    comes after this one's. Either Kafka fences it, or it looks for its folder when that is already taken over.
     Cost: sixteen small records a batch that moves the time, and the queries of a kind where they change.
     """
 
-    def __init__(self, stream: str, config: Config, cluster: KafkaCluster) -> None:
+    def __init__(self, stream: str, config: Config, cluster: KafkaCluster, check_folder: Callable[[], None]) -> None:
+        """Create the writer. ``check_folder`` raises BrokerError where another daemon has taken the folder over."""
         self.topic = config.feed_topic(stream)
         self.name = uuid.uuid4().hex[:12]
         """The writer that its messages, and the observations of its daemon, bear."""
         self._has_claimed = False
+        self._check_folder = check_folder
         own = config.streams[stream]
         self._source_topic, self._is_planar = own.topic, own.crs == "planar"
         self._limits = config.limits
@@ -136,6 +139,8 @@ class FeedWriter:
             producer = client.producer(transactional_id=f"asc-claim-{self.topic}")
             try:
                 producer.init_transactions()
+                # A daemon that stood still before this line fences the leader, and is not fenced itself.
+                self._check_folder()
                 producer.begin_transaction()
                 for part in range(PARTS):
                     producer.send(self.topic, claim_of(self.name).encode(), key=TIME_KEY.encode(), partition=part)

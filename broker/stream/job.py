@@ -123,6 +123,7 @@ class StreamJob:
             monitor=monitor,
             phases=self._phases,
             event_time=event_time,
+            check_folder=running.check_folder,
             fed=fed,
         )
         self._batch_lock = threading.Lock()

@@ -93,6 +93,7 @@ def _runner(config: Config, spark: SparkSession, cluster: KafkaCluster, folder: 
         monitor=StreamMonitor("s", config.monitor, running),
         phases=BatchPhases(),
         event_time=EventTime(folder),
+        check_folder=running.check_folder,
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,11 +19,14 @@ from asc.operators.feed import QuerySettings, Settings, Watermarks
 from asc.operators.feed_claim import ClaimedFeed
 from asc.operators.near.near_query import NearQuery
 from broker.config.config import Config, parse_config
+from broker.errors import BrokerError
 from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_destination import FeedDestination, Track
 from broker.operators.feed_part import PARTS, part_of
 from broker.operators.feed_topic import make_feed
 from broker.operators.kinds import OPERATORS
+from broker.plans.binding import BatchBindings
+from broker.plans.stream_folder import stream_folder, take_folder
 from broker.stream.feed_writer import FeedWriter
 
 if TYPE_CHECKING:
@@ -54,6 +58,11 @@ def cluster(config: Config, kafka: EmbeddedKafka) -> Iterator[KafkaCluster]:
     cluster = KafkaCluster(kafka.bootstrap_servers, config.kafka)
     yield cluster
     cluster.close()
+
+
+def writer_of(config: Config, cluster: KafkaCluster, check_folder: Callable[[], None] = lambda: None) -> FeedWriter:
+    (stream,) = config.streams
+    return FeedWriter(stream, config, cluster, check_folder)
 
 
 def raw_messages(kafka: EmbeddedKafka, topic: str) -> list[list[tuple[str, bytes]]]:
@@ -99,7 +108,7 @@ def test_settings_and_watermarks_go_to_the_parts_that_need_them(
     low, close = FeedDestination(EVENTS, LOW), FeedDestination(NEAR, CLOSE)
     none = [("events", (100, [])), ("near", (800, []))]
     expected = [[] for _ in range(PARTS)]
-    writer = FeedWriter(stream, config, cluster)
+    writer = writer_of(config, cluster)
     own = part_of(NEAR.name)
 
     def begins(destinations: list[FeedDestination], mark: int | None, **by_part: list[tuple[str, Any]]) -> None:
@@ -141,7 +150,7 @@ def test_the_settings_of_every_kind_have_its_tag_for_their_key(
     make_feed(cluster, topic)
     track = replace(EVENTS, op=op)
     query = QuerySettings("q", "out", track.name, TIME, ("a41c",), {})
-    writer = FeedWriter(stream, config, cluster)
+    writer = writer_of(config, cluster)
     try:
         writer.begin([FeedDestination(track, query)], {})
     finally:
@@ -156,7 +165,7 @@ def test_what_a_replaced_daemon_writes_later_does_not_count(
     (stream,) = config.streams
     topic = config.feed_topic(stream)
     make_feed(cluster, topic)
-    stopped, leader = FeedWriter(stream, config, cluster), FeedWriter(stream, config, cluster)
+    stopped, leader = writer_of(config, cluster), writer_of(config, cluster)
     low = FeedDestination(EVENTS, LOW)
     try:
         stopped.begin([low], {TIME: 3_000_000})
@@ -187,7 +196,7 @@ def test_the_claim_of_a_replaced_daemon_is_fenced(
     (stream,) = config.streams
     topic = config.feed_topic(stream)
     make_feed(cluster, topic)
-    stopped, leader = FeedWriter(stream, config, cluster), FeedWriter(stream, config, cluster)
+    stopped, leader = writer_of(config, cluster), writer_of(config, cluster)
     go_on = KafkaProducer.begin_transaction
 
     def stand_still(producer: KafkaProducer) -> None:
@@ -207,3 +216,38 @@ def test_the_claim_of_a_replaced_daemon_is_fenced(
         feed = ClaimedFeed("events", EventQuery.of)
         list(feed.messages([text for _, text in part], FeedCounts()))
         assert feed.writer == leader.name
+
+
+def test_one_that_stood_still_before_its_claim_claims_nothing_and_the_leader_s_messages_count(
+    config: Config, cluster: KafkaCluster, kafka: EmbeddedKafka, tmp_path: Path
+) -> None:
+    """Kafka does not fence it, for it begins its transaction after the leader's; its folder has another name by now."""
+    (stream,) = config.streams
+    make_feed(cluster, config.feed_topic(stream))
+
+    def starts() -> FeedWriter:
+        folder = stream_folder(tmp_path, stream)
+        bindings = BatchBindings(folder / "bindings", folder / "spark")
+        return writer_of(config, cluster, bindings.check_folder)
+
+    stopped = starts()
+    take_folder(tmp_path, stream)
+    leader, low = starts(), FeedDestination(EVENTS, LOW)
+    try:
+        leader.begin([], {TIME: 4_000_000})
+        for _ in range(2):
+            with pytest.raises(BrokerError, match="another daemon has taken it over"):
+                stopped.begin([low], {TIME: 5_000_000})
+            stopped.forget()
+        leader.begin([], {TIME: 7_000_000})
+        leader.forget()
+        leader.begin([low], {TIME: 8_000_000})
+    finally:
+        stopped.close()
+        leader.close()
+    for part in raw_messages(kafka, config.feed_topic(stream)):
+        feed, counts = ClaimedFeed("events", EventQuery.of), FeedCounts()
+        found = [*feed.messages([text for _, text in part], counts)]
+        assert feed.writer == leader.name
+        assert counts.excluded["replaced_writer"] == 0
+        assert [each.queries for each in found if isinstance(each, Settings)][-1]
