@@ -11,7 +11,7 @@ from pathlib import Path
 
 from broker.errors import BrokerError, CheckpointTakenError
 from broker.plans.binding import write_durably
-from broker.plans.stream_folder import take_folder
+from broker.plans.stream_folder import SNAPSHOT, take_folder
 
 _NAME = "spark.checkpoint_dir"
 _OWNER_BYTES = 1_000
@@ -78,8 +78,9 @@ class CheckpointLock:
             return False
 
     def take_over(self, registry: str, streams: Iterable[str]) -> None:
-        """Lock the folder in the place of a holder that stands still, and take the folders of its streams from it:
-        whatever it writes when it goes on is written nowhere. BrokerError where that cannot be done.
+        """Lock the folder in the place of a holder that stands still, and take the folders of its streams and of
+        its snapshots from it: whatever it writes when it goes on is written nowhere. BrokerError where that cannot be
+        done.
 
         Only the leader of the registry that the holder serves may do that. The lock is marked from the first moment on.
         """
@@ -89,8 +90,8 @@ class CheckpointLock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.pwrite(lock, registry.encode(), 0)
             # Whoever dies in the middle leaves a lock that the next one takes over as well, with all folders.
-            for stream in streams:
-                take_folder(self._folder, stream)
+            for name in (*streams, SNAPSHOT):
+                take_folder(self._folder, name)
             # A daemon that is started here later is not to have the former holder's name in Kafka's group.
             (self._folder / "instance").unlink(missing_ok=True)
             aside.rename(self._path)

@@ -1,4 +1,6 @@
-"""The folder of a stream in that of checkpoints: where it is, and how it is taken from a daemon that stands still."""
+"""The folders in that of checkpoints, one a stream: where they are, and how they are taken from a daemon that stands
+still.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,12 @@ from pathlib import Path
 
 _EPOCH = "~"
 """The character, which no stream's name has, before the number of times that a folder was taken over."""
+
+SNAPSHOT = ".snapshot"
+"""The name of the folder of snapshots, which is taken over as one of a stream is.
+
+Names of streams begin with a letter or digit.
+"""
 
 
 def stream_folder(checkpoint_dir: Path, stream: str) -> Path:

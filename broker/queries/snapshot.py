@@ -28,6 +28,7 @@ from broker.kafka.cluster import KafkaCluster
 from broker.layers.mark import LayerMark
 from broker.operators.kinds import definition_of
 from broker.plans.binding import write_durably
+from broker.plans.stream_folder import SNAPSHOT, stream_folder
 from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
@@ -41,9 +42,6 @@ _READING = 3
 
 It is to be raised by each change of their meaning: plans of an earlier reading are not taken over.
 """
-
-_FOLDER = ".snapshot"
-"""The folder in that of checkpoints, beside those of streams, whose names begin with a letter or digit."""
 
 _MANIFEST = "manifest.json"
 _ROWS = 50_000
@@ -90,7 +88,8 @@ class Snapshots:
 
     Invariant: a file is whole and never changes. The manifest comes last, written aside and renamed into place, and
     files that it does not name are removed after that. So a crash leaves the previous snapshot. Every file has its sum;
-    a file that does not fit it is logged and ignored, for the registry has it all. One thread writes. Cost: the new
+    a file that does not fit it is logged and ignored, for the registry has it all. One thread writes: the folder of a
+    daemon that was replaced has another name, and what it writes later fails. Cost: the new
     parts of a plan that was changed; the queries whole, some 150 bytes each.
     """
 
@@ -103,7 +102,8 @@ class Snapshots:
     @staticmethod
     def of(config: Config, cluster: KafkaCluster, schemas: Mapping[str, str]) -> Snapshots:
         """Return the snapshots of a daemon's configuration, for its registry topic and streams of these schemas."""
-        return Snapshots(config.spark.checkpoint_dir / _FOLDER, _made_for(config, cluster, schemas))
+        folder = stream_folder(config.spark.checkpoint_dir, SNAPSHOT)
+        return Snapshots(folder, _made_for(config, cluster, schemas))
 
     def read(self, watched: Iterable[str] = ()) -> Snapshot | None:
         """Return the last snapshot; None, with the reason in the log, where there is none that can be used."""

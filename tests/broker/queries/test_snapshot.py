@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +14,7 @@ from asc.plan.plan import CompileOptions
 from broker.config.layers import LayerConfig
 from broker.layers.mark import LayerMark
 from broker.operators.events.definition import EventsDefinition
+from broker.plans.stream_folder import SNAPSHOT, stream_folder, take_folder
 from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
@@ -162,3 +163,28 @@ def test_what_was_damaged_is_written_anew(folder: Path) -> None:
     assert snapshots.read() is None
     snapshots.write(STANDING, PLANS)
     assert Snapshots(folder, MADE_FOR).read() is not None
+
+
+@pytest.mark.parametrize("stands_in", ["_write_part", "_write_queries"])
+def test_one_that_stood_still_in_a_snapshot_writes_nothing_into_its_successor_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stands_in: str
+) -> None:
+    stopped = Snapshots(stream_folder(tmp_path, SNAPSHOT), MADE_FOR)
+    go_on = getattr(stopped, stands_in)
+    later = STANDING.changed([], ["a"], 9)
+    taken: list[Path] = []
+
+    def stand_still(*rest: Any) -> Any:
+        if not taken:
+            taken.append(take_folder(tmp_path, SNAPSHOT))
+            Snapshots(taken[0], MADE_FOR).write(later, PLANS)
+        return go_on(*rest)
+
+    monkeypatch.setattr(stopped, stands_in, stand_still)
+    for _ in range(2):
+        with pytest.raises(OSError, match=r"Not a directory|File exists"):
+            stopped.write(STANDING, PLANS)
+    assert stream_folder(tmp_path, SNAPSHOT) == taken[0]
+    found = Snapshots(taken[0], MADE_FOR).read()
+    assert found is not None
+    assert found.standing.version == 9

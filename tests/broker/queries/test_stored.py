@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from broker.layers.mark import LayerMark
+from broker.plans.stream_folder import SNAPSHOT, take_folder
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.snapshot import Snapshots
 from broker.queries.stored import Stored, after_records
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Resting
 
     from broker.queries.registrar import Registrar
@@ -64,3 +67,13 @@ def test_a_snapshot_of_another_registry_is_not_used(
     assert Stored.read(snapshots, resting.registry, ()) is not None
     snapshots.write(QuerySet({}, 0), {})
     assert Stored.read(snapshots, resting.registry, ()) is None
+
+
+@pytest.mark.kafka
+@pytest.mark.spark
+def test_a_snapshot_is_in_the_folder_that_was_taken_over(resting: Resting, tmp_path: Path) -> None:
+    spark = resting.config.spark.model_copy(update={"checkpoint_dir": tmp_path})
+    config = resting.config.model_copy(update={"spark": spark})
+    taken = take_folder(tmp_path, SNAPSHOT)
+    Snapshots.of(config, resting.cluster, dict.fromkeys(config.streams, "")).write(QuerySet({}, 0), {})
+    assert (taken / "manifest.json").is_file()
