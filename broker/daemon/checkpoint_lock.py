@@ -7,6 +7,7 @@ import os
 import re
 import uuid
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from broker.errors import BrokerError, CheckpointTakenError
@@ -15,6 +16,8 @@ from broker.plans.stream_folder import SNAPSHOT, take_folder
 
 _NAME = "spark.checkpoint_dir"
 _OWNER_BYTES = 1_000
+_NOT_LEFT = b"-"
+"""The mark of one that holds the lock after another one that did not let go, and has not said yet what it serves."""
 
 
 class CheckpointLock:
@@ -23,13 +26,14 @@ class CheckpointLock:
     Invariant: of all locks on one folder one is held and not lost at most, where the file system has locks. The lock is
     on the file that bears the name ``lock``. Who takes it over gives that name to a file that it has locked before.
     ``mark`` writes into the file which registry its holder serves. None but the leader of that registry may take the
-    lock over: the holder is no leader any more, and serves no other registry.
+    lock over: the holder is no leader any more, and serves no other registry. Who lets go takes the mark away.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._path = folder / "lock"
         self._lock: int | None = None
+        self._is_marked = False
 
     @property
     def is_held(self) -> bool:
@@ -44,6 +48,30 @@ class CheckpointLock:
         """Make the folder where it is missing, and lock it; CheckpointTakenError where another daemon has it,
         BrokerError where it cannot be had at all.
         """
+        lock = self._locked()
+        if os.fstat(lock).st_size > 0:
+            # Whoever did not let go may still go on, whatever becomes of this one before it serves.
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, _NOT_LEFT, 0)
+        self._lock = lock
+
+    def take_as_leader(self, registry: str, streams: Iterable[str]) -> None:
+        """Lock the folder for the leader of a registry. Errors: as of :meth:`take`.
+
+        Where the former holder did not let go by itself, its folders are taken as well. It may have been killed, or its
+        host stands still and the file system gave up its lock meanwhile: nobody can tell from here.
+        """
+        former = self._locked()
+        if os.fstat(former).st_size == 0:
+            self._lock = former
+            return
+        try:
+            self.take_over(registry, streams)
+        finally:
+            os.close(former)
+
+    def _locked(self) -> int:
+        """Return the file of the lock, open and locked."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             lock = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -62,13 +90,13 @@ class CheckpointLock:
             # Another daemon took the name over between the opening and the locking.
             os.close(lock)
             raise self._taken()
-        os.ftruncate(lock, 0)
-        self._lock = lock
+        return lock
 
     def mark(self, registry: str) -> None:
         """Write into the held lock which registry its holder serves."""
         assert self._lock is not None
         os.pwrite(self._lock, registry.encode(), 0)
+        self._is_marked = True
 
     def is_of(self, registry: str) -> bool:
         """Return whether the holder of the lock, whoever it is, serves that registry."""
@@ -97,13 +125,16 @@ class CheckpointLock:
             aside.rename(self._path)
         except OSError as error:
             raise self._unwritable(error) from error
-        self._lock = lock
+        self._lock, self._is_marked = lock, True
 
     def release(self) -> None:
-        """Let go; harmless when it is not held."""
+        """Let go, and take the own mark away; harmless when it is not held."""
         if self._lock is not None:
+            if self._is_marked and not self.is_lost:
+                with suppress(OSError):
+                    os.ftruncate(self._lock, 0)
             os.close(self._lock)
-            self._lock = None
+            self._lock, self._is_marked = None, False
 
     def instance(self) -> str:
         """A name that a daemon has again when it is started again, and no other one that runs: it stands in the folder,

@@ -101,10 +101,17 @@ class Turn:
         patient_until = time.monotonic() + _GRACE_S
         while not self._lock.is_held:
             try:
-                self._lock.take()
+                self._take()
             except CheckpointTakenError:
                 self._take_over_after(patient_until)
             go_on()
+
+    def _take(self) -> None:
+        """Take the folder that is free; CheckpointTakenError."""
+        if self._topic_id is None:
+            self._lock.take()
+        else:
+            self._lock.take_as_leader(self._topic_id, self._streams)
 
     def _take_over_after(self, patient_until: float) -> None:
         """Take the folder over from a former leader that does not let go, for it stands still or is cut off."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,50 @@ def test_a_lock_whose_file_is_removed_is_not_lost(tmp_path: Path) -> None:
     own.take()
     (tmp_path / "lock").unlink()
     assert not own.is_lost
+
+
+def test_the_folders_of_one_that_did_not_let_go_are_taken_though_its_lock_is_free(tmp_path: Path) -> None:
+    """On a shared file system a lock lapses where its host stands still, and is free as that of a killed process."""
+    stopped, leader = CheckpointLock(tmp_path), CheckpointLock(tmp_path)
+    (tmp_path / "s" / "bindings").mkdir(parents=True)
+    stopped.take()
+    stopped.mark("registry-1")
+    lapse(stopped)
+    leader.take_as_leader("registry-1", ["s"])
+    assert (leader.is_held, leader.is_lost, stopped.is_lost) == (True, False, True)
+    assert (tmp_path / "s~1" / "bindings").is_dir()
+    with pytest.raises(CheckpointTakenError):
+        CheckpointLock(tmp_path).take()
+    # When it goes on and ends, the mark is the leader's.
+    stopped.release()
+    assert leader.is_of("registry-1")
+
+
+def test_the_folders_of_one_that_let_go_keep_their_names(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    for _ in range(2):
+        own = CheckpointLock(tmp_path)
+        own.take_as_leader("registry-1", ["s"])
+        assert not own.is_of("registry-1")
+        own.mark("registry-1")
+        own.release()
+        assert not own.is_of("registry-1")
+    assert [path.name for path in tmp_path.glob("s*")] == ["s"]
+
+
+def test_one_that_did_not_serve_leaves_the_mark_of_one_that_did_not_let_go(tmp_path: Path) -> None:
+    stopped, plain, leader = (CheckpointLock(tmp_path) for _ in range(3))
+    (tmp_path / "s").mkdir()
+    stopped.take()
+    stopped.mark("registry-1")
+    lapse(stopped)
+    plain.take()
+    assert not leader.is_of("registry-1")
+    plain.release()
+    leader.take_as_leader("registry-1", ["s"])
+    assert (tmp_path / "s~1").is_dir()
+
+
+def lapse(lock: CheckpointLock) -> None:
+    assert lock._lock is not None
+    fcntl.flock(lock._lock, fcntl.LOCK_UN)

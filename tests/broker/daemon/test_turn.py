@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import threading
 import uuid
 from pathlib import Path
@@ -102,3 +103,12 @@ def test_a_standby_takes_the_folder_of_a_former_leader_that_does_not_let_go_and_
     second.check()
     assert (tmp_path / "s~1" / "bindings").is_dir()
     second.leave()
+    # The file system gave up the lock of a host that stands still: the folder is free, and taken over all the same.
+    assert second._lock._lock is not None
+    fcntl.flock(second._lock._lock, fcntl.LOCK_UN)
+    third = turn(kafka.bootstrap_servers, topic, tmp_path, stands_by=True)
+    third.wait(entered.append, lambda: False)
+    with pytest.raises(RegistryTakenError, match="another daemon serves it: this one stops"):
+        second.check()
+    assert (tmp_path / "s~2" / "bindings").is_dir()
+    third.leave()
