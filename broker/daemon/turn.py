@@ -19,6 +19,9 @@ _FIRST_ROUND_S = 10.0
 _LOOK_S = 0.2
 """How often one that stands by looks whether it is its turn, and whether it is asked to stop."""
 
+_CONFIRMED_WITHIN_S = 5.0
+"""For two answers of Kafka, of which there is one each half second; where there are none, the folder is not taken."""
+
 _GRACE_S = 2.0
 """For a former leader that is about to end: its folder is then free, and nothing has to be taken over."""
 
@@ -117,6 +120,9 @@ class Turn:
         """Take the folder over from a former leader that does not let go, for it stands still or is cut off."""
         if time.monotonic() < patient_until or self._topic_id is None or not self._lock.is_of(self._topic_id):
             time.sleep(_LOOK_S)
+            return
+        # This one may have stood still itself, and another one lead and have the folder by now.
+        if not self._leadership.confirmed(_CONFIRMED_WITHIN_S):
             return
         LOG.warning("the daemon that served stands still: its checkpoint folder is taken over")
         self._lock.take_over(self._topic_id, self._streams)

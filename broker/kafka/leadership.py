@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
+import time
 from collections.abc import Collection
 from typing import Any
 
@@ -20,6 +21,7 @@ _HEARTBEAT_S = 1.0
 _POLL_S = 0.5
 _PAUSE_S = 1.0
 _NOTED_WITHIN_MS = 2_000
+_LOOK_S = 0.05
 
 
 def group_of(topic: str) -> str:
@@ -52,6 +54,8 @@ class Leadership:
         """Whether another member leads after this one did."""
         self.problem: str | None = None
         """What Kafka said when it was asked last, where that was a refusal."""
+        self._answers = 0
+        """How often Kafka said that this one leads."""
         self.is_member = False
         """Whether Kafka has said who leads."""
 
@@ -62,6 +66,17 @@ class Leadership:
     def wait(self, timeout_s: float) -> bool:
         """Whether this one leads, at the latest when the time is over."""
         return self._leads.wait(timeout_s)
+
+    def confirmed(self, timeout_s: float) -> bool:
+        """Return whether Kafka says that this one leads, asked from now on and answered within the time.
+
+        What it knows otherwise may be as old as the process stood still.
+        """
+        # The next answer may be to a question that was asked before.
+        wanted, until_s = self._answers + 2, time.monotonic() + timeout_s
+        while self._answers < wanted and not self.lost and time.monotonic() < until_s:
+            self._over.wait(_LOOK_S)
+        return self._answers >= wanted and not self.lost
 
     def close(self) -> None:
         """Leave: another one leads at once, or in ``SESSION_S`` where this one has a name."""
@@ -129,5 +144,6 @@ class Leadership:
                         CommitFailedError, KafkaTimeoutError, RebalanceInProgressError, RetriableError
                     ):
                         consumer.commit({partition: OffsetAndMetadata(0, "", -1)}, timeout_ms=_NOTED_WITHIN_MS)
+                        self._answers += 1
         finally:
             consumer.close()

@@ -112,3 +112,22 @@ def test_a_standby_takes_the_folder_of_a_former_leader_that_does_not_let_go_and_
         second.check()
     assert (tmp_path / "s~2" / "bindings").is_dir()
     third.leave()
+
+
+def test_a_standby_of_which_kafka_does_not_say_that_it_leads_takes_nothing_over(
+    kafka: EmbeddedKafka, topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have stood still itself, and then another one has the folder by right."""
+    monkeypatch.setattr("broker.daemon.turn._GRACE_S", 0.0)
+    monkeypatch.setattr("broker.daemon.turn._CONFIRMED_WITHIN_S", 0.0)
+    entered: list[str] = []
+    holder = CheckpointLock(tmp_path)
+    holder.take()
+    holder.mark("own")
+    standby = turn(kafka.bootstrap_servers, topic, tmp_path, stands_by=True)
+    looks = iter(range(3))
+    with pytest.raises(BrokerError, match="while it stood by"):
+        standby.wait(entered.append, lambda: entered[-1] == _AWAITS_FOLDER and next(looks, None) is None)
+    standby.leave()
+    assert not holder.is_lost
+    holder.release()

@@ -94,8 +94,18 @@ def test_one_of_the_same_name_takes_the_place_of_what_it_was_at_once(join: Join)
     assert first.wait(60)
     again = join("same")
     assert again.wait(LONG_SESSION_S / 2)
-    until(lambda: first.lost, 60)
+    # As one that stood still meanwhile asks: what it knows may say that it leads.
+    assert not first.confirmed(60)
+    assert first.lost
+    assert again.confirmed(60)
     assert not again.lost
+
+
+def test_where_kafka_does_not_answer_it_is_not_confirmed_that_one_leads() -> None:
+    alone = Leadership(KafkaClient("127.0.0.1:9", {}, 1), "led")
+    alone.start()
+    assert not alone.confirmed(0.2)
+    alone.close()
 
 
 MEMBER = """
