@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -107,26 +107,28 @@ class JoinPredicate:
         nothing may be concluded from its conjuncts.
         """
 
-    def of(self, row: Feature) -> Predicate:
+    def of(self, row: Feature, effort: JoinEffort | None = None) -> Predicate:
         """The predicate of a row, whose properties fit the layer's types. PredicateError where it is refused with the
-        row's values.
+        row's values. ``effort``: to which what its normal form takes is added, also where it is refused.
 
         A NULL of which something is computed has the type of its property, as a column's has: of a NULL alone, a
         function cannot know what it is refused for. One that takes constants alone takes it without.
         """
         values = self._properties.values(row.properties)
         if any(values[self._names[name]] is None for name in self._computed.values()):
-            try:
-                return self._made(row.shape, values, self._computed.keys())
-            except PredicateError:
-                pass
-        return self._made(row.shape, values)
+            with suppress(PredicateError), _counted(effort) as steps:
+                return self._made(row.shape, values, self._computed.keys(), steps)
+        with _counted(effort) as steps:
+            return self._made(row.shape, values, steps=steps)
 
     def check_effort(self, rows: Mapping[str, Feature]) -> None:
         """PredicateError where the predicates of some rows, and what a plan makes of them, take too long."""
-        effort, most = self.effort(rows), self._limits.join_nodes
+        self._check_effort(len(rows), self.effort(rows))
+
+    def _check_effort(self, count: int, effort: int) -> None:
+        most = self._limits.join_nodes
         if effort > most:
-            subject = f"join of {len(rows):,} shapes, about {effort:,} operators and operands together:"
+            subject = f"join of {count:,} shapes, about {effort:,} operators and operands together:"
             remedy = f"at most {most:,}: write fewer terms, simplify large shapes, or raise limits.join_nodes"
             raise PredicateError(subject, shortened(self._source.text), remedy)
 
@@ -134,8 +136,9 @@ class JoinPredicate:
         """About what the predicates of some rows, and the index of their shapes, take: in operators and operands.
 
         It is the rows times the operators of the WHERE, those as which the normal form of the first row counts, and for
-        each time that the WHERE names the geometry what an index takes of the vertices of large shapes. Cost: that of
-        one row, and some nanoseconds for each of the others.
+        each time that the WHERE names the geometry what an index takes of the vertices of large shapes. Normal forms
+        of other rows may take more: :class:`JoinEffort` counts them as they are made. Cost: that of one row, and some
+        nanoseconds for each of the others.
         """
         first = next(iter(rows.values()), None)
         if first is None:
@@ -144,8 +147,11 @@ class JoinPredicate:
         values = self._properties.values(first.properties)
         with suppress(PredicateError):
             self._made(first.shape, values, steps=steps)
-        each = _ROW_NODES + self._nodes + steps.spent // _STEPS_A_NODE
-        return len(rows) * each + self._large_effort(rows)
+        return self._certain_effort(rows) + len(rows) * (steps.spent // _STEPS_A_NODE)
+
+    def _certain_effort(self, rows: Mapping[str, Feature]) -> int:
+        """Return the effort without that of the normal forms, which are known once they are made."""
+        return len(rows) * (_ROW_NODES + self._nodes) + self._large_effort(rows)
 
     def _large_effort(self, rows: Mapping[str, Feature]) -> int:
         if not self._asking:
@@ -248,6 +254,33 @@ class JoinPredicate:
             return node
         args = tuple(self._written(arg, shape, constants, typed) for arg in node.args)
         return Node(node.op, args, node.start, node.end, node.value, written=node.written)
+
+
+class JoinEffort:
+    """The effort of a join, counted while the predicates of its rows are made. One thread uses it."""
+
+    def __init__(self, join: JoinPredicate, rows: Mapping[str, Feature]) -> None:
+        self._join = join
+        self._rows = len(rows)
+        self._nodes = join._certain_effort(rows)
+
+    def add(self, steps: Steps) -> None:
+        """Add the steps that a normal form took."""
+        self._nodes += steps.spent // _STEPS_A_NODE
+
+    def check(self) -> None:
+        """PredicateError, as of :meth:`JoinPredicate.check_effort`, where it is too much by now."""
+        self._join._check_effort(self._rows, self._nodes)
+
+
+@contextmanager
+def _counted(effort: JoinEffort | None) -> Iterator[Steps]:
+    steps = Steps()
+    try:
+        yield steps
+    finally:
+        if effort is not None:
+            effort.add(steps)
 
 
 def _is_plain(node: Node) -> bool:

@@ -65,7 +65,8 @@ def _join(permitted: Permitted, stream: Stream, where: str, layer: str) -> dict[
     permitted.check_columns(join.template)
     rows = permitted.shapes[layer].features
     join.check_effort(rows)
-    members = Members.of(join, dict(islice(rows.items(), _SHAPES_CHECKED)), permitted.cancellation)
+    checked = dict(islice(rows.items(), _SHAPES_CHECKED))
+    members = Members.of(join, checked, permitted.cancellation, is_bounded=True)
     for refused_id, error in members.refused.items():
         raise of_shape(error, layer, refused_id)
     read = dict.fromkeys([*join.template.read, *members.computed])

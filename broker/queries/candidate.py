@@ -11,7 +11,7 @@ from asc.keys.attribute import PAttribute
 from asc.operators.feed import QuerySettings
 from asc.plan.destination import Destination
 from asc.plan.plan import Plan, Query
-from asc.predicate.join import JoinPredicate
+from asc.predicate.join import JoinEffort, JoinPredicate
 from asc.predicate.normal_form import Predicate
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
@@ -51,20 +51,25 @@ class Members:
         cancellation: Cancellation | None = None,
         *,
         computed_max: int | None = None,
+        is_bounded: bool = False,
     ) -> Members:
         """Return the members for some rows.
 
         ``cancellation``: looked at between two rows. Raises CancelledError, and QueryError as soon as Spark would have
-        to compute more than ``computed_max`` expressions.
+        to compute more than ``computed_max`` expressions. ``is_bounded``: PredicateError as soon as the rows have taken
+        more effort than a join may.
         """
+        effort = JoinEffort(join, rows) if is_bounded else None
         predicates: dict[str, Predicate] = {}
         refused: dict[str, PredicateError] = {}
         computed: set[PAttribute] = set()
         for shape_id, row in rows.items():
             if cancellation is not None:
                 cancellation.check()
+            if effort is not None:
+                effort.check()
             try:
-                predicates[shape_id] = made = join.of(row)
+                predicates[shape_id] = made = join.of(row, effort)
             except PredicateError as error:
                 refused[shape_id] = error
                 continue
@@ -132,7 +137,8 @@ class Candidate:
         elif query.paused:
             # No plan holds it: it is judged again when it is resumed.
             rows = {}
-        members = Members.of(join, rows, cancellation, computed_max=None if query.paused else computed_max)
+        most = None if query.paused else computed_max
+        members = Members.of(join, rows, cancellation, computed_max=most, is_bounded=not may_wait)
         if members.refused and not may_wait:
             shape_id, error = next(iter(members.refused.items()))
             raise of_shape(error, layer, shape_id)

@@ -90,6 +90,29 @@ def test_members_are_made_no_further_once_spark_would_compute_too_much() -> None
     assert rows.read == 6
 
 
+def costly_rows(join_nodes: int) -> tuple[JoinPredicate, Cancelling]:
+    """Return a join, and rows whose first one makes nothing of what each of the others makes a product of."""
+    schema = Schema.from_ddl(", ".join(f"c{i} INT" for i in range(24))).with_layers(
+        {"t": Layer({}, properties=properties_of_ddl("on BOOLEAN, n INT"))}
+    )
+    groups = (" OR ".join(f"c{3 * group + k} = t.n + {k}" for k in range(3)) for group in range(8))
+    where = f"t.on AND ({') AND ('.join(groups)})"
+    rows = Cancelling({f"r{i}": Feature(None, {"on": i > 0, "n": i}) for i in range(20)}, Cancellation())
+    return JoinPredicate(where, schema, "t", limits=Limits(join_nodes=join_nodes)), rows
+
+
+def test_members_are_made_no_further_once_they_took_more_than_a_join_may() -> None:
+    join, rows = costly_rows(4_000)
+    # By the first row it is cheap.
+    join.check_effort(dict(rows))
+    with pytest.raises(PredicateError, match=r"join of 20 shapes, about \d,\d\d\d operators .* at most 4,000"):
+        Members.of(join, rows, is_bounded=True)
+    assert 1 < rows.read < 10
+    # One that stands is served whatever it takes.
+    assert len(Members.of(join, rows).predicates) == 20
+    assert len(Members.of(costly_rows(50_000)[0], rows, is_bounded=True).predicates) == 20
+
+
 @pytest.mark.spark
 def test_the_effort_of_a_join_is_bounded_when_it_comes_and_never_again(spark: SparkSession) -> None:
     """A registered join is served whatever its layer became; a paused one is made for no shape until it is resumed."""

@@ -128,9 +128,9 @@ def test_only_the_shapes_that_changed_are_made_anew(
     made: list[Any] = []
     of = JoinPredicate.of
 
-    def counted(self: JoinPredicate, row: Feature) -> Any:
+    def counted(self: JoinPredicate, row: Feature, *more: Any) -> Any:
         made.append(row)
-        return of(self, row)
+        return of(self, row, *more)
 
     monkeypatch.setattr(JoinPredicate, "of", counted)
     registrar.write_layer("zones", {"b": feature((7, 9, 9))}, [])
