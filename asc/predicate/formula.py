@@ -83,7 +83,7 @@ _WORK = 4
 _ABSORBED = 256
 """Conjuncts that are compared each with each, at most."""
 
-_STEPS = 100_000
+STEPS = 100_000
 """Intervals that may be looked at on the way to a normal form: a tenth of a second."""
 
 
@@ -91,7 +91,7 @@ def conjuncts_of(formula: Formula, limit: int, steps: Steps | None = None) -> li
     """The disjunctive normal form of "the formula is TRUE": ``[]`` for a contradiction, ``[{}]`` for a tautology.
 
     Raises TooManyConjunctsError where it has more than ``limit`` conjuncts, or an intermediate step far more, or where
-    it takes more than ``_STEPS`` steps. ``steps``: where it spends them, so that a caller may count them.
+    it takes more than ``STEPS`` steps. ``steps``: where it spends them, so that a caller may count them.
     """
     found = _Expansion(limit, steps or Steps()).of(formula, TRUE)
     if len(found) > limit:
@@ -102,7 +102,7 @@ def conjuncts_of(formula: Formula, limit: int, steps: Steps | None = None) -> li
 class Steps:
     """The steps that are left of a bounded piece of work; one is an interval that is looked at."""
 
-    def __init__(self, left: int = _STEPS) -> None:
+    def __init__(self, left: int = STEPS) -> None:
         self._given = self._left = left
 
     @property

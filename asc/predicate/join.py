@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from asc.errors import PredicateError, SchemaError
 from asc.keys.byte_strings import quoted
-from asc.predicate.formula import Steps
+from asc.predicate.formula import STEPS, Steps
 from asc.predicate.formula_builder import FormulaBuilder
 from asc.predicate.limits import Limits
 from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
@@ -131,6 +131,14 @@ class JoinPredicate:
             subject = f"join of {count:,} shapes, about {effort:,} operators and operands together:"
             remedy = f"at most {most:,}: write fewer terms, simplify large shapes, or raise limits.join_nodes"
             raise PredicateError(subject, shortened(self._source.text), remedy)
+
+    def may_exceed_effort(self, rows: Mapping[str, Feature]) -> bool:
+        """Whether the predicates of some rows could take too long, whatever the values are. Cost: as of large shapes
+        in :meth:`effort`.
+        """
+        # A row may be tried twice: see :meth:`of`.
+        most_a_row = 2 * STEPS // _STEPS_A_NODE
+        return self._certain_effort(rows) + len(rows) * most_a_row > self._limits.join_nodes
 
     def effort(self, rows: Mapping[str, Feature]) -> int:
         """About what the predicates of some rows, and the index of their shapes, take: in operators and operands.

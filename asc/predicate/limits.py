@@ -15,8 +15,8 @@ class Limits:
     ``length_chars``: characters of its text. ``nesting_depth``: levels of its syntax tree, AND and OR of any number of
     terms counting one. ``conjuncts``: of its normal form; one with more is not refused, Spark computes it whole.
     ``spark_nodes``: operators and operands of what Spark computes of it; its planner takes a tenth of a millisecond for
-    each. ``join_nodes``: operators and operands of a join's predicates for all shapes together, as they are estimated
-    (:meth:`asc.predicate.join.JoinPredicate.effort`); one takes some 30 microseconds.
+    each. ``join_nodes``: operators and operands of a join's predicates for all shapes together, estimated and then
+    counted (:meth:`asc.predicate.join.JoinPredicate.effort`); one takes some 30 microseconds.
     """
 
     length_chars: int = 20_000

@@ -168,7 +168,8 @@ class _Lines:
 
         ``is_rehearsal``: nothing is written, and the answer is the one that there would be.
         """
-        puts, warnings, became = self._judged(permitted.cancellation)
+        rows, warnings, became = self._judged(permitted.cancellation)
+        puts = {shape_id: self._texts[shape_id][1].encode() for shape_id in rows}
         if self._errors and (not keep_going or not (puts or self._removes)):
             first = self._errors[0]
             remedy = f"nothing was written; line {first['line']}: {first['error']['message']}"
@@ -176,12 +177,13 @@ class _Lines:
             raise BulkRefusedError("refused lines", f"{len(self._errors)} of {number}", remedy, self._errors)
         if not (puts or self._removes):
             raise QueryError("shapes", "no lines", "send one GeoJSON Feature a line")
+        permitted.check_growth(name, rows)
         answer = _written(permitted, name, puts, list(self._removes), became, is_rehearsal=is_rehearsal)
         return {**answer, "warnings": warnings, "errors": self._errors}
 
-    def _judged(self, cancellation: Cancellation) -> tuple[dict[str, bytes], dict[str, list[str]], Counter[str]]:
+    def _judged(self, cancellation: Cancellation) -> tuple[dict[str, Feature], dict[str, list[str]], Counter[str]]:
         """Return the rows that may be written, their warnings, and how many are added, changed and unchanged."""
-        puts: dict[str, bytes] = {}
+        rows: dict[str, Feature] = {}
         became: Counter[str] = Counter()
         warnings: dict[str, list[str]] = {}
         found: list[Feature | ShapeError] = []
@@ -192,16 +194,16 @@ class _Lines:
                 told = f"{len(found):,} of {len(self._texts):,} judged in {_JUDGED_WITHIN_S:g} s"
                 raise QueryError("shapes", told, "nothing was written: send fewer at a time, or simplify the largest")
             found += judged(texts, self._layer.rules)
-        for (shape_id, (number, text)), one in zip(self._texts.items(), found, strict=True):
+        for (shape_id, (number, _)), one in zip(self._texts.items(), found, strict=True):
             if isinstance(one, ShapeError):
                 self.refuse(number, shape_id, one)
                 continue
             if one.warnings:
                 warnings[shape_id] = list(one.warnings)
-            puts[shape_id] = text.encode()
+            rows[shape_id] = one
             stands = self._layer.rows.get(shape_id)
             became["added" if stands is None else "unchanged" if _is_same(stands, one) else "changed"] += 1
-        return puts, warnings, became
+        return rows, warnings, became
 
 
 def _is_same(one: Feature, other: Feature) -> bool:

@@ -265,6 +265,14 @@ class Permitted:
             remedy = f"is everybody's: token '{self._scope.name}' does not see all queries, use one that does"
             raise ForbiddenError("layer", name[:200], remedy)
 
+    def check_growth(self, name: str, rows: Mapping[str, Feature]) -> None:
+        """Raise QueryError where rows of a layer take a join too long (:meth:`Registrar.check_growth`).
+
+        Other errors as of :meth:`check_writes_layer`.
+        """
+        self.check_writes_layer(name)
+        self._service.registrar().check_growth(name, rows, self.cancellation)
+
     def rehearsed_layer(self, name: str) -> tuple[int, Mapping[str, Offsets]]:
         """Return the version as it is, where rows of a layer could be written; errors as of :meth:`write_layer`."""
         self.check_writes_layer(name)

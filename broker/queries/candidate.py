@@ -79,12 +79,16 @@ class Members:
                     raise too_many_expressions(made.text, computed_max)
         return Members(join, rows, predicates, refused)
 
-    def over(self, rows: Mapping[str, Feature]) -> Members:
-        """Return the members for other rows of the layer; those of rows in both are taken over."""
+    def over(self, rows: Mapping[str, Feature], cancellation: Cancellation | None = None) -> Members:
+        """Return the members for other rows of the layer; those of rows in both are taken over.
+
+        CancelledError, and PredicateError where the other rows take more effort than a join may.
+        """
         if rows is self.rows:
             return self
         changed = _sorted(rows).differences(_sorted(self.rows))
-        fresh = Members.of(self.join, {key: rows[key] for key in changed if key in rows})
+        came = {key: rows[key] for key in changed if key in rows}
+        fresh = Members.of(self.join, came, cancellation, is_bounded=True)
         predicates = {key: one for key, one in self.predicates.items() if key not in changed}
         refused = {key: one for key, one in self.refused.items() if key not in changed}
         return Members(self.join, rows, {**predicates, **fresh.predicates}, {**refused, **fresh.refused})
@@ -115,6 +119,7 @@ class Candidate:
         shapes: Mapping[str, Layer],
         *,
         may_wait: bool = True,
+        is_bounded: bool = False,
         patiently: bool = False,
         computed_max: int | None = None,
         cancellation: Cancellation | None = None,
@@ -122,7 +127,8 @@ class Candidate:
         """Return a query over the current layers as a candidate; AscError where it is refused.
 
         ``may_wait``: it is registered already, so that missing shapes are waited for, refused ones excluded, and the
-        effort of a join is not bounded. ``patiently``: Spark has all the time that it needs for the conditions of an
+        effort of a join is not bounded: one that stands is served. ``is_bounded``: it is bounded all the same, for it
+        was in no plan. ``patiently``: Spark has all the time that it needs for the conditions of an
         operator. ``computed_max``, ``cancellation``: as :meth:`Members.of` has them.
         """
         if query.join is None:
@@ -132,13 +138,14 @@ class Candidate:
         layer = query.join.layer
         join = analyser.join(query.where, layer, shapes, may_wait=may_wait)
         rows = shapes[layer].features
-        if not may_wait:
+        is_bounded = is_bounded or not may_wait
+        if is_bounded:
             join.check_effort(rows)
         elif query.paused:
             # No plan holds it: it is judged again when it is resumed.
             rows = {}
         most = None if query.paused else computed_max
-        members = Members.of(join, rows, cancellation, computed_max=most, is_bounded=not may_wait)
+        members = Members.of(join, rows, cancellation, computed_max=most, is_bounded=is_bounded)
         if members.refused and not may_wait:
             shape_id, error = next(iter(members.refused.items()))
             raise of_shape(error, layer, shape_id)
@@ -149,11 +156,11 @@ class Candidate:
         """Return a join as a candidate with some of its members, or all."""
         return Candidate(query, members.join.template, members, _expressions(query, analyser))
 
-    def over(self, shapes: Mapping[str, Layer]) -> Candidate:
-        """Return the candidate over other layers."""
+    def over(self, shapes: Mapping[str, Layer], cancellation: Cancellation | None = None) -> Candidate:
+        """Return the candidate over other layers. Errors: as of :meth:`Members.over`."""
         if self.members is None or self.query.join is None:
             return self
-        return replace(self, members=self.members.over(shapes[self.query.join.layer].features))
+        return replace(self, members=self.members.over(shapes[self.query.join.layer].features, cancellation))
 
     @property
     def read(self) -> tuple[PAttribute, ...]:

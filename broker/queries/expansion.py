@@ -1,4 +1,4 @@
-"""Joins in plans: the members that come and go with shapes, and the bound on the shapes of joins."""
+"""Joins in plans: the members that come and go with shapes, and the bounds on the shapes of joins."""
 
 from __future__ import annotations
 
@@ -88,6 +88,38 @@ def _members(
     own = {shape_id: row for shape_id in ids if (row := rows.get(shape_id)) is not None}
     join = analyser.join(query.where, layer, after.shapes, may_wait=True)
     return Members.of(join, own, cancellation, computed_max=computed_max)
+
+
+def check_growth(
+    analysers: Mapping[str, StreamAnalyser],
+    standing: QuerySet,
+    layer: str,
+    rows: Mapping[str, Feature],
+    cancellation: Cancellation,
+) -> None:
+    """Raise QueryError where a served join would take more effort for some rows of its layer than a join may.
+
+    To be called before the rows are written, with the cancellation of the request: what is written is put into plans
+    whatever it takes, and all layers wait meanwhile. Cost: where the rows are so many that their values decide, that of
+    the members of the join. Raises CancelledError.
+    """
+    for query in standing.joins_over(layer):
+        stream = standing.planned_on(query.id)
+        if stream is None:
+            continue
+        cancellation.check()
+        try:
+            join = analysers[stream].join(query.where, layer, standing.shapes, may_wait=True)
+        except PredicateError:
+            # Refused by now, it has no members.
+            continue
+        try:
+            if join.may_exceed_effort(rows):
+                join.check_effort(rows)
+                Members.of(join, rows, cancellation, is_bounded=True)
+        except PredicateError as error:
+            remedy = f"nothing was written: {error.subject} {error.remedy}; or write fewer rows at a time, or pause it"
+            raise QueryError("rows for join", query.id, remedy) from error
 
 
 def moved_members(

@@ -99,7 +99,8 @@ class Judge:
     ) -> Candidate:
         """Return a query as a candidate, judged without other queries and Spark; AscError where it is refused.
 
-        A query that is registered with that predicate already may wait for a missing shape.
+        A query that is registered with that predicate already may wait for a missing shape. Where no plan holds it, as
+        while it is paused, its layer may have grown: its effort is bounded as that of a new one.
         """
         check_id(query.id)
         scope.check_id(query.id)
@@ -116,6 +117,7 @@ class Judge:
             stream.analyser,
             standing.shapes,
             may_wait=may_wait,
+            is_bounded=not query.paused and standing.planned_on(query.id) is None,
             computed_max=self._config.limits.spark_attributes,
             cancellation=cancellation,
         )

@@ -10,6 +10,7 @@ from asc.errors import AscError
 from asc.keys.attribute import PAttribute
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
+from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
 from broker.cancellation import Cancellation
 from broker.config.config import Config
@@ -19,6 +20,7 @@ from broker.queries.expansion import (
     Changed,
     Made,
     Reshaped,
+    check_growth,
     crowded_joins,
     made_members,
     moved_members,
@@ -135,6 +137,12 @@ class Planning:
         most = self.options.spark_attributes
         return made_members(self._analysers, after, shapes, computed_max=most, cancellation=cancellation)
 
+    def check_growth(
+        self, standing: QuerySet, layer: str, rows: Mapping[str, Feature], cancellation: Cancellation
+    ) -> None:
+        """Refuse rows by :func:`broker.queries.expansion.check_growth`."""
+        check_growth(self._analysers, standing, layer, rows, cancellation)
+
     def caught_up(self, stream: str, plan: Plan, then: QuerySet, now: QuerySet) -> Plan:
         """Return a plan of the queries of a stream served ``then``, with the changes until ``now``; nothing is judged.
 
@@ -216,9 +224,17 @@ class Planning:
         return refused
 
     def changed(
-        self, running: Mapping[str, Plan], standing: QuerySet, candidates: Sequence[Candidate], removes: Collection[str]
+        self,
+        running: Mapping[str, Plan],
+        standing: QuerySet,
+        candidates: Sequence[Candidate],
+        removes: Collection[str],
+        cancellation: Cancellation | None = None,
     ) -> dict[str, Plan]:
-        """Return the plans of the streams that a change of the standing queries touches, with a provisional version."""
+        """Return the plans of the streams that a change of the standing queries touches, with a provisional version.
+
+        Errors: as of :meth:`Members.over`, of joins whose layer changed after they were judged.
+        """
         adds: dict[str, list[Query]] = {}
         drops: dict[str, list[str]] = {}
 
@@ -230,7 +246,7 @@ class Planning:
 
         for candidate in candidates:
             query = candidate.query
-            own = [] if query.paused else candidate.over(standing.shapes).planned()
+            own = [] if query.paused else candidate.over(standing.shapes, cancellation).planned()
             if own or not query.paused:
                 adds.setdefault(query.stream, []).extend(own)
             is_kept = standing.planned_on(query.id) == query.stream

@@ -12,6 +12,7 @@ from datetime import datetime, timezone
 from asc.errors import AscError
 from asc.plan.compiler import is_renewal_due, renewed
 from asc.plan.plan import Plan
+from asc.spatial.feature import Feature
 from broker.access.scope import Scope, unlimited
 from broker.cancellation import Cancellation
 from broker.config.config import Config
@@ -175,6 +176,10 @@ class Registrar:
         """Return the configured layers by name."""
         return self._stands.layers.configured
 
+    def check_growth(self, layer: str, rows: Mapping[str, Feature], cancellation: Cancellation) -> None:
+        """Refuse rows that would keep the layers waiting: see :func:`broker.queries.expansion.check_growth`."""
+        self._planning.check_growth(self.standing, layer, rows, cancellation)
+
     def write_layer(self, name: str, puts: Mapping[str, bytes], removes: Collection[str]) -> dict[str, Offsets]:
         """Write rows of a layer, GeoJSON Features by id, and put them into the plans; return the effective offsets.
 
@@ -330,7 +335,8 @@ class Registrar:
         before = self.standing
         changes, candidates = joined(arrivals)
         try:
-            outcome = self._decided(changes, candidates, {}, Load(len(changes)), DAEMON, keep_going=False)
+            load = Load(len(changes), cancellation=self._stopping)
+            outcome = self._decided(changes, candidates, {}, load, DAEMON, keep_going=False)
         except AscError as error:
             _raise_of_kafka(error)
             return []
@@ -422,7 +428,7 @@ class Registrar:
         warnings = {i: one.warnings for i, one in candidates.items()}
         candidates = {i: one for i, one in candidates.items() if i not in stands}
         running = self._stands.plans()
-        plans = self._planning.changed(running, before, list(candidates.values()), gone)
+        plans = self._planning.changed(running, before, list(candidates.values()), gone, load.cancellation)
         load.cancellation.check()
         self._cluster.create_topics(missing_topics)
         for name in fed_streams(candidates.values()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -102,11 +103,44 @@ def test_a_join_that_would_take_too_long_is_refused_and_one_that_stands_goes_on(
     ):
         assert answer.status_code == 400, answer.text
         assert "join of 3 shapes, about 3,000,000 operators" in answer.json()["error"]["message"]
-    for change in ({"labels": {"of": "joins"}}, {"paused": True}, {"paused": False}):
-        assert api.put("/v1/queries/over", json=change).status_code == 200
+    assert api.put("/v1/queries/over", json={"labels": {"of": "joins"}}).status_code == 200
     assert api.get("/v1/queries/over").json()["shapes"] == 3
     assert api.put("/v1/layers/zones/shapes/s1", json=feature(1, high=7)).status_code == 200
     assert api.get("/v1/queries/over").json()["shapes"] == 3
+    # While it is paused its layer may have grown.
+    assert api.put("/v1/queries/over", json={"paused": True}).status_code == 200
+    assert api.put("/v1/queries/over", json={"labels": {"of": "more"}}).status_code == 200
+    resumed = api.put("/v1/queries/over", json={"paused": False})
+    assert resumed.status_code == 400
+    assert "join of 3 shapes, about 3,000,000 operators" in resumed.json()["error"]["message"]
+    assert api.get("/v1/queries/over").json()["paused"] is True
+    monkeypatch.undo()
+    assert api.put("/v1/queries/over", json={"paused": False}).status_code == 200
+
+
+def test_rows_that_would_take_a_join_too_long_are_not_written(
+    api: TestClient, resting: Resting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    analyser = resting.streams()[resting.stream("json")].analyser
+    monkeypatch.setattr(analyser, "_limits", replace(analyser._limits, join_nodes=100))
+    assert api.post("/v1/queries", json=body(resting)).status_code == 201
+    lines = b"\n".join(json.dumps({**feature(n, high=n), "id": f"s{n}"}).encode() for n in range(10))
+    headers = {"content-type": "application/x-ndjson"}
+    before = api.get("/v1/layers/zones").json()["offsets"]
+    for query in ({}, {"keep_going": True}, {"dry_run": True}):
+        refused = api.post("/v1/layers/zones/shapes", content=lines, headers=headers, params=query)
+        assert refused.status_code == 400, refused.text
+        said = refused.json()["error"]["message"]
+        assert said.startswith("rows for join 'over': nothing was written: join of 10 shapes, about ")
+        assert said.endswith("or raise limits.join_nodes; or write fewer rows at a time, or pause it")
+    assert api.get("/v1/layers/zones").json()["offsets"] == before
+    # Fewer at a time are put, whatever the layer becomes by that, and all of them where no plan holds the join.
+    assert api.put("/v1/layers/zones/shapes/s3", json=feature(3, high=3)).status_code == 200
+    assert api.get("/v1/queries/over").json()["shapes"] == 4
+    assert api.put("/v1/queries/over", json={"paused": True}).status_code == 200
+    assert api.post("/v1/layers/zones/shapes", content=lines, headers=headers).status_code == 200
+    for number in range(3, 10):
+        assert api.delete(f"/v1/layers/zones/shapes/s{number}").status_code == 200
 
 
 def test_excluded_shapes_are_named(api: TestClient, resting: Resting) -> None:

@@ -113,6 +113,25 @@ def test_members_are_made_no_further_once_they_took_more_than_a_join_may() -> No
     assert len(Members.of(costly_rows(50_000)[0], rows, is_bounded=True).predicates) == 20
 
 
+def test_members_over_other_rows_are_bounded_and_cancelled_as_those_of_the_first() -> None:
+    join, rows = costly_rows(4_000)
+    none = Members.of(join, {}, is_bounded=True)
+    assert len(Members.of(join, rows).over(dict(rows)).predicates) == 20
+    with pytest.raises(PredicateError, match="at most 4,000"):
+        none.over(SortedMap(rows))
+    cancellation = Cancellation()
+    cancellation.cancel("its client is gone")
+    with pytest.raises(CancelledError, match="its client is gone"):
+        none.over(SortedMap(rows), cancellation)
+
+
+def test_rows_of_which_none_could_take_too_much_are_not_tried() -> None:
+    join, rows = costly_rows(4_000)
+    assert join.may_exceed_effort(rows)
+    assert not join.may_exceed_effort({"r0": rows["r0"]})
+    assert not costly_rows(60_000)[0].may_exceed_effort(rows)
+
+
 @pytest.mark.spark
 def test_the_effort_of_a_join_is_bounded_when_it_comes_and_never_again(spark: SparkSession) -> None:
     """A registered join is served whatever its layer became; a paused one is made for no shape until it is resumed."""
