@@ -27,6 +27,7 @@ _CORRUPT = "__asc_corrupt"
 _MALFORMED = "value is not a CloudEvent"
 _NEITHER = f"{_MALFORMED}: it has no header ce_specversion, nor the content type application/cloudevents+json"
 _MISSHAPEN = f"{_MALFORMED}: it is no JSON object, or not whole"
+_UNVERSIONED = f"{_MALFORMED}: it has no member specversion"
 
 
 def data_fields(fields: Schema) -> Schema:
@@ -47,7 +48,7 @@ class CloudEventsDecoder(Decoder):
     data by ``inner``.
 
     An event is structured (its content type is ``application/cloudevents+json``: attributes and data are members of a
-    JSON object) or binary (attributes are headers, the value is the data), as each record says. Of an event without
+    JSON object, `specversion` among them) or binary (attributes are headers, the value is the data), as each record says. Of an event without
     data, the columns of its data are NULL. The record that is delivered is the one that came. Cost: a look through the
     headers for each attribute; of structured ones, JSON is read once more.
     """
@@ -68,7 +69,7 @@ class CloudEventsDecoder(Decoder):
     @property
     def reasons(self) -> tuple[DeadLetterReason, ...]:
         """See :class:`Decoder`."""
-        own = (*map(DeadLetterReason, (_NEITHER, _MISSHAPEN)), *map(_reason_of, self._attributes))
+        own = (*map(DeadLetterReason, (_NEITHER, _MISSHAPEN, _UNVERSIONED)), *map(_reason_of, self._attributes))
         return (*own, *self.inner.reasons)
 
     def projections(self, carried: Sequence[str] = ()) -> tuple[tuple[Column, ...], ...]:
@@ -83,7 +84,7 @@ class CloudEventsDecoder(Decoder):
         text = (
             f"CASE WHEN {_MODE} = {_STRUCTURED} AND is_valid_utf8(CAST(value AS STRING)) THEN CAST(value AS STRING) END"
         )
-        names = dict.fromkeys([*map(_attribute, self._attributes), "data", "data_base64"])
+        names = dict.fromkeys(["specversion", *map(_attribute, self._attributes), "data", "data_base64"])
         ddl = f"{', '.join(f'{quoted_name(name)} STRING' for name in names)}, {_CORRUPT} STRING"
         event = sf.from_json(sf.expr(text), ddl, {"columnNameOfCorruptRecord": _CORRUPT})
         value = (
@@ -164,6 +165,7 @@ class CloudEventsDecoder(Decoder):
         cases = [
             f"WHEN {_MODE} = 0 THEN {_literal(_NEITHER)}",
             f"WHEN {_MODE} = {_STRUCTURED} AND ({wrong}) THEN {_literal(_MISSHAPEN)}",
+            f"WHEN {_MODE} = {_STRUCTURED} AND {_EVENT}.specversion IS NULL THEN {_literal(_UNVERSIONED)}",
             *(
                 f"WHEN {backquoted(_text_name(field))} IS NOT NULL AND {_value_of(field)} IS NULL "
                 f"THEN {_literal(_reason_of(field).text)}"

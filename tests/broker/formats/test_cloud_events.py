@@ -87,6 +87,7 @@ CASES: dict[str, tuple[bytes | None, dict[str, str], Any]] = {
         STRUCTURED,
         f"{NO_DATA}: column 'price' holds no DECIMAL(20,2)",
     ),
+    "structured, no version": (DATA, STRUCTURED, f"{MALFORMED}: it has no member specversion"),
     "structured, no object": (b"[1]", STRUCTURED, NO_OBJECT),
     "structured, cut": (structured(DATA)[:-3], STRUCTURED, NO_OBJECT),
     "structured, no text": (b"\xff", STRUCTURED, NO_OBJECT),
