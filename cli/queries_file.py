@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
@@ -17,6 +18,9 @@ Json = dict[str, Any]
 
 _SETTABLE = ("id", "stream", "where", "topic", "labels", "paused", "expires_at", "join", "operator")
 _PAGE_KEYS = {"queries", "cursor"}
+_MAY_REMOVE = re.compile(rb"remove|[\\\0]")
+"""What each line that removes a query has in it; its key may be spelled with escapes, or in UTF-16."""
+
 _REMEDY = 'write one a line: {"id": "late", "where": "delay > 60"}'
 
 
@@ -46,12 +50,19 @@ def read_queries(path: Path) -> dict[str, str]:
 def as_ndjson(content: bytes, form: str, name: str) -> tuple[bytes, list[str]]:
     """The queries of a file as the daemon reads them, one a line, and where each line was in the file.
 
-    NDJSON stays as it is, whatever stands in it: the daemon names what is wrong with a line. CommandError where a file
-    of another form cannot be read, or holds no query.
+    NDJSON stays as it is: the daemon names what is wrong with a line. CommandError where a file of another form cannot
+    be read, for one that holds no query, and for a line that removes one.
     """
     if form == "ndjson":
-        return content, [f"line {number}" for number, _ in enumerate(content.split(b"\n"), 1)]
+        places = []
+        for number, line in enumerate(content.split(b"\n"), 1):
+            places.append(f"line {number}")
+            if _MAY_REMOVE.search(line) is not None:
+                check_no_removal(_parsed_json(line), f"{name} {places[-1]}")
+        return content, places
     found = list(bodies(content, form, name))
+    for place, body in found:
+        check_no_removal(body, f"{name} {place}")
     if not found:
         raise CommandError("no queries in file", name, _REMEDY)
     # A time of TOML is no text yet.
@@ -100,6 +111,16 @@ def bodies(content: bytes, form: str, name: str) -> Iterator[tuple[str, Json]]:
     if form == "ndjson":
         return _of_lines(text, name)
     return _of_document(_toml(text, name) if form == "toml" else _json(text, name), name)
+
+
+def check_no_removal(body: object, place: str) -> None:
+    """Raise CommandError for a line that removes a query: the API takes it, and files hold nothing but queries."""
+    if isinstance(body, dict) and body.keys() == {"remove"}:
+        query_id = str(body["remove"])
+        remedy = (
+            f"is in {place}, and files hold queries alone: 'asc query remove ID' removes it, --prune what no file has"
+        )
+        raise CommandError("removal of query", query_id, remedy)
 
 
 def queries_text(queries: Iterable[Mapping[str, Any]], form: str) -> str:
@@ -206,7 +227,7 @@ def _is_toml(text: str) -> bool:
     return True
 
 
-def _parsed_json(text: str) -> Any:
+def _parsed_json(text: str | bytes) -> Any:
     """What a text holds as JSON; None where it is none."""
     try:
         return json.loads(text)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.failure import CommandError
-from cli.queries_file import bodies, form_of
+from cli.queries_file import bodies, check_no_removal, form_of
 from cli.whole_file import QUERIES_BYTES_MAX, read_whole
 
 Json = dict[str, Any]
@@ -115,7 +115,8 @@ def wanted_queries(
     """The queries of files, each of a name and its content, in the ``form`` that is given or in the one it shows.
 
     Errors: CommandError, with ``faults`` where there are several, for files that cannot be read or hold no query, for
-    an id that is in two places, both of which are named, and for a query that is none of the ``selector``'s.
+    an id that is in two places, both of which are named, for a line that removes a query, and for a query that is none
+    of the ``selector``'s.
     """
     wanted = WantedQueries([], [], {})
     faults: list[CommandError] = []
@@ -142,6 +143,10 @@ def _added(
     for place, body in found:
         query_id = body.get("id")
         where = f"{name} {place}"
+        try:
+            check_no_removal(body, where)
+        except CommandError as fault:
+            yield fault
         if isinstance(query_id, str):
             number = wanted.line_of.setdefault(query_id, len(wanted.lines))
             if number < len(wanted.lines):

@@ -179,6 +179,29 @@ def test_a_query_beside_what_is_pruned_is_an_error_before_anything_is_asked(run:
     assert f"query '{folder.prefix}own': in a.json query 1 is none of --prefix other-" in result.stderr
 
 
+@pytest.mark.parametrize("options", [(), ("--dry-run",), ("--prune", "--all"), ("--prune", "--all", "--dry-run")])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("ops.ndjson", '{"id": "late", "where": "n > 1"}\n{"remove": "rbig"}\n'),
+        ("ops.ndjson", '{"id": "late", "where": "n > 1"}\n{"\\u0072emove": "rbig"}\n'),
+        ("ops.json", '[{"id": "late", "where": "n > 1"}, {"remove": "rbig"}]'),
+    ],
+    ids=["line", "escaped", "list"],
+)
+def test_a_file_that_removes_a_query_is_refused_before_anything_is_asked(
+    run: Any, tmp_path: Path, options: tuple[str, ...], name: str, text: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    place = "query 2" if name.endswith(".json") else "line 2"
+    for given in (path, tmp_path):
+        result = run("query", "apply", given, *options, "--server", "http://127.0.0.1:9")
+        assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
+        assert result.stderr.startswith("error: removal of query 'rbig': is in ")
+        assert f"{name} {place}, and files hold queries alone: 'asc query remove ID' removes it" in result.stderr
+
+
 def test_pruning_keeps_what_cannot_be_read_and_says_so(address: Address, capsys: pytest.CaptureFixture[str]) -> None:
     plain = {"id": "ops-1", "stream": "s", "served": True}
     unreadable = {"id": "ops-8", "stream": "", "served": False, "reason": "its record is of form 9"}
