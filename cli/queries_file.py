@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Any
 
 from broker.toml_text import parse_toml
@@ -13,6 +14,9 @@ from cli.failure import CommandError
 from cli.whole_file import QUERIES_BYTES_MAX, read_whole
 
 FORMATS = ("ndjson", "json", "toml")
+
+_SUFFIXES: Mapping[str, str] = MappingProxyType({".toml": "toml", ".ndjson": "ndjson", ".jsonl": "ndjson"})
+"""The ends of names that tell the form, whatever the file holds; of .json both are in use."""
 
 Json = dict[str, Any]
 
@@ -71,7 +75,7 @@ def as_ndjson(content: bytes, form: str, name: str) -> tuple[bytes, list[str]]:
 
 
 def form_of(name: str, content: bytes) -> str:
-    """Which of ``FORMATS`` a file is in: by its name's end or, where that may be wrong or is missing, what it holds;
+    """Which of ``FORMATS`` a file is in: by its name's end or, where that is .json or none of these, what it holds;
     CommandError where neither tells.
 
     >>> form_of("q.toml", b""), form_of("q.json", b'{"late": "delay > 60"}'), form_of("<stdin>", b"[]")
@@ -80,16 +84,14 @@ def form_of(name: str, content: bytes) -> str:
     ('ndjson', 'toml')
     """
     suffix = PurePath(name).suffix.lower()
-    if suffix == ".toml":
-        return "toml"
+    if suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
     text = content.decode("utf-8-sig", "replace")
     first_line = next((line for line in text.split("\n") if line.strip()), "")
     if _is_query(_parsed_json(first_line)):
         return "ndjson"
     if suffix == ".json" or _parsed_json(text) is not None:
         return "json"
-    if suffix in (".ndjson", ".jsonl"):
-        return "ndjson"
     if _is_toml(text):
         return "toml"
     if not any(line.lstrip().startswith("{") for line in text.split("\n")):

@@ -51,6 +51,7 @@ def test_each_form_reads_the_same(tmp_path: Path, name: str, text: str) -> None:
         ("q.ndjson", '{"id": "a", "where": "x > 1"}\n{"id": "b"}', 'line 2 needs "id" and "where"'),
         ("q.ndjson", '{"id": "a", "where": "x > 1"}\n[]', "line 2 must be an object"),
         ("q.ndjson", '{"id": "a", "where": "x > z.i", "join": {"layer": "z"}}', "join in a file of queries 'a'"),
+        ("q.ndjson", '{"remove": "late"}', 'line 1 needs "id" and "where"'),
         ("q.ndjson", '{"id": 1, "where": "x > 1"}', 'line 1 needs "id" and "where", both texts'),
         ("q.ndjson", '{"id": "a", "where": "x > 1"}\n{"id": "a", "where": "x > 2"}', "duplicate query id 'a'"),
         ("q.json", '{"a": "x > 1", "a": "x > 2"}', "duplicate key 'a'"),
@@ -74,6 +75,11 @@ def test_a_wrong_file_is_one_line(tmp_path: Path, name: str, text: str, said: st
     with pytest.raises(CommandError, match=said) as caught:
         read_queries(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", '{"late": "delay > 60"}', '[{"id": "a", "where": "n"}]', 'late = "n > 1"', "{"])
+def test_the_end_of_a_name_tells_ndjson_whatever_the_file_holds(text: str) -> None:
+    assert [form_of(name, text.encode()) for name in ("q.ndjson", "Q.JSONL")] == ["ndjson", "ndjson"]
 
 
 def test_bytes_that_are_no_text_are_one_line(tmp_path: Path) -> None:

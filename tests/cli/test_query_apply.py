@@ -185,16 +185,17 @@ def test_a_query_beside_what_is_pruned_is_an_error_before_anything_is_asked(run:
     [
         ("ops.ndjson", '{"id": "late", "where": "n > 1"}\n{"remove": "rbig"}\n'),
         ("ops.ndjson", '{"id": "late", "where": "n > 1"}\n{"\\u0072emove": "rbig"}\n'),
+        ("ops.ndjson", '{"remove": "rbig"}'),
         ("ops.json", '[{"id": "late", "where": "n > 1"}, {"remove": "rbig"}]'),
     ],
-    ids=["line", "escaped", "list"],
+    ids=["line", "escaped", "alone", "list"],
 )
 def test_a_file_that_removes_a_query_is_refused_before_anything_is_asked(
     run: Any, tmp_path: Path, options: tuple[str, ...], name: str, text: str
 ) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    place = "query 2" if name.endswith(".json") else "line 2"
+    place = "query 2" if name.endswith(".json") else f"line {text.count('{')}"
     for given in (path, tmp_path):
         result = run("query", "apply", given, *options, "--server", "http://127.0.0.1:9")
         assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
