@@ -111,7 +111,7 @@ def show(*, client: Client, config_file: Path | None, place: str, stream: str | 
     PLACE is PARTITION-OFFSET, as 'asc dead-letter list' has it.
     """
     from broker.consuming.consume import delivery_of
-    from cli.received import record_json, text_member
+    from cli.received import plain_text, record_json, text_member
 
     found = stream_of(client, stream)
     with _letters(kafka_of(client, config_file), found, None, _checked([place])) as letters:
@@ -130,9 +130,9 @@ def show(*, client: Client, config_file: Path | None, place: str, stream: str | 
     for name, text in named.items():
         click.echo(f"{name}: {visible(text)}")
     for header in headers:
-        click.echo(f"header {visible(header['name'])}: {visible(_text(header, 'value'))}")
-    click.echo(f"key: {visible(_text(shown, 'key'))}")
-    click.echo(f"value: {visible(_text(shown, 'value'))}")
+        click.echo(f"header {visible(header['name'])}: {visible(plain_text(header, 'value'))}")
+    click.echo(f"key: {visible(plain_text(shown, 'key'))}")
+    click.echo(f"value: {visible(plain_text(shown, 'value'))}")
 
 
 @dead_letter.command(
@@ -246,13 +246,10 @@ def _place_text(place: Place) -> str:
 
 
 def _row(shown: Json) -> list[str]:
-    text = _text(shown, "value")
+    from cli.received import plain_text
+
+    text = plain_text(shown, "value")
     cut = text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
     place = f"{shown['partition']}-{shown['offset']}"
     at = time_text(shown["timestamp_ms"])
     return [place, visible(str(shown["source"])), at, visible(shown.get("error", "")), visible(cut)]
-
-
-def _text(shown: Json, name: str) -> str:
-    encoded = shown.get(f"{name}_base64")
-    return f"base64 {encoded}" if encoded else str(shown.get(name) or "")

@@ -62,6 +62,7 @@ def trial(*, client: Client, where: str, stream: str | None, last: int, show: in
 
 
 def _row(record: Json) -> list[str]:
-    encoded = record.get("value_base64")
-    value = f"base64 {encoded}" if encoded else visible(str(record.get("value") or ""))
+    from cli.received import plain_text
+
+    value = visible(plain_text(record, "value"))
     return [f"{record['partition']}-{record['offset']}", time_text(record["timestamp_ms"]), value]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from typing import Any
 
 from broker.consuming.consume import Delivery
@@ -36,13 +37,12 @@ def record_line(delivery: Delivery) -> str:
     value.
     """
     shown = record_json(delivery)
-    key = shown.get("key") or shown.get("key_base64")
-    value = shown.get("value") or shown.get("value_base64") or ""
+    key = plain_text(shown, "key")
     shapes = shown.get("shapes", ())
     joins = {shape.partition("/")[0] for shape in shapes}
     accepted_by = sorted([*(query for query in shown["queries"] if query not in joins), *shapes])
     why = f"error: {shown['error']}" if "error" in shown else ", ".join(accepted_by)
-    return visible(f"[{why}] {f'{key} ' if key else ''}{value}")
+    return visible(f"[{why}] {f'{key} ' if key else ''}{plain_text(shown, 'value')}")
 
 
 def text_member(name: str, value: bytes | None) -> dict[str, str | None]:
@@ -53,3 +53,13 @@ def text_member(name: str, value: bytes | None) -> dict[str, str | None]:
         return {name: value.decode("utf-8")}
     except UnicodeDecodeError:
         return {f"{name}_base64": base64.b64encode(value).decode("ascii")}
+
+
+def plain_text(shown: Mapping[str, Any], name: str) -> str:
+    """Return for people what `text_member` made of bytes: the text, or ``base64`` before what is none.
+
+    >>> plain_text({"value": "late"}, "value"), plain_text({"value_base64": "/w=="}, "value")
+    ('late', 'base64 /w==')
+    """
+    encoded = shown.get(f"{name}_base64")
+    return f"base64 {encoded}" if encoded else str(shown.get(name) or "")

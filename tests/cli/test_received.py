@@ -33,7 +33,8 @@ DEAD: list[Header] = [*FIRST_HOP, ("asc-error", b"value is empty"), ("asc-source
     [
         (Message(None, b"{}", FIRST_HOP), "[a, b] {}"),
         (Message(b"SFO", "Zürich".encode(), FIRST_HOP), "[a, b] SFO Zürich"),
-        (Message(b"\xff", b"\xfe", None), "[] /w== /g=="),
+        (Message(b"\xff", b"\xfe", None), "[] base64 /w== base64 /g=="),
+        (Message(None, b"/w==", None), "[] /w=="),
         (Message(b"k", None, FIRST_HOP), "[a, b] k "),
         (Message(b"\x1b]0;x\x07", b"two\nlines \x1b[2J", FIRST_HOP), "[a, b] ·]0;x· two·lines ·[2J"),
         (Message(b"", b"", DEAD), "[error: value is empty] "),
