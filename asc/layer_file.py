@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from asc.errors import SchemaError, ShapeError
+from asc.json_fault import json_fault
 from asc.schema import CRSS, PLANAR, WGS84, properties_of_ddl
 from asc.spatial.feature import Feature, feature_of_document
 from asc.spatial.layer import Layer
@@ -28,6 +29,9 @@ _LINE_CHARS_MAX = 1 << 27
 
 _DOCUMENT_CHARS_MAX = 1 << 29
 """The longest GeoJSON document, which is read as a whole."""
+
+_WHOLE = "the file"
+_LINES_REMEDY = "has more after its first JSON value: with a Feature a line, name it .ndjson (or .ndjson.gz)"
 
 _WKT = "\0wkt"
 """Where a row of CSV has its shape, for no member of a Feature is called so."""
@@ -135,7 +139,7 @@ def _of_collection(path: Path, file: IO[str], rules: Rules) -> Iterator[tuple[st
     if len(text) > _DOCUMENT_CHARS_MAX:
         remedy = f"has more than {_DOCUMENT_CHARS_MAX:,} characters: write a Feature a line (.ndjson)"
         raise ShapeError("file of shapes", path.name, remedy)
-    document = _object(path, "the file", text)
+    document = _object(path, _WHOLE, text)
     _check_crs(path, document, rules)
     kind = document.get("type")
     features = document.get("features") if kind == "FeatureCollection" else [document] if kind == "Feature" else None
@@ -196,7 +200,9 @@ def _object(path: Path, place: str, text: str) -> Mapping[str, Any]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ShapeError(f"{path.name}, {place}", text[:40], f"is no JSON: {error}") from None
+        said = json_fault(error) if place != _WHOLE else str(error)
+        remedy = _LINES_REMEDY if place == _WHOLE and said.startswith("Extra data") else f"is no JSON: {said}"
+        raise ShapeError(f"{path.name}, {place}", text[:40], remedy) from None
     if not isinstance(document, dict):
         raise ShapeError(f"{path.name}, {place}", text[:40], "is no JSON object")
     return document

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import Any
 
+from asc.json_fault import json_fault
 from broker.toml_text import parse_toml
 from cli.failure import CommandError
 from cli.whole_file import QUERIES_BYTES_MAX, read_whole
@@ -166,7 +167,7 @@ def _of_lines(text: str, name: str) -> Iterator[tuple[str, Json]]:
         try:
             query = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise CommandError("not NDJSON, file", name, f"line {number}: {_reason(error)}") from None
+            raise CommandError("not NDJSON, file", name, f"line {number}: {json_fault(error)}") from None
         if not isinstance(query, dict):
             raise CommandError("no query in file", name, f'line {number} must be an object with "id" and "where"')
         yield f"line {number}", query

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 
 from asc.errors import AscError, ShapeError
+from asc.json_fault import json_fault
 from asc.spatial.feature import Feature, feature_document
 from broker.answers.layer import LayerDetails, LayerFeature, Layers, ShapePage, ShapesWritten
 from broker.cancellation import Cancellation
@@ -121,7 +122,7 @@ def _load(permitted: Permitted, name: str, content: bytes, *, keep_going: bool, 
             document = json.loads(line)
         except (ValueError, RecursionError) as error:
             shown = line[:60].decode("utf-8", "replace")
-            lines.refuse(number, None, QueryError("line", shown, f"is not JSON: {error}"))
+            lines.refuse(number, None, QueryError("line", shown, f"is not JSON: {json_fault(error)}"))
             continue
         lines.take(document, number)
     return lines.written(permitted, name, keep_going=keep_going, is_rehearsal=is_rehearsal)

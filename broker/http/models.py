@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from asc.errors import AscError, PredicateError, beginning
+from asc.json_fault import json_fault
 from broker.answers.refusal import ErrorText, RefusedLine
 from broker.body import Body, Text
 from broker.errors import QueryError
@@ -324,8 +325,8 @@ def plain_line(line: bytes) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        reason = "is nested too deeply" if isinstance(error, RecursionError) else f"is not JSON: {error}"
-        raise QueryError("line", line[:100].rstrip(b"\r").decode("utf-8", "replace"), reason) from None
+        shown = line[:100].rstrip(b"\r").decode("utf-8", "replace")
+        raise QueryError("line", shown, f"is not JSON: {json_fault(error)}") from None
 
 
 AnyBody = TypeVar("AnyBody", bound=BaseModel)

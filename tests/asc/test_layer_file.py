@@ -72,6 +72,10 @@ def test_the_id_is_a_property_that_is_named(tmp_path: Path) -> None:
 BAD = {
     "unknown.shp": ("", "name one that ends in .geojson, .ndjson or .csv"),
     "a.geojson": ("{", "zones.a.geojson, the file '{': is no JSON"),
+    "a2.geojson": (
+        f"{json.dumps(feature(id='a'))}\n" * 2,
+        "has more after its first JSON value: with a Feature a line",
+    ),
     "b.geojson": ("[]", "is no JSON object"),
     "c.geojson": ('{"type": "Polygon"}', "GeoJSON of type 'Polygon': a FeatureCollection is wanted"),
     "d.geojson": (collection(3), "feature 1 '3': is no Feature"),
@@ -81,7 +85,7 @@ BAD = {
         collection(feature(id="a"), crs={"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::2056"}}),
         "is not longitude and latitude",
     ),
-    "h.ndjson": (f"{json.dumps(feature(id='a'))}\nx", "line 2 'x': is no JSON"),
+    "h.ndjson": (f"{json.dumps(feature(id='a'))}\nx", "line 2 'x': is no JSON: Expecting value (column 1)"),
     "i.csv": ("id,shape\na,POINT (1 2)\n", "columns 'id, shape': call the column of WKT one of wkt, geometry"),
     "j.csv": ("id,wkt\na,POINT (1\n", "line 2 (a): WKT 'POINT (1'"),
     "k.csv": ("id,wkt\n,POINT (1 2)\n", "line 2: Feature 'without an id'"),

@@ -47,7 +47,8 @@ def test_each_form_reads_the_same(tmp_path: Path, name: str, text: str) -> None:
     ("name", "text", "said"),
     [
         ("q.ndjson", "", "no queries in file"),
-        ("q.ndjson", "late: delay", "line 1: "),
+        ("q.ndjson", "late: delay", r"line 1: Expecting value \(column 1\)$"),
+        ("q.ndjson", '{"id": "a", "where": "n"}\n{"id" "b"}', r"line 2: Expecting ':' delimiter \(column 7\)$"),
         ("q.ndjson", '{"id": "a", "where": "x > 1"}\n{"id": "b"}', 'line 2 needs "id" and "where"'),
         ("q.ndjson", '{"id": "a", "where": "x > 1"}\n[]', "line 2 must be an object"),
         ("q.ndjson", '{"id": "a", "where": "x > z.i", "join": {"layer": "z"}}', "join in a file of queries 'a'"),

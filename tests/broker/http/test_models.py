@@ -21,7 +21,7 @@ from broker.queries.query import QueryError
         (b'{"id": 5, "where": "n > 1"}', "field id 5: "),
         (b'{"id": "a", "where": "n > z.i", "join": "z"}', "field join 'z': give an object"),
         (b"[1]", "body 'list': give an object"),
-        (b'{"id": ', "line '{\"id\": ': is not JSON: "),
+        (b'{"id": ', "line '{\"id\": ': is not JSON: Expecting value (column 8)"),
         (b"at,celsius\r", "line 'at,celsius': is not JSON: "),
     ],
 )
