@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,9 +18,12 @@ _SECONDS = {"ms": 0.001, "s": 1, "min": 60, "h": 3_600, "d": 86_400}
 
 
 class Duration(_Type):
-    """A time as ``30s``, ``5min``, ``1.5h``: in seconds."""
+    """A time as ``30s``, ``5min``, ``1.5h``: in seconds, within the bounds that are asked for when one is given."""
 
     name = "duration"
+
+    def __init__(self, bounds_s: Callable[[], tuple[float, float]] | None = None) -> None:
+        self._bounds_s = bounds_s
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The seconds of a text."""
@@ -29,4 +33,23 @@ class Duration(_Type):
         if found is None:
             self.fail(f"{value!r} is no duration: write a number and ms, s, min, h or d, as 30s", param, ctx)
         seconds = round(float(found[1]) * _SECONDS[found[2]], 6)
+        if self._bounds_s is not None:
+            least_s, most_s = self._bounds_s()
+            if not least_s <= seconds <= most_s:
+                remedy = f"write a time from {duration_text(least_s)} to {duration_text(most_s)}"
+                self.fail(f"{value!r} is too {'short' if seconds < least_s else 'long'}: {remedy}", param, ctx)
         return int(seconds) if seconds.is_integer() else seconds
+
+
+def duration_text(seconds: float) -> str:
+    """Return seconds in the largest unit of which they are a whole number.
+
+    >>> duration_text(0.1), duration_text(90), duration_text(86_400), duration_text(0)
+    ('100ms', '90s', '1d', '0s')
+    """
+    thousandths = round(seconds * 1_000)
+    for unit, size in reversed(_SECONDS.items()):
+        count, rest = divmod(thousandths, round(size * 1_000))
+        if count and not rest:
+            return f"{count}{unit}"
+    return "0s"

@@ -25,6 +25,19 @@ _ADD = f"asc events add low {_OPTIONS}"
 _CHECK = f"asc events check low {_OPTIONS}"
 
 
+def _dwell_bounds_s() -> tuple[float, float]:
+    # Imported where a time is given: the kinds load Arrow.
+    from broker.operators.events.definition import LONGEST_S
+
+    return 0, LONGEST_S
+
+
+def _lost_after_bounds_s() -> tuple[float, float]:
+    from broker.operators.events.definition import LONGEST_S, LOST_AFTER_LEAST_S
+
+    return LOST_AFTER_LEAST_S, LONGEST_S
+
+
 def _definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--where`` and the options of the operator: the command's ``where`` and ``operator``."""
 
@@ -48,13 +61,13 @@ def _definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
         events_option("Some of enter, exit and lost, separated by commas; by default all."),
         click.option(
             "--dwell",
-            type=Duration(),
+            type=Duration(_dwell_bounds_s),
             metavar="TIME",
             help="The time that an object has to be inside, or outside, before an event, as 30s; by default 0s.",
         ),
         click.option(
             "--lost-after",
-            type=Duration(),
+            type=Duration(_lost_after_bounds_s),
             metavar="TIME",
             help="The time after its last record when an object is lost and forgotten; by default 1h.",
         ),

@@ -25,11 +25,28 @@ _ADD = f"asc near add close {_OPTIONS}"
 _CHECK = f"asc near check close {_OPTIONS}"
 
 
-def _metres(_ctx: click.Context, _param: click.Parameter, value: float) -> float:
+def _metres(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
+    try:
+        metres = float(value)
+    except ValueError:
+        metres = math.nan
     # JSON has no other.
-    if not math.isfinite(value):
-        raise click.BadParameter("give a number of metres")
-    return value
+    if not math.isfinite(metres):
+        raise click.BadParameter(f"{value!r} is no distance: write a number of metres without a unit, as 5000")
+    return metres
+
+
+def _window_bounds_s() -> tuple[float, float]:
+    # Imported where a time is given: the kinds load Arrow.
+    from broker.operators.near.definition import LONGEST_S, WINDOW_LEAST_S
+
+    return WINDOW_LEAST_S, LONGEST_S
+
+
+def _every_bounds_s() -> tuple[float, float]:
+    from broker.operators.near.definition import EVERY_LEAST_S, LONGEST_S
+
+    return EVERY_LEAST_S, LONGEST_S
 
 
 def _definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,7 +79,6 @@ def _definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--distance",
             required=True,
-            type=float,
             callback=_metres,
             metavar="METRES",
             help="The largest distance of a pair.",
@@ -70,11 +86,17 @@ def _definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--window",
             required=True,
-            type=Duration(),
+            type=Duration(_window_bounds_s),
             metavar="TIME",
             help="The time for which the last position of an object is valid, as 30s.",
         ),
-        click.option("--every", required=True, type=Duration(), metavar="TIME", help="The time between ticks, as 10s."),
+        click.option(
+            "--every",
+            required=True,
+            type=Duration(_every_bounds_s),
+            metavar="TIME",
+            help="The time between ticks, as 10s.",
+        ),
         click.option("--on", metavar="SQL", help="A predicate over both objects, a and b, as a.altitude < b.altitude."),
         events_option(
             "near, apart or both, separated by a comma: changes since the tick before. By default every pair."

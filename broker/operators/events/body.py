@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from broker.body import Number, Text
-from broker.operators.events.definition import DEFAULT_LOST_AFTER_S, DEFAULT_TIME, LONGEST_S
+from broker.operators.events.definition import DEFAULT_LOST_AFTER_S, DEFAULT_TIME, LONGEST_S, LOST_AFTER_LEAST_S
 from broker.operators.kind_body import KindBody
 
 
@@ -29,7 +29,7 @@ class EventsBody(KindBody):
     )
     lost_after_s: Number = Field(
         default=DEFAULT_LOST_AFTER_S,
-        ge=0.001,
+        ge=LOST_AFTER_LEAST_S,
         le=LONGEST_S,
         allow_inf_nan=False,
         description="Seconds without an observation after which an object is lost.",

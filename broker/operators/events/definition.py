@@ -14,6 +14,7 @@ from broker.operators.operator_fields import check_known, expression_of, key_of,
 DEFAULT_TIME = "_timestamp"
 DEFAULT_LOST_AFTER_S = 3_600
 
+LOST_AFTER_LEAST_S = 0.001
 LONGEST_S = 2_592_000
 """Thirty days: the longest time for which an object that is not seen may be held."""
 
@@ -66,7 +67,10 @@ class EventsDefinition:
             kinds=kinds_of(plain.get("events", KINDS), KINDS),
             dwell_s=number_of("dwell_s", plain.get("dwell_s", 0), least=0, most=LONGEST_S),
             lost_after_s=number_of(
-                "lost_after_s", plain.get("lost_after_s", DEFAULT_LOST_AFTER_S), least=0.001, most=LONGEST_S
+                "lost_after_s",
+                plain.get("lost_after_s", DEFAULT_LOST_AFTER_S),
+                least=LOST_AFTER_LEAST_S,
+                most=LONGEST_S,
             ),
         )
 

@@ -8,7 +8,14 @@ from pydantic import Field
 
 from broker.body import Number, Text
 from broker.operators.kind_body import KindBody
-from broker.operators.near.definition import DEFAULT_POSITION, DEFAULT_TIME, HALF_EARTH_M, LONGEST_S
+from broker.operators.near.definition import (
+    DEFAULT_POSITION,
+    DEFAULT_TIME,
+    EVERY_LEAST_S,
+    HALF_EARTH_M,
+    LONGEST_S,
+    WINDOW_LEAST_S,
+)
 
 
 class NearBody(KindBody):
@@ -20,12 +27,14 @@ class NearBody(KindBody):
         ge=0, le=HALF_EARTH_M, allow_inf_nan=False, description="The largest distance of a pair, in metres."
     )
     window_s: Number = Field(
-        ge=0.001,
+        ge=WINDOW_LEAST_S,
         le=LONGEST_S,
         allow_inf_nan=False,
         description="Seconds for which a position holds; at most 100 times every_s.",
     )
-    every_s: Number = Field(ge=0.1, le=LONGEST_S, allow_inf_nan=False, description="Seconds from one tick to the next.")
+    every_s: Number = Field(
+        ge=EVERY_LEAST_S, le=LONGEST_S, allow_inf_nan=False, description="Seconds from one tick to the next."
+    )
     time: Text = Field(default=DEFAULT_TIME, description="The TIMESTAMP expression of an observation.")
     position: Text = Field(default=DEFAULT_POSITION, description="The position, as ST_Point(longitude, latitude).")
     on: Text | None = Field(default=None, description="A predicate over both objects, a and b.")

@@ -17,6 +17,7 @@ DEFAULT_TIME = "_timestamp"
 DEFAULT_POSITION = "ST_Point(longitude, latitude)"
 
 HALF_EARTH_M = 3.15 * EARTH_RADIUS_M
+WINDOW_LEAST_S, EVERY_LEAST_S = 0.001, 0.1
 LONGEST_S = 86_400
 _TICKS_MAX = 100
 """The most ticks that one observation may be in: each looks at it anew."""
@@ -72,11 +73,12 @@ class NearDefinition:
         kinds = kinds_of(plain.get("events", KINDS[:1]), KINDS)
         if "pair" in kinds and len(kinds) > 1:
             raise QueryError("operator.events", shown(plain["events"]), "give pair alone, or some of near, apart")
-        window_s = number_of("window_s", plain.get("window_s"), least=0.001, most=LONGEST_S)
-        every_s = number_of("every_s", plain.get("every_s"), least=0.1, most=LONGEST_S)
+        window_s = number_of("window_s", plain.get("window_s"), least=WINDOW_LEAST_S, most=LONGEST_S)
+        every_s = number_of("every_s", plain.get("every_s"), least=EVERY_LEAST_S, most=LONGEST_S)
         # In microseconds, for a hundred times .57 is less than 57 in doubles.
         if round(window_s * 1_000_000) > _TICKS_MAX * round(every_s * 1_000_000):
-            raise QueryError("operator.window_s", window_s, f"is over {_TICKS_MAX} times every_s, which is {every_s}")
+            remedy = f"is over {_TICKS_MAX} times every_s, which is {every_s}: shorten it, or lengthen every_s"
+            raise QueryError("operator.window_s", window_s, remedy)
         on = plain.get("on")
         return NearDefinition(
             key=key_of(OP, plain),

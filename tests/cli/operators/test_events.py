@@ -48,10 +48,12 @@ def test_the_options_of_add_are_checked_by_a_schema_alone(schema: Path) -> None:
         (("--key", "callsign"), 1, "'callsign': unknown column 'callsign'"),
         (("--key", "icao24", "--time", "altitude"), 1, "operator.time 'altitude': is no TIMESTAMP"),
         (("--key", "icao24", "--events", "enter,left"), 1, "operator.events 'left'"),
-        (("--key", "icao24", "--dwell", "40d"), 1, "operator.dwell_s"),
+        (("--key", "icao24", "--dwell", "40d"), 2, "'--dwell': '40d' is too long: write a time from 0s to 30d"),
+        (("--key", "icao24", "--lost-after", "31d"), 2, "'--lost-after': '31d' is too long: write a time from 1ms"),
+        (("--key", "icao24", "--lost-after", "0s"), 2, "'--lost-after': '0s' is too short: write a time from 1ms"),
         (("--key", "icao24", "--layer", "zones"), 2, "--layer goes with --stream"),
     ],
-    ids=["key", "column", "time", "event", "dwell", "layer"],
+    ids=["key", "column", "time", "event", "dwell", "long", "short", "layer"],
 )
 def test_refused_options_are_named(schema: Path, given: tuple[str, ...], code: int, said: str) -> None:
     ran = CliRunner().invoke(main, ["events", "check", "low", *WHERE, *given, "--schema", str(schema)])

@@ -22,11 +22,11 @@ BEGIN_S = 1_700_000_000
 TIME = f"timestamp_seconds({BEGIN_S} + delay)"
 
 
-@pytest.mark.parametrize("distance", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize("distance", ["nan", "inf", "-inf", "5km"])
 def test_a_distance_is_a_number(distance: str) -> None:
     ran = CliRunner().invoke(near, ["add", "x", "--key", "k", "--distance", distance, *ONCE])
     assert ran.exit_code == 2
-    assert "give a number of metres" in ran.output
+    assert f"'{distance}' is no distance: write a number of metres without a unit" in ran.output
 
 
 @pytest.mark.parametrize(
@@ -36,10 +36,16 @@ def test_a_distance_is_a_number(distance: str) -> None:
         (("--on", "a.altitude < b.altitude"), 0, "  altitude  double\n"),
         (("--on", "a.altitude > 'high'"), 0, "warning: operator.on: 'high' is no number"),
         (("--on", "a.altitude < c.altitude"), 1, "c.altitude"),
-        (("--window", "1h"), 1, "window_s"),
+        (
+            ("--window", "1h"),
+            1,
+            "window_s 3600: is over 100 times every_s, which is 10: shorten it, or lengthen every_s",
+        ),
+        (("--window", "2d"), 2, "'2d' is too long: write a time from 1ms to 1d"),
+        (("--every", "1ms"), 2, "'1ms' is too short: write a time from 100ms to 1d"),
         (("--position", "altitude"), 1, "operator.position 'altitude'"),
     ],
-    ids=["plain", "condition", "warning", "object", "window", "position"],
+    ids=["plain", "condition", "warning", "object", "window", "long", "short", "position"],
 )
 def test_the_options_of_add_are_checked_by_a_schema_alone(
     given: tuple[str, ...], code: int, said: str, tmp_path: Path
@@ -49,7 +55,7 @@ def test_the_options_of_add_are_checked_by_a_schema_alone(
     options = ("--key", "icao24", "--time", "ts", "--distance", "9260", *ONCE, *given)
     ran = CliRunner().invoke(near, ["check", "close", *options, "--schema", str(schema)])
     assert ran.exit_code == code, ran.output
-    assert said in (ran.output if code == 0 else str(ran.exception))
+    assert said in (str(ran.exception) if code == 1 else ran.output)
 
 
 @pytest.mark.kafka

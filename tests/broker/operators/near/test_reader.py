@@ -189,7 +189,10 @@ REFUSED = [
     ({"distance_m": -1}, "operator.distance_m -1: give metres, from 0 to 20,"),
     ({"distance_m": "9km"}, "operator.distance_m 9km: give metres"),
     ({"every_s": 0}, "operator.every_s 0: give seconds"),
-    ({"window_s": 1_001}, "operator.window_s 1001: is over 100 times every_s, which is 10"),
+    (
+        {"window_s": 1_001},
+        "operator.window_s 1001: is over 100 times every_s, which is 10: shorten it, or lengthen every_s",
+    ),
     ({"events": ["pair", "near"]}, "operator.events [pair, near]: give pair alone, or some of near, apart"),
     ({"events": ["enter"]}, "operator.events enter: give a list of some of pair, near, apart"),
     ({"key": "nope"}, "operator.key nope: "),
