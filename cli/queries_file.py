@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -53,7 +54,7 @@ def read_queries(path: Path) -> dict[str, str]:
 
 
 def as_ndjson(content: bytes, form: str, name: str) -> tuple[bytes, list[str]]:
-    """The queries of a file as the daemon reads them, one a line, and where each line was in the file.
+    """The queries of a file as the daemon reads them, one a line, and where each was, with the name of the file.
 
     NDJSON stays as it is: the daemon names what is wrong with a line. CommandError where a file of another form cannot
     be read, for one that holds no query, and for a line that removes one.
@@ -61,15 +62,17 @@ def as_ndjson(content: bytes, form: str, name: str) -> tuple[bytes, list[str]]:
     if form == "ndjson":
         places = []
         for number, line in enumerate(content.split(b"\n"), 1):
-            places.append(f"line {number}")
+            places.append(f"{name} line {number}")
             if _MAY_REMOVE.search(line) is not None:
-                check_no_removal(_parsed_json(line), f"{name} {places[-1]}")
+                check_no_removal(_parsed_json(line), places[-1])
+        if not content.removeprefix(codecs.BOM_UTF8).strip():
+            raise no_queries(name)
         return content, places
-    found = list(bodies(content, form, name))
+    found = [(f"{name} {place}", body) for place, body in bodies(content, form, name)]
     for place, body in found:
-        check_no_removal(body, f"{name} {place}")
+        check_no_removal(body, place)
     if not found:
-        raise CommandError("no queries in file", name, _REMEDY)
+        raise no_queries(name)
     # A time of TOML is no text yet.
     lines = [json.dumps(body, default=str) for _, body in found]
     return "\n".join(lines).encode(), [place for place, _ in found]
@@ -114,6 +117,13 @@ def bodies(content: bytes, form: str, name: str) -> Iterator[tuple[str, Json]]:
     if form == "ndjson":
         return _of_lines(text, name)
     return _of_document(_toml(text, name) if form == "toml" else _json(text, name), name)
+
+
+def no_queries(name: str) -> CommandError:
+    """Return the error for a file without a query, where files say which queries there are."""
+    return CommandError(
+        "no queries in file", name, "a file that was cut short has none either: write one, or delete it"
+    )
 
 
 def check_no_removal(body: object, place: str) -> None:

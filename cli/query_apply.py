@@ -56,16 +56,16 @@ class Load:
 def _selector(
     *, prune: bool, prefix: str | None, label: str | None, whole: bool, keep_going: bool, replaces: bool
 ) -> Selector | None:
-    """Return the queries that --prune looks after; None without it.
+    """Return the queries that the files manage; None without --prune.
 
     UsageError where the options do not go together.
     """
     if not prune:
         if prefix is not None or label is not None or whole:
-            raise click.UsageError("--prefix, --label and --all say what --prune looks after: give --prune")
+            raise click.UsageError("--prefix, --label and --all say which queries the files manage: give --prune")
         return None
     if whole == (prefix is not None or label is not None):
-        raise click.UsageError("--prune needs to know which queries the files look after: --prefix, --label, or --all")
+        raise click.UsageError("--prune needs to know which queries the files manage: --prefix, --label, or --all")
     if keep_going or not replaces:
         raise click.UsageError("--prune makes the registry equal to the files: without --keep-going and --no-replace")
     if prefix == "":
@@ -131,7 +131,7 @@ def apply(
     All is made in one step, removals included; where one is refused, nothing is. A predicate that stands just so is
     left as it is. Ends with 1 when one was refused.
 
-    With --prune, a query that is in no file is removed, if it is one of those that the files look after: --prefix,
+    With --prune, a query that is in no file is removed, if it is one of those that the files manage: --prefix,
     --label (both: those that fit both) or --all says which. A query in a file that is none of these is an error.
     """
     selector = _selector(prune=prune, prefix=prefix, label=label, whole=whole, keep_going=keep_going, replaces=replaces)

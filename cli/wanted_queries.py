@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from cli.failure import CommandError
-from cli.queries_file import bodies, check_no_removal, form_of
+from cli.queries_file import bodies, check_no_removal, form_of, no_queries
 from cli.whole_file import QUERIES_BYTES_MAX, read_whole
 
 Json = dict[str, Any]
 
 SUFFIXES = (".toml", ".json", ".ndjson", ".jsonl")
-
-_EMPTY_REMEDY = "a file that was cut short has none either: write one, or delete the file"
 
 
 class FaultyFilesError(CommandError):
@@ -31,7 +29,7 @@ class FaultyFilesError(CommandError):
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Which of the queries that stand are looked after by files, so that one which is in no file is to be removed.
+    """Which of the queries that stand are managed by files, so that one which is in no file is to be removed.
 
     Those whose id begins with ``prefix`` and, if one is given, that bear the ``label``; all, where neither is given.
     """
@@ -126,7 +124,7 @@ def wanted_queries(
             for fault in _added(wanted, name, bodies(content, form or form_of(name, content), name), selector):
                 faults.append(fault)
             if len(wanted.lines) == before:
-                raise CommandError("no queries in file", name, _EMPTY_REMEDY)
+                raise no_queries(name)
         except CommandError as error:
             faults.append(error)
     if len(faults) == 1:
@@ -153,7 +151,7 @@ def _added(
                 remedy = f"is in {wanted.places[number]} and in {where}: keep one of them"
                 yield CommandError("query id", query_id, remedy)
             if selector is not None and not selector.takes(body):
-                remedy = f"in {where} is none of {selector}: change it, or what --prune looks after"
+                remedy = f"is in {where}, and {selector} does not manage it: change the query or the selector"
                 yield CommandError("query", query_id, remedy)
         # A time of TOML is no text yet.
         wanted.lines.append(json.dumps(body, default=str).encode())

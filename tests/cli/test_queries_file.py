@@ -92,7 +92,7 @@ def test_bytes_that_are_no_text_are_one_line(tmp_path: Path) -> None:
 
 def test_lines_go_to_the_daemon_as_they_are_with_what_is_wrong_in_them() -> None:
     content = b'\n{"id": "a"}\r\n\xff{\n'
-    assert as_ndjson(content, form_of("-", content), "-") == (content, ["line 1", "line 2", "line 3", "line 4"])
+    assert as_ndjson(content, form_of("-", content), "-") == (content, [f"- line {number}" for number in (1, 2, 3, 4)])
 
 
 def test_of_other_forms_a_query_keeps_its_place() -> None:
@@ -104,7 +104,7 @@ def test_of_other_forms_a_query_keeps_its_place() -> None:
         "2030-01-31 12:00:00+00:00",
         {"id": "early", "where": "x < 1"},
     )
-    assert places == ["query 1", "query 2"]
+    assert places == ["q.toml query 1", "q.toml query 2"]
     with pytest.raises(CommandError, match="no queries in file"):
         as_ndjson(b"[]", "json", "q.json")
 

@@ -26,7 +26,7 @@ def test_a_bulk_file_is_all_or_none_or_goes_on(asc: Asc, tmp_path: Path) -> None
     refused = asc("query", "apply", path)
     assert refused.exit_code == 1
     *errors, hint = refused.stderr.splitlines()
-    assert [line.split(":")[1] for line in errors] == [" line 2 (bulk-b)", " line 3 (bulk-a)"]
+    assert [line.split(":")[1] for line in errors] == [f" {path} line 2 (bulk-b)", f" {path} line 3 (bulk-a)"]
     assert hint == "nothing was registered: mend what is refused, or register the rest with --keep-going"
     assert "did you mean 'delay'?" in errors[0]
     assert "duplicate id" in errors[1]
@@ -48,7 +48,7 @@ def test_a_file_replaces_and_can_be_kept_from_it(asc: Asc, tmp_path: Path) -> No
     path.write_text("\n".join(tables), encoding="utf-8")
     all_or_none = asc("query", "apply", "--no-replace", path)
     assert (all_or_none.exit_code, all_or_none.stdout) == (1, "0 registered, 1 refused\n")
-    assert all_or_none.stderr.startswith("error: query 2 (standing): query 'standing': stands already")
+    assert all_or_none.stderr.startswith(f"error: {path} query 2 (standing): query 'standing': stands already")
     some = asc("query", "apply", "--no-replace", "--keep-going", path)
     assert (some.exit_code, some.stdout.startswith("1 registered, 1 refused, version ")) == (1, True)
     assert asc.json("query", "show", "standing")["where"] == "delay > 2"
@@ -176,7 +176,10 @@ def test_a_query_beside_what_is_pruned_is_an_error_before_anything_is_asked(run:
     folder.write("a.json", {"own": {"where": "delay > 1"}})
     result = run("query", "apply", folder.path, "--prune", "--prefix", "other-", "--server", "http://127.0.0.1:9")
     assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
-    assert f"query '{folder.prefix}own': in a.json query 1 is none of --prefix other-" in result.stderr
+    assert (
+        f"query '{folder.prefix}own': is in a.json query 1, and --prefix other- does not manage it: change"
+        in result.stderr
+    )
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run",), ("--prune", "--all"), ("--prune", "--all", "--dry-run")])
@@ -203,6 +206,16 @@ def test_a_file_that_removes_a_query_is_refused_before_anything_is_asked(
         assert f"{name} {place}, and files hold queries alone: 'asc query remove ID' removes it" in result.stderr
 
 
+@pytest.mark.parametrize("options", [(), ("--dry-run",), ("--prune", "--all")], ids=["plain", "dry", "prune"])
+@pytest.mark.parametrize("text", ["", "\ufeff \n\n"], ids=["empty", "blank"])
+def test_a_file_without_a_query_is_named(run: Any, tmp_path: Path, options: tuple[str, ...], text: str) -> None:
+    path = tmp_path / "e.ndjson"
+    path.write_text(text, encoding="utf-8")
+    result = run("query", "apply", path, *options, "--server", "http://127.0.0.1:9")
+    assert result.stderr.startswith(f"error: no queries in file '{path}': a file that was cut short has none either")
+    assert result.exit_code == 1
+
+
 def test_pruning_keeps_what_cannot_be_read_and_says_so(address: Address, capsys: pytest.CaptureFixture[str]) -> None:
     plain = {"id": "ops-1", "stream": "s", "served": True}
     unreadable = {"id": "ops-8", "stream": "", "served": False, "reason": "its record is of form 9"}
@@ -223,13 +236,13 @@ def test_pruning_keeps_what_cannot_be_read_and_says_so(address: Address, capsys:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--prune"], "--prune needs to know which queries the files look after"),
+        (["--prune"], "--prune needs to know which queries the files manage"),
         (["--prune", "--all", "--prefix", "a"], "--prune needs to know which queries"),
         (["--prune", "--prefix", ""], "an empty --prefix is all queries: say --all"),
         (["--prune", "--label", "team"], "not of the form KEY=VALUE"),
         (["--prune", "--all", "--keep-going"], "without --keep-going and --no-replace"),
-        (["--prefix", "a"], "say what --prune looks after: give --prune"),
-        (["--all"], "say what --prune looks after: give --prune"),
+        (["--prefix", "a"], "say which queries the files manage: give --prune"),
+        (["--all"], "say which queries the files manage: give --prune"),
         (["--exit-code"], "--exit-code goes with --dry-run"),
         (["--dry-run", "--no-replace"], "--dry-run goes without"),
         (["--format", "json"], "--format goes with a file"),
