@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.failure import CommandError
-from cli.input_files import STDIN, Advance, read_blocks, why_no_csv
+from cli.input_files import STDIN, Advance, csv_fault, read_blocks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -156,6 +156,7 @@ def _rows(path: Path, blocks: Iterable[bytes], names: Sequence[str], line: int) 
         if not names or len(set(names)) < len(names):
             raise CommandError("no usable header in file", str(path), "the first line must name each column once")
         yield names
+        at = line + reader.line_num
         for row in reader:
             at = line + reader.line_num
             if row and len(row) != len(names):
@@ -164,7 +165,7 @@ def _rows(path: Path, blocks: Iterable[bytes], names: Sequence[str], line: int) 
             if row:
                 yield row
     except (csv.Error, UnicodeDecodeError) as error:
-        raise CommandError("not readable as CSV, file", str(path), f"after line {at}: {why_no_csv(error)}") from None
+        raise CommandError("not readable as CSV, file", str(path), csv_fault(error, at)) from None
 
 
 def _lines(blocks: Iterable[bytes]) -> Iterator[str]:

@@ -9,9 +9,10 @@ import re
 import shlex
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, AnyStr, BinaryIO
 
 from cli.failure import CommandError
@@ -45,6 +46,17 @@ _SCANNED_BYTES = 1 << 20
 
 ROWS_A_STEP = 1_000
 _HEAD_BYTES = 4_096
+
+
+_CSV_FAULTS: Mapping[str, str] = MappingProxyType(
+    {
+        "unexpected end of data": 'has a quote that is not closed: close it, or write "" for a quote within a field',
+        "expected after": 'has text behind a closing quote: write "" for a quote within a field',
+        "larger than field limit": f"has a field of over {csv.field_size_limit():,} characters: shorten or remove it",
+        "NUL": "has a NUL character: remove it",
+    }
+)
+"""What Python's reader of CSV says has these words in it; and what is said of a row instead."""
 
 
 def file_format(path: Path) -> str:
@@ -228,6 +240,7 @@ def read_csv(path: Path, advance: Advance, on_uneven: OnUneven | None = None) ->
             if not header or len(set(header)) < len(header):
                 remedy = "the first line must name each column once"
                 raise CommandError("no usable header in file", str(path), remedy)
+            line = reader.line_num
             for number, row in enumerate(rows):
                 line = reader.line_num
                 if number % ROWS_A_STEP == 0:
@@ -244,18 +257,26 @@ def read_csv(path: Path, advance: Advance, on_uneven: OnUneven | None = None) ->
             advance(told())
     except (csv.Error, UnicodeDecodeError) as error:
         # Text is decoded in pieces: of one that is none, the line is not known.
-        place = "" if isinstance(error, UnicodeDecodeError) else f"after line {line}: "
-        raise CommandError("not readable as CSV, file", str(path), f"{place}{why_no_csv(error)}") from None
+        raise CommandError("not readable as CSV, file", str(path), csv_fault(error, line, is_known=False)) from None
 
 
-def why_no_csv(error: Exception) -> str:
-    """What is wrong with a text that is to be CSV."""
-    if not isinstance(error, UnicodeDecodeError):
-        return str(error)
-    byte = error.object[error.start]
-    return (
-        f"is it CSV in UTF-8? Byte 0x{byte:02x} stands where none can; 'iconv -f LATIN1 -t UTF-8' makes it of Latin 1"
+def csv_fault(error: csv.Error | UnicodeDecodeError, line: int, *, is_known: bool = True) -> str:
+    """Return what is wrong with the row of CSV behind a line, and the remedy.
+
+    ``is_known``: the line is right for a text that is not UTF-8, too.
+
+    >>> csv_fault(csv.Error("unexpected end of data"), 1)
+    'the row that begins in line 2 has a quote that is not closed: close it, or write "" for a quote within a field'
+    """
+    if isinstance(error, UnicodeDecodeError):
+        fault = f"is it CSV in UTF-8? Byte 0x{error.object[error.start]:02x} stands where none can"
+        place = f"after line {line}: " if is_known and line else ""
+        return f"{place}{fault}; 'iconv -f LATIN1 -t UTF-8' makes it of Latin 1"
+    said = str(error)
+    told = next(
+        (told for words, told in _CSV_FAULTS.items() if words in said), f"is no CSV ({said}): mend or remove it"
     )
+    return f"the row that begins in line {line + 1} {told}"
 
 
 def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str, list[str]]:
@@ -270,7 +291,7 @@ def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str,
             return text, next(csv.reader([text], delimiter=separator, quoting=csv.QUOTE_NONE), [])
         return text, next(csv.reader([text], delimiter=separator, quotechar=quote), [])
     except (csv.Error, UnicodeDecodeError) as error:
-        raise CommandError("not readable as CSV, file", str(path), f"first line: {error}") from None
+        raise CommandError("not readable as CSV, file", str(path), csv_fault(error, 0)) from None
 
 
 def read_parquet(path: Path, advance: Advance) -> Iterator[dict[str, Any]]:

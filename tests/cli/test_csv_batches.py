@@ -169,6 +169,25 @@ def test_text_that_is_none_is_told_after_the_rows_before_it(tmp_path: Path, cont
     assert (refusal or "").startswith(f"not readable as CSV, file '{path}': after line 3: is it CSV in UTF-8? Byte 0x")
 
 
+@pytest.mark.parametrize("size_bytes", [1, 1 << 20])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'i\n"5\n', "in line 2 has a quote that is not closed"),
+        (b'i,s\n1,a\n2,"b\n3,c\n', "in line 3 has a quote that is not closed"),
+        (b'i,s\n1,"a\nb"\n\n2,"b" c\n', "in line 5 has text behind a closing quote"),
+    ],
+)
+def test_a_row_at_fault_is_named_by_the_line_that_it_begins_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, said: str, size_bytes: int
+) -> None:
+    monkeypatch.setattr(csv_batches, "_BLOCK_BYTES", size_bytes)
+    path = tmp_path / "rows.csv"
+    path.write_bytes(content)
+    _, refusal = at_once(path, Target("json", SCHEMA), None)
+    assert f": the row that begins {said}" in (refusal or "")
+
+
 def test_nested_texts_stand_as_they_are(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text('s,place,tags\na,"{""city"":""Oslo""}",[1]\nb,{,\n', encoding="utf-8")

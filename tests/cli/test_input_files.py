@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import tracemalloc
 from collections.abc import Callable, Iterable
@@ -184,7 +185,8 @@ def read(path: Path) -> object:
             "'iconv -f UTF-16BE -t UTF-8' makes it that",
         ),
         ("rows.ndjson", '{"n": 1}\n'.encode("utf-16"), "it is UTF-16LE, not UTF-8"),
-        ("rows.csv", b'n\n"1\n', "not readable as CSV"),
+        ("rows.csv", b'n\n"1\n', "the row that begins in line 2 has a quote that is not closed: close it"),
+        ("rows.csv", b'n\n1\n\n"2\n3" x\n4\n', "the row that begins in line 4 has text behind a closing quote: write"),
         ("rows.csv.gz", b"n\n1\n", "broken gzip file"),
         ("rows.ndjson.gz", gzip.compress(b'{"n":1}\n', mtime=0)[:-9], "broken gzip file"),
         ("rows.csv.gz", DAMAGED_GZIP, "broken gzip file"),
@@ -204,7 +206,8 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, name: str, conte
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("rows.csv", b"\xff\n", "not readable as CSV"),
+        ("rows.csv", b"\xff\n", "rows.csv': is it CSV in UTF-8"),
+        ("rows.csv", b"n" * (csv.field_size_limit() + 1), "in line 1 has a field of over 131,072 characters: shorten"),
         ("rows.csv.gz", b"n\n1\n", "broken gzip file"),
         ("rows.csv.gz", gzip.compress(b"n\n" * 9, mtime=0)[:-12], "broken gzip file"),
         ("rows.csv.gz", DAMAGED_GZIP, "broken gzip file"),
