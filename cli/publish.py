@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,7 +80,7 @@ def publish(
     from asc.schema import Schema
     from cli.failure import CommandError
     from cli.input_files import STDIN, file_format
-    from cli.records import OddLines, Target, read_batches
+    from cli.records import OddLines, Skip, Target, read_batches
 
     if file == STDIN and format_name == "parquet":
         raise CommandError("--format", "parquet", "is read from its end: name a file, not standard input")
@@ -103,8 +103,14 @@ def publish(
             advance=lambda done: bar.update(done - bar.n),
             on_columns=_judge(file, schema, warned=own_format != "ndjson", force=force),
             odd_lines=odd,
+            skip=(left := Skip(skip)),
         )
-        count, interrupted = _sent(kafka, found["topic"], _from(batches, skip), skip, bar)
+        count, interrupted = _sent(kafka, found["topic"], batches, skip, bar)
+    if left.left and not interrupted:
+        there = counted(skip - left.left, "record")
+        raise CommandError(
+            "--skip", str(skip), f"is more than {file} has, which is {there}: name the file that was begun"
+        )
     if odd.count > 1:
         click.echo(f"warning: {odd.count:,} lines are no JSON objects, the first of them line {odd.first}", err=True)
     if as_json:
@@ -167,16 +173,6 @@ def _judge_line(file: Path, target: str, dead_letters: str, *, force: bool) -> C
         click.echo(f"warning: line {line.number} is no JSON object: such lines {fate}", err=True)
 
     return judge
-
-
-def _from(batches: Iterable[RecordBatch], skip: int) -> Iterator[RecordBatch]:
-    """The batches without the first records of all."""
-    from cli.records import RecordBatch
-
-    for values, keys in batches:
-        if skip < len(values):
-            yield RecordBatch(values[skip:], keys and keys[skip:])
-        skip = max(0, skip - len(values))
 
 
 def _sent(

@@ -78,6 +78,19 @@ class OddLines:
         self.count += len(odd)
 
 
+@dataclass(slots=True)
+class Skip:
+    """The first records of a file, which are not given: how many of them are still to come."""
+
+    left: int = 0
+
+    def of(self, count: int) -> int:
+        """Return how many of the next ``count`` records are among them."""
+        passed = min(self.left, count)
+        self.left -= passed
+        return passed
+
+
 _Numbered = Sequence[tuple[int, bytes]]
 """Lines that hold something, each with its number in the file."""
 
@@ -91,8 +104,9 @@ def read_batches(
     advance: Advance,
     on_columns: OnColumns,
     odd_lines: OddLines | None = None,
+    skip: Skip | None = None,
 ) -> Iterator[RecordBatch]:
-    """The rows of a file, or of standard input as they come, as records of a stream.
+    """The rows of a file, or of standard input as they come, as records of a stream, without those to ``skip``.
 
     Times of CSV and Parquet are written as the stream's options read them. A value that does not fit its attribute's
     type is sent as it stands: the stream decides. NDJSON into a JSON stream is sent byte for byte, and so is a line of
@@ -104,12 +118,31 @@ def read_batches(
         raise CommandError("format of the stream", target.format, "is not written here: use a producer of that format")
     if target.format == "csv":
         _check_signs(target.options)
+    skip = skip or Skip()
     if file_format == "ndjson":
         numbered = _numbered_lines(path, advance)
-        if key is None and RECORD_FORMATS[target.format].is_lines_of == "ndjson":
-            return _lines_as_they_stand(numbered, on_columns, odd_lines or OddLines())
-        return _of_lines(numbered, target, key, on_columns, odd_lines or OddLines())
-    return (_of_texts if file_format == "csv" else _of_parquet)(path, target, key, advance, on_columns)
+        if RECORD_FORMATS[target.format].is_lines_of == "ndjson":
+            # Each line is a record, and of those that are not sent nothing is said.
+            numbered = _behind(numbered, skip)
+            if key is None:
+                return _lines_as_they_stand(numbered, on_columns, odd_lines or OddLines())
+        batches = _of_lines(numbered, target, key, on_columns, odd_lines or OddLines())
+    else:
+        batches = (_of_texts if file_format == "csv" else _of_parquet)(path, target, key, advance, on_columns)
+    return _records_behind(batches, skip)
+
+
+def _behind(blocks: Iterable[_Numbered], skip: Skip) -> Iterator[_Numbered]:
+    for numbered in blocks:
+        if rest := numbered[skip.of(len(numbered)) :]:
+            yield rest
+
+
+def _records_behind(batches: Iterable[RecordBatch], skip: Skip) -> Iterator[RecordBatch]:
+    for values, keys in batches:
+        passed = skip.of(len(values))
+        if passed < len(values) or not passed:
+            yield RecordBatch(values[passed:], keys and keys[passed:])
 
 
 def _numbered_lines(path: Path, advance: Advance) -> Iterator[_Numbered]:

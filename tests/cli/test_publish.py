@@ -134,6 +134,9 @@ def test_what_is_wrong_with_a_file_comes_after_the_rows_before_it_and_says_how_t
     )
     rows.write_text("flight,delay,dest\n8100,1,A\n8101,2,B\n8102,3,C\n8103,4,D\n", encoding="utf-8")
     assert asc("publish", "--stream", "flights", "--skip", 2, rows).stdout == "2 records published to cli-flights\n"
+    for skipped, code, said in ((4, 0, ""), (9, 1, f"error: --skip '9': is more than {rows} has, which is 4 records")):
+        nothing = asc("publish", "--stream", "flights", "--skip", skipped, rows)
+        assert (nothing.exit_code, nothing.stderr.startswith(said)) == (code, True), nothing.stderr
     found = [json.loads(record["value"])["flight"] for record in asc.received("skips", 4)]
     assert found == [8100, 8101, 8102, 8103]
 

@@ -15,7 +15,7 @@ import pytest
 from asc.schema import Schema
 from cli.failure import CommandError
 from cli.input_files import file_format
-from cli.records import OddLine, OddLines, Target, read_batches
+from cli.records import OddLine, OddLines, Skip, Target, read_batches
 
 SCHEMA = Schema.from_ddl(
     "n INT, price DECIMAL(10,2), ok BOOLEAN, name STRING, at TIMESTAMP, place STRUCT<city: STRING>"
@@ -243,3 +243,47 @@ def test_the_first_line_that_is_no_object_is_told_once_and_all_are_counted(
     assert sum(len(values) for values, _ in batches) == 150
     assert found == told
     assert (seen.count, seen.first) == (len(odd), min(odd) + 1 if odd else None)
+
+
+@pytest.mark.parametrize("key", [None, "n"])
+@pytest.mark.parametrize(
+    ("name", "target"), [("rows.ndjson", "json"), ("rows.ndjson", "csv"), ("rows.csv", "json")], ids=str
+)
+def test_the_first_records_are_skipped_and_what_is_missing_is_told(
+    tmp_path: Path, key: str | None, name: str, target: str
+) -> None:
+    text = "n\n1\n2\n3\n" if name.endswith(".csv") else '{"n": 1}\n\n{"n": 2}\n{"n": 3}\n'
+    path = written(tmp_path, name, text)
+    for skipped, left in ((0, 0), (2, 0), (3, 0), (5, 2)):
+        skip = Skip(skipped)
+        batches = read_batches(
+            path, file_format(path), Target(target, SCHEMA), key, advance=lambda _: None, on_columns=_unheard, skip=skip
+        )
+        found = [value for batch in batches for value in batch.values]
+        assert (len(found), skip.left) == (max(0, 3 - skipped), left)
+        assert [b"3" in value for value in found] == [False, False, True][skipped:]
+
+
+@pytest.mark.parametrize("key", [None, "n"])
+def test_nothing_is_told_of_odd_lines_that_are_skipped(tmp_path: Path, key: str | None) -> None:
+    told: list[OddLine] = []
+    odd = OddLines(told.append)
+    path = written(tmp_path, "rows.ndjson", 'x\n{"n": 1}\n[2]\n')
+    for skipped in (3, 1):
+        skip = Skip(skipped)
+        batches = read_batches(
+            path,
+            "ndjson",
+            Target("json", SCHEMA),
+            key,
+            advance=lambda _: None,
+            on_columns=_unheard,
+            odd_lines=odd,
+            skip=skip,
+        )
+        assert sum(len(values) for values, _ in batches) == 3 - skipped
+    assert (told, odd.count) == ([OddLine(3)], 1)
+
+
+def _unheard(_columns: Sequence[str], _by_case: bool) -> None:
+    """Take what is said of the columns."""
