@@ -39,6 +39,7 @@ from broker.config.streams import StreamConfig, check_stream_name
 from broker.config.text_file import read_text
 from broker.errors import ConfigError, ConfigFaultsError
 from broker.toml_text import parse_toml
+from broker.value_remedy import value_remedy
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -331,7 +332,8 @@ def _fault(detail: ErrorDetails) -> ConfigError:
     if detail["type"] == "missing":
         return ConfigError("missing configuration key", key, "add it")
     message = str(detail["msg"]).removeprefix("Value error, ")
-    message = re.sub(r" or instance of \w+$", "", message[:1].lower() + message[1:]).replace("dictionary", "table")
+    message = re.sub(r" or instance of \w+$", "", message[:1].lower() + message[1:])
+    message = "give a table" if message.endswith("valid dictionary") else value_remedy(detail) or message
     value = detail["input"] if not SECRET_KEY.search(key) else "********"
     return ConfigError(f"configuration key {key}", value, message)
 

@@ -29,6 +29,7 @@ from broker.plans.offsets import Offsets
 from broker.queries.change import Became, Registered
 from broker.queries.join import Join
 from broker.queries.query import RegisteredQuery, default_topic, parse_time
+from broker.value_remedy import value_remedy
 
 JSON_MAX_BYTES = 2 << 20
 """The most bytes of a body, or a line of a load, that are read as one JSON text.
@@ -356,11 +357,12 @@ def body_error(*details: Mapping[str, Any]) -> QueryError:
         context = detail.get("ctx", {}).get("error", "")
         return QueryError("body", None, f"is not JSON: {context}")
     if kind in ("model_type", "model_attributes_type"):
-        message = "Give an object"  # pydantic's names a class
+        message = "give an object"  # pydantic's names a class
+    message = value_remedy(detail) or message[:1].lower() + message[1:]
     value = detail.get("input")
     shown = value if isinstance(value, (str, int, float, bool, type(None))) else type(value).__name__
     shown = _encoded(shown) if isinstance(shown, str) else shown
-    return QueryError(f"field {location}" if location else "body", shown, message[:1].lower() + message[1:])
+    return QueryError(f"field {location}" if location else "body", shown, message)
 
 
 def _fields(location: Sequence[str | int]) -> list[str]:

@@ -61,7 +61,7 @@ def test_a_variable_that_is_wrong_is_named(run: Run, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("ASC__API__PORT", "99999")
     result = run("config")
     assert result.exit_code == 1
-    assert result.stderr.startswith("error: ASC__API__PORT: configuration key api.port 99999: input should be less")
+    assert result.stderr.startswith("error: ASC__API__PORT: configuration key api.port 99999: give a number of at most")
     assert result.stderr.count("\n") == 1
 
 

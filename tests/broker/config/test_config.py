@@ -105,7 +105,7 @@ BAD = {
         "path '~nobody-of-this-name/kafka': begins with a home folder that is not known",
     ),
     "no stream": ("", "add one, as [streams.flights] with topic = "),
-    "no table": ("[streams]\ns = 1", "configuration key streams.s 1: input should be a valid table"),
+    "no table": ("[streams]\ns = 1", "configuration key streams.s 1: give a table"),
     "no TOML": ("x = ", "is not TOML"),
     "reachable without a token": (
         STREAM + "[api]\nhost = '0.0.0.0'",

@@ -93,7 +93,7 @@ def test_a_secret_comes_from_a_file_and_is_not_shown(path: Path, tmp_path: Path)
 REFUSALS: list[tuple[dict[str, str], str]] = [
     ({"ASC__API__PROT": "1"}, "ASC__API__PROT: unknown configuration key 'api.prot': did you mean 'port'"),
     ({"ASC__AIP__PORT": "1"}, "ASC__AIP__PORT: unknown configuration key 'aip': did you mean 'api'"),
-    ({"ASC__API__PORT": "many"}, "ASC__API__PORT: configuration key api.port 'many': input should be a valid integer"),
+    ({"ASC__API__PORT": "many"}, "ASC__API__PORT: configuration key api.port 'many': give an integer"),
     ({"ASC__API": "1"}, "variable 'ASC__API': names no key"),
     ({"ASC__API__PORT__X": "1"}, "variable 'ASC__API__PORT__X': names no key"),
     ({"ASC__SPARK__OPTIONS": "x"}, "variable 'ASC__SPARK__OPTIONS': is a table of TOML"),

@@ -45,7 +45,7 @@ def test_options_are_text_and_the_format_is_the_one_of_its_name() -> None:
     [
         ("format", "xml", "streams.flights.format 'xml': use one of json, csv"),
         ("topic", "a b", "streams.flights.topic 'a b': use 1 to 249 of"),
-        ("starting_offsets", "now", "streams.flights.starting_offsets 'now': input should be 'earliest' or 'latest'"),
+        ("starting_offsets", "now", "streams.flights.starting_offsets 'now': give 'earliest' or 'latest'"),
     ],
 )
 def test_a_value_that_cannot_be_is_named(key: str, value: str, said: str) -> None:

@@ -40,14 +40,14 @@ REFUSED = {
     "unknown stream": ({"stream": "none"}, "unknown stream 'none': configured: "),
     "no stream of two": ({"stream": None}, "stream: name one of "),
     "label": ({"labels": {"a=b": "c"}}, "use a key without '='"),
-    "label of a number": ({"labels": {"a": 1}}, "field labels.a 1: input should be a valid string"),
+    "label of a number": ({"labels": {"a": 1}}, "field labels.a 1: give a text"),
     "expires_at": ({"expires_at": "tomorrow"}, "expires_at 'tomorrow': write an ISO 8601 time"),
     "expires_at without a zone": ({"expires_at": "2090-01-01T00:00:00"}, "with its offset"),
     "past": ({"expires_at": "2020-01-01T00:00:00Z"}, "is in the past"),
     "unknown field": ({"wear": "n > 1"}, "unknown field 'wear': did you mean 'where'?"),
     "field of another body": ({"tuple": {}}, "unknown field 'tuple': known: id, stream, where, topic, labels, "),
     "field that is no text": ({"\ud800": 1}, "unknown field '?': known: "),
-    "paused": ({"paused": "yes"}, "field paused 'yes': input should be a valid boolean"),
+    "paused": ({"paused": "yes"}, "field paused 'yes': give true or false"),
     "argument of another type": ({"where": "array_contains(s, 1)"}, "argument 1 of array_contains is STRING"),
 }
 
