@@ -74,10 +74,25 @@ def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def with_client(server: str, token_file: Path | None, ca_file: Path | None, **arguments: Any) -> Any:
-        with connected(server, token_file, ca_file) as client:
+        with connected(server, token_file, ca_file) as client, _stream_by_its_option():
             return command(client=client, **arguments)
 
     return address_options(with_client)
+
+
+@contextmanager
+def _stream_by_its_option() -> Iterator[None]:
+    """Name ``--stream`` where the daemon says that a stream is missing, and the command has that option."""
+    from broker.client.errors import RefusedError
+
+    try:
+        yield
+    except RefusedError as error:
+        is_missing = (error.subject, error.value) == ("stream", None)
+        if not is_missing or "stream" not in click.get_current_context().params:
+            raise
+        known = error.remedy.removeprefix("name one of ")
+        raise CommandError("stream", None, f"name one with --stream; the daemon's streams: {known}") from error
 
 
 def kafka_options(command: Callable[..., Any]) -> Callable[..., Any]:

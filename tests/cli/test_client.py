@@ -34,6 +34,28 @@ def listed(server: str, *arguments: object) -> Result:
     return CliRunner().invoke(main, command)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("query", "add", "late", "--where", "n > 1"),
+        ("query", "test", "--where", "n > 1"),
+        ("join", "check", "--layer", "zones", "--where", "n > zones.high"),
+        ("events", "add", "low", "--where", "n > 1", "--key", "n"),
+        ("near", "add", "close", "--key", "n", "--distance", "9", "--window", "3s", "--every", "1s"),
+    ],
+    ids=" ".join,
+)
+def test_a_stream_that_is_missing_is_named_with_its_option(
+    address: Address, run: Run, command: tuple[str, ...]
+) -> None:
+    error = {"message": "stream: name one of a, b", "subject": "stream", "value": None, "remedy": "name one of a, b"}
+    for path in ("/v1/queries", "/v1/test", "/v1/check"):
+        address.answers[path] = [(400, json.dumps({"error": error}))]
+    result = run(*command, "--server", address.url)
+    assert result.stderr == "error: stream: name one with --stream; the daemon's streams: a, b\n"
+    assert result.exit_code == 1
+
+
 @pytest.mark.usefixtures("proxy")
 @pytest.mark.parametrize("server", ["http://127.0.0.1:9", "http://localhost:9", "http://[::1]:9"])
 def test_a_loopback_address_is_not_asked_through_a_proxy(server: str) -> None:

@@ -63,7 +63,7 @@ def test_replacing_is_told_apart_and_can_be_refused(asc: Asc) -> None:
     [
         (["--where", "dely > 1", "--stream", "flights"], "did you mean 'delay'?"),
         (["--where", "delay > 1", "--stream", "trains"], "unknown stream 'trains'"),
-        (["--where", "delay > 1"], "name one of flights, lines"),
+        (["--where", "delay > 1"], "stream: name one with --stream; the daemon's streams: flights, lines"),
         (["--where", "delay > 1", "--stream", "flights", "--topic", "cli-flights"], "source topic"),
         (["--where", "delay > 1", "--stream", "flights", "--topic", "cli.queries"], "registry"),
         (["--where", "delay > 1", "--stream", "flights", "--topic", "a b"], "destination topic 'a b'"),
