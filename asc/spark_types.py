@@ -130,6 +130,10 @@ def ddl_of_type(data_type: pa.DataType) -> str:
     return _DDL_NAMES[data_type]
 
 
+_NO_TYPE = ("", ",", ":", "<", ">", "(", ")")
+"""What may stand where a type is missing; first the end."""
+
+
 def fields_of_ddl(text: str, *, variants: bool = False) -> list[pa.Field]:
     """The fields of ``name TYPE [NOT NULL] [COMMENT '...'], ...`` or of a ``STRUCT<...>`` around them.
 
@@ -195,6 +199,8 @@ class _DdlReader:
                 name = name[1:-1].replace("``", "`")
             if self.peek() == ":":
                 self.take()
+            if self.peek() in _NO_TYPE:
+                raise SchemaError("column", name, f"has no type: write one after it, as {quoted_name(name)} INT")
             data_type = self.type(depth)
             nullable = True
             if self.peek().upper() == "NOT":
@@ -239,6 +245,8 @@ class _DdlReader:
                 scale = self._integer()
                 self.expect(")")
             return decimal_type(precision, scale)
+        if name in _NO_TYPE:
+            raise SchemaError("schema", self._text, f"expected a type before {name or 'the end'!r}")
         found = VARIANT if self._variants and lowered == "variant" else simple_type(name)
         if found is None:
             remedy = "use STRING" if lowered in ("char", "varchar", "character") else f"use one of {_KNOWN}"

@@ -84,7 +84,12 @@ def test_nested_attributes_in_any_case() -> None:
     ("ddl", "part"),
     [
         ("", "field name"),
-        ("a", "unknown type"),
+        ("a", "column 'a': has no type: write one after it, as a INT"),
+        ("a INT, b", "column 'b': has no type"),
+        ("a, b INT", "column 'a': has no type"),
+        ("a STRUCT<`c d`>", "column 'c d': has no type: write one after it, as `c d` INT"),
+        ("a ARRAY<>", "expected a type before '>'"),
+        ("a MAP<INT,>", "expected a type before '>'"),
         ("a INT,", "field name"),
         ("a INT b INT", "expected"),
         ("a NUMBER", "unknown type 'NUMBER'"),
