@@ -68,6 +68,10 @@ def list_queries(
         click.echo(text, nl=bool(text))
     elif as_json:
         print_json(found)
+    elif not found:
+        is_filtered = any((prefix, label, stream, operator, layer))
+        remedy = "leave an option out" if is_filtered else "'asc query add' registers one"
+        click.echo(f"no query {'fits the options' if is_filtered else 'is registered'}: {remedy}", err=True)
     else:
         click.echo(list_text(found, terminal_width(), operators=operator is not None, joins=layer is not None))
         for listed in found:

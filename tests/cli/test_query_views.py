@@ -121,6 +121,22 @@ def listed(address: Address) -> Address:
     return address
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "no query is registered: 'asc query add' registers one"),
+        (("--stream", "s", "--operator", "near"), "no query fits the options: leave an option out"),
+    ],
+    ids=["all", "some"],
+)
+def test_a_list_of_nothing_says_so_beside_it(address: Address, run: Run, options: tuple[str, ...], said: str) -> None:
+    address.answers["/v1/queries"] = [(200, json.dumps({"queries": [], "cursor": None}))]
+    listed = run("query", "list", *options, "--server", address.url)
+    assert (listed.exit_code, listed.stdout, listed.stderr) == (0, "", f"{said}\n")
+    plain = run("query", "list", *options, "--server", address.url, "--json")
+    assert (json.loads(plain.stdout), plain.stderr) == ([], "")
+
+
 def test_states_and_reasons(run: Run, listed: Address) -> None:
     result = run("query", "list", "--server", listed.url)
     lines = result.stdout.splitlines()
