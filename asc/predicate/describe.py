@@ -54,7 +54,9 @@ def describe(predicate: Predicate) -> str:
 
 def _origin(attribute: PAttribute) -> str:
     if attribute.like is not None:
-        return "pattern" if not attribute.is_computed else "pattern, in what Spark computes"
+        # What is matched with a position is a shape, with a text a pattern.
+        matched = "shape" if attribute.read.parts else "pattern"
+        return f"{matched}, in what Spark computes" if attribute.is_computed else matched
     return "computed by Spark" if attribute.is_computed else "column"
 
 

@@ -60,3 +60,17 @@ def test_everything_and_nothing(where: str, first: str) -> None:
 def test_what_spark_computes_is_told() -> None:
     text = describe(normalise("a > b AND (s = 'x' OR c)", SCHEMA))
     assert "a > b  BOOLEAN  computed by Spark" in text
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ("s LIKE '%x%'", "BOOLEAN  pattern"),
+        ("concat(s, 'y') LIKE '%x%y'", "BOOLEAN  pattern, in what Spark computes"),
+        ("ST_Contains(ST_PolygonFromEnvelope(0, 0, 1, 1), ST_Point(a, b))", "BOOLEAN  shape"),
+        ("ST_DWithin(ST_Point(a + b, b), ST_Point(1, 2), 9)", "BOOLEAN  shape, in what Spark computes"),
+    ],
+)
+def test_what_the_engine_matches_is_told_by_what_is_matched(where: str, told: str) -> None:
+    line = describe(normalise(where, SCHEMA)).splitlines()[-1]
+    assert line.endswith(told)
