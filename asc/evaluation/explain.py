@@ -94,7 +94,7 @@ def _lines(plan: Plan, query_id: str) -> Iterator[str]:
     places = plan.conjuncts_of(query_id)
     if not places:
         accepts_all = plan.handle(query_id) in plan.match_all_handles.tolist()
-        yield f"{query_id} accepts {'every' if accepts_all else 'no'} tuple: it is in no construct"
+        yield f"{query_id} accepts {'every' if accepts_all else 'no'} record: it is in no construct"
         return
     for number, bits in places:
         yield from _block_lines(plan, query_id, number, bits)

@@ -26,7 +26,7 @@ def judged(plan: Plan, query_id: str, keys: Keys) -> Verdict:
     conjuncts = tuple(_conjunct(list(plan.constraints(number, bit)), keys) for number, bits in places for bit in bits)
     if not conjuncts:
         accepts_all = plan.handle(query_id) in plan.match_all_handles.tolist()
-        said = "accepted: every tuple is" if accepts_all else "not accepted because no tuple is: nothing meets it"
+        said = "accepted: every record is" if accepts_all else "not accepted because no record is: nothing meets it"
         return Verdict(query_id, accepts_all, said, ())
     holding = [number for number, conjunct in enumerate(conjuncts, 1) if conjunct.holds]
     if not holding:

@@ -118,8 +118,8 @@ def test_what_verification_ends() -> None:
             "(city = NULL)\nconjunct 1 fails:\n  fails  delay > 30   (delay = 5)\n"
             "conjunct 2 fails:\n  fails  city = 'Oslo'   (city = NULL)",
         ),
-        ("all", 1, "x", "accepted: every tuple is"),
-        ("none", 1, "x", "not accepted because no tuple is: nothing meets it"),
+        ("all", 1, "x", "accepted: every record is"),
+        ("none", 1, "x", "not accepted because no record is: nothing meets it"),
     ],
 )
 def test_of_a_tuple_the_verdict_comes_first_then_the_terms_of_that_query_alone(
@@ -145,7 +145,7 @@ def test_a_verdict_over_many_conjuncts_names_a_few() -> None:
 
 def test_queries_in_no_construct() -> None:
     plan = compile_plan(QUERIES)
-    assert explain(plan, "all").text == "all accepts every tuple: it is in no construct"
-    assert explain(plan, "none").text == "none accepts no tuple: it is in no construct"
+    assert explain(plan, "all").text == "all accepts every record: it is in no construct"
+    assert explain(plan, "none").text == "none accepts no record: it is in no construct"
     with pytest.raises(PlanError, match="unknown query 'nobody'"):
         explain(plan, "nobody")

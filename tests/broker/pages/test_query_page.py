@@ -62,7 +62,7 @@ def test_several_conjuncts_and_bounded_regions(block_answers: BlockAnswer) -> No
 
 def test_a_query_in_no_construct(block_answers: BlockAnswer) -> None:
     page = page_of("all", block_answers)
-    assert '<pre tabindex="0">all accepts every tuple: it is in no construct</pre>' in page
+    assert '<pre tabindex="0">all accepts every record: it is in no construct</pre>' in page
     assert "Its terms" not in page
 
 
