@@ -75,8 +75,17 @@ def _join(permitted: Permitted, stream: Stream, where: str, layer: str) -> dict[
     found = plain_form(replace(own, warnings=join.template.warnings))
     what = "for no shape yet; a made-up one"
     if shape_id is not None:
-        what = f"for {len(rows):,} shapes, of which '{shape_id}'"
+        what = _of_shapes(len(rows), shape_id)
     return {**found, "text": f"{what} {found['text']}", "shapes": len(rows), "shape": shape_id}
+
+
+def _of_shapes(count: int, shape_id: str) -> str:
+    """Return the number of the shapes of a layer, and the one that a form is of.
+
+    >>> _of_shapes(1, "NO"), _of_shapes(1_200, "NO")
+    ("for the one shape 'NO'", "for 1,200 shapes, of which 'NO'")
+    """
+    return f"for the one shape '{shape_id}'" if count == 1 else f"for {count:,} shapes, of which '{shape_id}'"
 
 
 def judged(permitted: Permitted, stream: Stream, where: str) -> Predicate:

@@ -218,7 +218,8 @@ class Candidate:
         if not refused:
             return own
         told = "; ".join(f"{shape_id}: {refused[shape_id]}" for shape_id in list(refused)[:_TOLD])
-        return (*own, f"{len(refused):,} shapes of its layer are excluded: {told}")
+        many = "1 shape of its layer is" if len(refused) == 1 else f"{len(refused):,} shapes of its layer are"
+        return (*own, f"{many} excluded: {told}")
 
 
 def members_of(

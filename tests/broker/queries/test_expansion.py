@@ -231,7 +231,7 @@ def test_a_row_whose_values_are_refused_is_left_out_and_told(
     # It is paused and resumed all the same, and the row is back when it is mended.
     registrar.apply([Put(replace(query, paused=True))]).raised()
     (resumed,) = registrar.apply([Put(query)]).raised().registered.values()
-    assert "1 shapes of its layer are excluded: a: distance" in resumed.warnings[-1]
+    assert "1 shape of its layer is excluded: a: distance" in resumed.warnings[-1]
     registrar.write_layer("zones", {"a": feature(ROWS["a"], radius=0)}, [])
     assert accepted(plan(), "joined.near") == before
 
