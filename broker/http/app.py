@@ -30,7 +30,7 @@ from broker.http.console.pages import Pages
 from broker.http.console.routes import console_routes
 from broker.http.flow import described_deliveries, described_timeline
 from broker.http.followed import ExplanationModel, TraceModel
-from broker.http.guards import NDJSON, Caller, Guards, content_type, is_console
+from broker.http.guards import CONSOLE, NDJSON, Caller, Guards, content_type, is_console
 from broker.http.joins import join_routes
 from broker.http.layers import layer_routes
 from broker.http.metrics import METRICS_TYPE, permitted_exposition
@@ -418,7 +418,9 @@ def _add_error_answers(app: FastAPI, pages: Pages) -> None:
 
     @app.exception_handler(HTTPException)
     def http_error(request: Request, error: HTTPException) -> Response:
-        wrong = BrokerError("request", f"{request.method} {request.url.path}", f"{error.detail}: see /docs")
+        # The browser of one who is logged in may not read /docs.
+        help_page = f"the first page is {CONSOLE}/" if is_console(request) else "see /docs"
+        wrong = BrokerError("request", f"{request.method} {request.url.path}", f"{error.detail}: {help_page}")
         return told(wrong, error.status_code, request)
 
     @app.exception_handler(Exception)

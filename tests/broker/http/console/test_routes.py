@@ -60,6 +60,8 @@ def test_a_page_that_is_not_there_is_said_on_a_page(browse: Callable[[str], Test
     answer = browse("all").get("/console/none")
     assert answer.status_code == 404
     assert "To the overview" in answer.text
+    assert "Not Found: the first page is " in answer.text
+    assert "/docs" not in answer.text
 
 
 def test_the_script_is_the_one_that_was_released(browse: Callable[[str], TestClient]) -> None:
