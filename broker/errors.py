@@ -72,6 +72,10 @@ class SchemaRegistryError(BrokerError):
     """A schema registry that does not answer, or refuses: what it knows is not known."""
 
 
+class SchemaAccessError(SchemaRegistryError):
+    """A schema registry that does not let the broker ask what it asks."""
+
+
 class CancelledError(BrokerError):
     """Work of a request that is not wanted any more: its caller is gone, or the daemon stops."""
 

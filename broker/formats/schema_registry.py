@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from broker.errors import SchemaAnswerError, SchemaRegistryError
+from broker.errors import SchemaAccessError, SchemaAnswerError, SchemaRegistryError
 from broker.failure import one_line
 from broker.formats.bounded_question import Line, answer_within
 
@@ -110,7 +110,7 @@ class SchemaRegistry:
         try:
             try:
                 self._asked(_SUBJECTS, _is_list, asking)
-            except _RefusedError:
+            except SchemaAccessError:
                 self._asked(_TYPES, _is_list, asking)
         except SchemaRegistryError:
             return False
@@ -227,10 +227,6 @@ class SchemaRegistry:
         return context
 
 
-class _RefusedError(SchemaRegistryError):
-    """A registry that does not let the caller ask."""
-
-
 def _object(url: str, answer: httpx.Response) -> dict[str, Any] | None:
     """Return the object that is the answer, None for what the registry does not have, or takes for no id or version."""
     content = b""
@@ -261,7 +257,7 @@ def _is_list(url: str, answer: httpx.Response) -> bool:
 def _no_answer(url: str, answer: httpx.Response) -> SchemaRegistryError:
     if answer.status_code in (401, 403):
         remedy = f"refuses ({answer.status_code}): check username, password and token of [schema_registry]"
-        return _RefusedError("schema registry", url, remedy)
+        return SchemaAccessError("schema registry", url, remedy)
     return SchemaRegistryError(
         "schema registry", url, f"answers {answer.status_code}, and not as a schema registry does"
     )

@@ -33,7 +33,7 @@ def test_listing_by_prefix_and_label(asc: Asc) -> None:
     assert [q["id"] for q in asc.json("query", "list", "--prefix", "list-", "--label", "team=ops")] == ["list-a"]
     assert asc("query", "pause", "list-b").exit_code == 0
     table = [line.split() for line in asc("query", "list", "--prefix", "list-").stdout.splitlines()]
-    assert table[0] == ["id", "stream", "topic", "state", "delivered", "labels", "where"]
+    assert table[0] == ["id", "stream", "topic", "state", "accepted", "labels", "where"]
     assert [(line[0], line[3]) for line in table[1:]] == [("list-a", "running"), ("list-b", "paused")]
 
 
@@ -152,7 +152,7 @@ def test_states_and_reasons(run: Run, listed: Address) -> None:
 def test_lines_are_cut_to_the_width_of_the_terminal(listed: Address) -> None:
     code = f"from cli.main import main; main(['query', 'list', '--server', {listed.url!r}])"
     terminal, end = pty.openpty()
-    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 71, 0, 0))
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 70, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     try:
         subprocess.run(
