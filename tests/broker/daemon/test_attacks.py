@@ -47,9 +47,14 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 def resident_bytes(pid: int, *, of_jvm: bool) -> int:
     """Return the memory of a process and of all that it started: of the Java ones, or of the others."""
     folder = Path(f"/proc/{pid}")
-    started = [int(child) for listed in folder.glob("task/*/children") for child in listed.read_text("utf-8").split()]
-    is_jvm = folder.joinpath("comm").read_text("utf-8").strip() == "java"
-    own_bytes = int(folder.joinpath("statm").read_text("utf-8").split()[1]) * PAGE_BYTES if is_jvm == of_jvm else 0
+    try:
+        started = [int(child) for listed in folder.glob("task/*/children") for child in listed.read_text().split()]
+        is_jvm = folder.joinpath("comm").read_text().strip() == "java"
+        own_pages = int(folder.joinpath("statm").read_text().split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        # It ended meanwhile, and holds nothing.
+        return 0
+    own_bytes = own_pages * PAGE_BYTES if is_jvm == of_jvm else 0
     return own_bytes + sum(resident_bytes(child, of_jvm=of_jvm) for child in started)
 
 
