@@ -97,7 +97,7 @@ class AvroSchema:
             raise SchemaError(
                 "Avro schema", f"{text[:40]}...", f"has a record that contains itself without an end{_AS_DDL}"
             )
-        self._check_values(text)
+        self._check_values(text, nodes)
         if self._deepest(nodes) > _TYPES_DEEP_MAX:
             raise SchemaError("Avro schema", f"{text[:40]}...", f"is nested too deep{_AS_DDL}")
         if any(node["type"] == "fixed" and node["size"] > _FIXED_BYTES_MAX for node in nodes):
@@ -106,7 +106,7 @@ class AvroSchema:
             )
         return self
 
-    def _check_values(self, text: str) -> None:
+    def _check_values(self, text: str, nodes: Sequence[Node]) -> None:
         """SchemaError where a record without arrays has too many values, or an array's items may take no bytes."""
         taking: dict[str, bool] = {}
         values: dict[str, int] = {}
@@ -125,14 +125,14 @@ class AvroSchema:
                 raise SchemaError(
                     "Avro schema", f"{text[:40]}...", f"has records of more than {_VALUES_MAX:,} values{_AS_DDL}"
                 )
-        arrays = (node for node in self.nodes() if node["type"] == "array")
+        arrays = (node for node in nodes if node["type"] == "array")
         if not all(self._takes_bytes(node["items"], taking) for node in arrays):
             raise SchemaError("Avro schema", f"{text[:40]}...", f"has an array whose items take no bytes{_AS_DDL}")
 
     def _deepest(self, nodes: Sequence[Node]) -> int:
         """Return how many types can be in each other at most, each name written out; records in themselves count all.
 
-        Java's reader goes through a record at each place where it stands, and not where it is met first alone.
+        Java's reader goes through a record at each of its places, and not at the first alone.
         """
         # Types without a name are as good as one, if as deep in their record.
         places: dict[tuple[str, int], int] = {(self.root["name"], 0): 0}

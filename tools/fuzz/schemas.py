@@ -7,7 +7,7 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from asc.errors import SchemaError
 from broker.config.streams import StreamConfig
@@ -19,9 +19,6 @@ from tools.fuzz.schema_texts import DDL, written_of
 from tools.fuzz.spark_target import SparkTarget, reason_fault
 from tools.fuzz.target import Violation
 from tools.fuzz.trials import one_line
-
-if TYPE_CHECKING:
-    pass
 
 _FORMATS = {"avro": ("AVRO",) * 9 + ("JSON",), "protobuf": ("PROTOBUF",) * 4 + ("JSON",)}
 _SCHEMAS = {"avro": 12, "protobuf": 3}
