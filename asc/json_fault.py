@@ -1,4 +1,4 @@
-"""What is wrong with a line that is to be JSON."""
+"""Faults of lines that are no JSON, as the reader of JSON names them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 
 def json_fault(error: Exception) -> str:
-    """Return what the reader of JSON said of one line, with the column alone: who reads lines knows their numbers.
+    """Return the fault of one line, with its column alone: readers of lines know their numbers.
 
     >>> try:
     ...     json.loads('{"id": "late" "where": "delay > 60"}')

@@ -131,7 +131,7 @@ def ddl_of_type(data_type: pa.DataType) -> str:
 
 
 _NO_TYPE = ("", ",", ":", "<", ">", "(", ")")
-"""What may stand where a type is missing; first the end."""
+"""Tokens in the place of a missing type; the first is the end of the text."""
 
 
 def fields_of_ddl(text: str, *, variants: bool = False) -> list[pa.Field]:

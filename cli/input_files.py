@@ -56,7 +56,7 @@ _CSV_FAULTS: Mapping[str, str] = MappingProxyType(
         "NUL": "has a NUL character: remove it",
     }
 )
-"""What Python's reader of CSV says has these words in it; and what is said of a row instead."""
+"""Texts about a row, by words in the error of Python's reader of CSV."""
 
 
 def file_format(path: Path) -> str:

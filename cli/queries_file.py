@@ -25,7 +25,7 @@ Json = dict[str, Any]
 _SETTABLE = ("id", "stream", "where", "topic", "labels", "paused", "expires_at", "join", "operator")
 _PAGE_KEYS = {"queries", "cursor"}
 _MAY_REMOVE = re.compile(rb"remove|[\\\0]")
-"""What each line that removes a query has in it; its key may be spelled with escapes, or in UTF-16."""
+"""A part of every line that removes a query; its key may be spelled with escapes, or in UTF-16."""
 
 _REMEDY = 'write one a line: {"id": "late", "where": "delay > 60"}'
 
@@ -79,8 +79,8 @@ def as_ndjson(content: bytes, form: str, name: str) -> tuple[bytes, list[str]]:
 
 
 def form_of(name: str, content: bytes) -> str:
-    """Which of ``FORMATS`` a file is in: by its name's end or, where that is .json or none of these, what it holds;
-    CommandError where neither tells.
+    """Return the one of ``FORMATS`` that a file is in: by the end of its name or, where that is .json or none of these,
+    by its content. CommandError where neither decides.
 
     >>> form_of("q.toml", b""), form_of("q.json", b'{"late": "delay > 60"}'), form_of("<stdin>", b"[]")
     ('toml', 'json', 'json')

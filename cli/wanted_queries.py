@@ -29,7 +29,7 @@ class FaultyFilesError(CommandError):
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Which of the queries that stand are managed by files, so that one which is in no file is to be removed.
+    """The registered queries that files manage: of these, a query that is in no file is to be removed.
 
     Those whose id begins with ``prefix`` and, if one is given, that bear the ``label``; all, where neither is given.
     """

@@ -54,7 +54,7 @@ def describe(predicate: Predicate) -> str:
 
 def _origin(attribute: PAttribute) -> str:
     if attribute.like is not None:
-        # What is matched with a position is a shape, with a text a pattern.
+        # A position is matched with a shape, a text with a pattern.
         matched = "shape" if attribute.read.parts else "pattern"
         return f"{matched}, in what Spark computes" if attribute.is_computed else matched
     return "computed by Spark" if attribute.is_computed else "column"

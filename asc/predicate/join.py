@@ -133,8 +133,9 @@ class JoinPredicate:
             raise PredicateError(subject, shortened(self._source.text), remedy)
 
     def may_exceed_effort(self, rows: Mapping[str, Feature]) -> bool:
-        """Whether the predicates of some rows could take too long, whatever the values are. Cost: as of large shapes
-        in :meth:`effort`.
+        """Return whether the predicates of some rows could take too long, whatever the values are.
+
+        Cost: as of large shapes in :meth:`effort`.
         """
         # A row may be tried twice: see :meth:`of`.
         most_a_row = 2 * STEPS // _STEPS_A_NODE

@@ -17,7 +17,7 @@ from broker.plans.stream_folder import SNAPSHOT, take_folder
 _NAME = "spark.checkpoint_dir"
 _OWNER_BYTES = 1_000
 _NOT_LEFT = b"-"
-"""The mark of one that holds the lock after another one that did not let go, and has not said yet what it serves."""
+"""The mark of a holder after one that did not release the lock, until it has its registry."""
 
 
 class CheckpointLock:
@@ -50,7 +50,7 @@ class CheckpointLock:
         """
         lock = self._locked()
         if os.fstat(lock).st_size > 0:
-            # Whoever did not let go may still go on, whatever becomes of this one before it serves.
+            # A holder that did not release the lock may still go on, even if this one ends before it serves.
             os.ftruncate(lock, 0)
             os.pwrite(lock, _NOT_LEFT, 0)
         self._lock = lock
@@ -58,8 +58,8 @@ class CheckpointLock:
     def take_as_leader(self, registry: str, streams: Iterable[str]) -> None:
         """Lock the folder for the leader of a registry. Errors: as of :meth:`take`.
 
-        Where the former holder did not let go by itself, its folders are taken as well. It may have been killed, or its
-        host stands still and the file system gave up its lock meanwhile: nobody can tell from here.
+        Where the former holder did not release the lock itself, its folders are taken as well. It may have been killed,
+        or its host is frozen and the file system gave up its lock: both look alike from here.
         """
         former = self._locked()
         if os.fstat(former).st_size == 0:

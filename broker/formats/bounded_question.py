@@ -39,10 +39,10 @@ class Line:
 
 
 def answer_within(whole_s: float, ask: Callable[[Line], _Answer]) -> _Answer | None:
-    """Return what a question is answered with, or raise its error; None where that takes too long.
+    """Return the answer to a question, or raise its error; None where that takes too long.
 
-    It is asked in a thread of its own, for the timeouts of httpx are those of single reads: a head that comes byte by
-    byte has none. Cost: a thread a question, which ends soon after the time.
+    A separate thread asks it, for the timeouts of httpx are those of single reads: a head that comes byte by byte has
+    none. Cost: a thread a question, which ends soon after the time.
     """
     line, answer = Line(), Future[_Answer]()
 

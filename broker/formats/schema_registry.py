@@ -156,7 +156,7 @@ class SchemaRegistry:
         return _Asking(list(self.urls), time.monotonic() + _TIMEOUTS_A_SCHEMA_MAX * self.timeout_s)
 
     def _asked(self, path: str, read: Callable[[str, httpx.Response], Any], asking: _Asking) -> Any:
-        """What is read of the answer to a question."""
+        """Return the part of an answer that ``read`` takes. SchemaRegistryError where no address has one in time."""
         import httpx
 
         problem: SchemaRegistryError | None = None

@@ -55,7 +55,7 @@ class Leadership:
         self.problem: str | None = None
         """What Kafka said when it was asked last, where that was a refusal."""
         self._answers = 0
-        """How often Kafka said that this one leads."""
+        """The number of times that Kafka said that this one leads."""
         self.is_member = False
         """Whether Kafka has said who leads."""
 

@@ -1,4 +1,4 @@
-"""What is wrong with a line of JSON names the column, and no line of its own."""
+"""Faults of lines of JSON: they name the column, and no line number."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class RegistryServer:
     broken_ids: dict[int, int] = field(default_factory=dict)
     """The status for some schemas, while it is healthy."""
     listing: tuple[int, Any] = (200, [])
-    """What it answers to the question for its subjects."""
+    """Its answer to the question for its subjects."""
     url: str = ""
 
     def register(self, schema: Any, subject: str = "s", schema_id: int | None = None, **more: Any) -> int:

@@ -19,7 +19,7 @@ SLOW = {
     "chunk": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;", b"x", b"\r\n[]\r\n0\r\n\r\n"),
     "interim": (b"", b"HTTP/1.1 102 Processing\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]"),
 }
-"""How an answer begins, what comes of it twenty times with a pause, and its end."""
+"""The beginning of an answer, the piece that comes twenty times with a pause, and its end."""
 
 Serve = Callable[[str], str]
 
