@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import threading
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +25,9 @@ _WKT_COLUMNS = ("wkt", "geometry", "geom", "the_geom")
 _GEOJSON, _LINES, _CSV = (".geojson", ".json"), (".ndjson", ".jsonl", ".geojsonl", ".geojsons"), (".csv",)
 _DEGREES = ("CRS84", "4326")
 _FIELD_BYTES_MAX = 1 << 27
+_FIELD_LIMIT = threading.Lock()
+"""Held while the limit of :mod:`csv`, which all readers of the process share, is another."""
+
 _LINE_CHARS_MAX = 1 << 27
 """The longest line that is read: a shape of a million vertices has a third of it."""
 
@@ -155,19 +159,35 @@ def _of_collection(path: Path, file: IO[str], rules: Rules) -> Iterator[tuple[st
 
 
 def _of_csv(path: Path, file: IO[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    csv.field_size_limit(_FIELD_BYTES_MAX)
     reader = csv.DictReader(_lines(path, file))
-    columns = reader.fieldnames or []
+    with _long_fields():
+        columns = reader.fieldnames or []
     shape = next((one for one in columns if one.strip().lower() in _WKT_COLUMNS), None)
     if shape is None:
         remedy = f"call the column of WKT one of {', '.join(_WKT_COLUMNS)}"
         raise ShapeError(f"{path.name}: columns", ", ".join(columns)[:200], remedy)
     try:
-        for row in reader:
+        while (row := _next_row(reader)) is not None:
             properties = {key: value for key, value in row.items() if key not in (shape, None)}
             yield f"line {reader.line_num}", {_WKT: row[shape] or "", "properties": properties}
     except csv.Error as error:
         raise ShapeError(f"{path.name}, line {reader.reader.line_num}", None, f"is no CSV: {error}") from None
+
+
+def _next_row(reader: csv.DictReader[str]) -> dict[str, str] | None:
+    with _long_fields():
+        return next(reader, None)
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Allow fields as long as shapes are, and give other readers of the process their limit back."""
+    with _FIELD_LIMIT:
+        before = csv.field_size_limit(_FIELD_BYTES_MAX)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
 
 
 def _lines(path: Path, file: IO[str]) -> Iterator[str]:

@@ -127,12 +127,19 @@ def test_a_field_of_csv_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(layer_file, "_FIELD_BYTES_MAX", 1_000)
     path = tmp_path / "zones.csv"
     path.write_text(f"id,wkt\na,POINT (1 2)\nb,{'x' * 1_001}\n", "utf-8")
-    was = csv.field_size_limit()
-    try:
-        with pytest.raises(ShapeError, match=r"line 3: is no CSV: field larger than field limit \(1000\)"):
-            read_layer(path)
-    finally:
-        csv.field_size_limit(was)
+    with pytest.raises(ShapeError, match=r"line 3: is no CSV: field larger than field limit \(1000\)"):
+        read_layer(path)
+
+
+def test_other_readers_of_csv_keep_their_limit(tmp_path: Path) -> None:
+    before = csv.field_size_limit()
+    path = tmp_path / "zones.csv"
+    path.write_text(f"id,wkt\na,{' ' * (before + 1)}POINT (1 2)\nb,POINT (3 4)\n", "utf-8")
+    rows = file_rows(path, Rules())
+    assert next(rows).id == "a"
+    assert csv.field_size_limit() == before
+    assert [row.id for row in rows] == ["b"]
+    assert csv.field_size_limit() == before
 
 
 def test_what_is_invalid_is_mended_where_it_is_asked_for(tmp_path: Path) -> None:
