@@ -32,6 +32,11 @@ _LOOK_S = 0.25
 _FAILURE = f"{BatchFailure.__module__}.{BatchFailure.__qualname__}: "
 _STOP_S = 10.0
 
+_MESSAGES_LEAST = 20_000
+"""What a batch may read of a feed, however few records a batch of the stream has. A record may have a message for each
+track, and a batch costs over a second for whatever it reads.
+"""
+
 STATE_OPTIONS = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.streaming.stateStore.providerClass": (
@@ -44,15 +49,24 @@ STATE_OPTIONS = {
 }
 
 
+def feed_messages_max(records_max: int) -> int:
+    """Return the most messages of a feed in one batch, of a stream whose batches have ``records_max`` records at most.
+
+    >>> feed_messages_max(200_000), feed_messages_max(1_000)
+    (200000, 20000)
+    """
+    return max(records_max, _MESSAGES_LEAST)
+
+
 class FeedReader(Protocol):
     """The part of a feed query that depends on its kind.
 
-    ``name``: the tag of the kind, and the name of the folder of its state. ``records_max``: the most records of the
-    feed in one batch.
+    ``name``: the tag of the kind, and the name of the folder of its state. ``messages_max``: the most messages of
+    the feed in one batch.
     """
 
     name: str
-    records_max: int
+    messages_max: int
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
         """Return the writer of the outputs for the records of a feed (FED_DDL), without its checkpoint.
@@ -230,7 +244,7 @@ class FeedQuery:
             .options(**self._source)
             .option("subscribe", self._topic)
             .option("startingOffsets", "earliest")
-            .option("maxOffsetsPerTrigger", self._reader.records_max)
+            .option("maxOffsetsPerTrigger", self._reader.messages_max)
             .option("kafka.isolation.level", "read_committed")
             .load()
         )

@@ -26,13 +26,13 @@ D = TypeVar("D", bound=Definition)
 class StreamContext:
     """The parts of a stream that the readers of its feed need.
 
-    ``sink``: options of Spark's Kafka sink. ``records_max``: the records of one batch, as the configuration bounds
-    them. ``analyser``: of predicates over the stream's records. ``watch``: of the conditions that the reader judges.
+    ``sink``: options of Spark's Kafka sink. ``messages_max``: the most messages of the feed in one batch.
+    ``analyser``: of predicates over the stream's records. ``watch``: of the conditions that the reader judges.
     """
 
     name: str
     sink: Mapping[str, str]
-    records_max: int
+    messages_max: int
     analyser: RecordAnalyser
     watch: ConditionWatch
 

@@ -12,7 +12,7 @@ from broker.formats.record_attributes import attributes_of
 from broker.kafka.cluster import KafkaCluster
 from broker.kafka.source_record import Place, SourceRecord, record_at
 from broker.operators.feed_destination import FeedDestination
-from broker.operators.feed_query import FeedQuery
+from broker.operators.feed_query import FeedQuery, feed_messages_max
 from broker.operators.feed_topic import make_feed
 from broker.operators.kind import StreamContext
 from broker.operators.kinds import OPERATORS
@@ -89,7 +89,8 @@ class Stream:
         self._event_time = EventTime(folder)
         self._destinations = PlanDestinations()
         self._conditions = {op: ConditionInquiry(op, name, config, folder) for op in OPERATORS}
-        own = (name, sink_options(config, cluster), config.spark.max_records_per_batch, self.analyser)
+        messages_max = feed_messages_max(config.spark.max_records_per_batch)
+        own = (name, sink_options(config, cluster), messages_max, self.analyser)
         source = {**CONSUMER, **cluster.client.spark_options()}
         self.feed_queries: Mapping[str, FeedQuery] = {
             op: FeedQuery(

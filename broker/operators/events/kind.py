@@ -71,7 +71,7 @@ class EventsKind:
         """Return the reader of observations of events."""
         from broker.operators.events.reader import EventsReader
 
-        return EventsReader(stream.sink, stream.records_max)
+        return EventsReader(stream.sink, stream.messages_max)
 
 
 EVENTS = EventsKind()

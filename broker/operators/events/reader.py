@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 class EventsReader(FeedReader):
     """The feed reader of events (:class:`asc.operators.events.bucket.Event`).
 
-    ``sink``: options of Spark's Kafka sink. ``records_max``: the most records of the feed in one batch.
+    ``sink``: options of Spark's Kafka sink. ``messages_max``: the most messages of the feed in one batch.
     """
 
     name = OP
 
-    def __init__(self, sink: Mapping[str, str], records_max: int) -> None:
-        self.records_max = records_max
+    def __init__(self, sink: Mapping[str, str], messages_max: int) -> None:
+        self.messages_max = messages_max
         self._sink = sink
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:

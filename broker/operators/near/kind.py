@@ -25,8 +25,8 @@ _TRACK_PREFIX = "n"
 (:mod:`asc.operators.feed_form_1`); names stay as they are, so that states that began in form 1 go on.
 """
 
-_BATCH_RECORDS = 50_000
-"""The most records of the feed in one batch. It may have as many ticks as observations, and a batch that fails repeats
+_BATCH_MESSAGES = 50_000
+"""The most messages of the feed in one batch. It may have as many ticks as observations, and a batch that fails repeats
 all of them.
 """
 
@@ -85,8 +85,8 @@ class NearKind:
         """Return the reader of observations of pairs."""
         from broker.operators.near.reader import NearReader
 
-        records_max = min(stream.records_max, _BATCH_RECORDS)
-        return NearReader(stream.name, stream.sink, records_max, analyser=stream.analyser, watch=stream.watch)
+        messages_max = min(stream.messages_max, _BATCH_MESSAGES)
+        return NearReader(stream.name, stream.sink, messages_max, analyser=stream.analyser, watch=stream.watch)
 
 
 NEAR = NearKind()

@@ -35,7 +35,7 @@ class NearReader(FeedReader):
     """The feed reader of pairs (:class:`asc.operators.near.pair_tick.PairEvent`).
 
     Python finds the pairs of a tick. Spark judges the condition, as in a filter over both objects, in the batch that
-    writes the pairs. ``sink``: options of Spark's Kafka sink. ``records_max``: the most records of the feed in one
+    writes the pairs. ``sink``: options of Spark's Kafka sink. ``messages_max``: the most messages of the feed in one
     batch. ``analyser``: checks a condition that came through the feed as at registration, without a limit of time.
     ``watch``: excludes the conditions that end batches, with the pairs of their queries alone. Cost: the candidate
     pairs of a batch in memory, or on disk, while it is written.
@@ -44,10 +44,16 @@ class NearReader(FeedReader):
     name = OP
 
     def __init__(
-        self, stream: str, sink: Mapping[str, str], records_max: int, *, analyser: RecordAnalyser, watch: ConditionWatch
+        self,
+        stream: str,
+        sink: Mapping[str, str],
+        messages_max: int,
+        *,
+        analyser: RecordAnalyser,
+        watch: ConditionWatch,
     ) -> None:
         self._stream = stream
-        self.records_max = records_max
+        self.messages_max = messages_max
         self._watch = watch
         self._sink = sink
         self._analyser = analyser

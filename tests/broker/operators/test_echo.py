@@ -137,13 +137,17 @@ class EchoBody(KindBody):
     says: Text = Field(default="here", description="A text.")
 
 
+SMALL = {"max_records_per_batch": 1_000}
+
+
 class EchoReader:
     """Writes echoes."""
 
     name = OP
 
     def __init__(self, stream: StreamContext) -> None:
-        self.records_max = stream.records_max
+        self.messages_max = stream.messages_max
+        assert self.messages_max > 10 * SMALL["max_records_per_batch"], "a small batch of records bounds the feed"
         self._sink = stream.sink
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
@@ -197,7 +201,7 @@ def site(
         {
             "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
             "api": {"port": 0},
-            "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]", "warm_up_s": 0},
+            "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]", "warm_up_s": 0, **SMALL},
             "streams": {f"echo-{own}": stream},
         }
     )

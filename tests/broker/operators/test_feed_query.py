@@ -26,7 +26,7 @@ class Failing(FeedReader):
     """Hands on what it reads; each start fails that there is a reason for."""
 
     name = "handed"
-    records_max = 100
+    messages_max = 100
 
     def __init__(self, reasons: list[str]) -> None:
         self.reasons = reasons
