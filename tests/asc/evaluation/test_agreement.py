@@ -65,7 +65,7 @@ OPTIONS = (
     CompileOptions(exact_bytes=0, exact_regions=9, bounded_regions=6, bounded_rows=0, block_conjuncts=64),
     BOUNDED,
 )
-quickly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+quickly = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -355,6 +355,9 @@ class Standing(RuleBasedStateMachine):
 
 def test_queries_that_come_and_go(matched_ids: MatchedIds) -> None:
     often = settings(
-        deadline=None, max_examples=40, stateful_step_count=12, suppress_health_check=[HealthCheck.too_slow]
+        deadline=None,
+        max_examples=settings.default.max_examples * 2 // 5,
+        stateful_step_count=12,
+        suppress_health_check=[HealthCheck.too_slow],
     )
     run_state_machine_as_test(lambda: Standing(matched_ids), settings=often)

@@ -37,42 +37,50 @@ def test_every_client_gets_in_with_the_same_options(secure_kafka: SecureKafka) -
     assert refusal(secure_kafka.bootstrap_servers, secure_kafka.options) is None
 
 
+CHANGES: list[tuple[dict[str, str | None], str]] = [
+    (
+        {"sasl.plain.password": "wrong"},
+        "kafka.options 'sasl.plain.username' 'asc': Kafka at {servers} does not take",
+    ),
+    (
+        {"sasl.plain.username": "nobody"},
+        "kafka.options 'sasl.plain.username' 'nobody': Kafka at {servers} does not",
+    ),
+    (
+        {"ssl.cafile": "{other}"},
+        "kafka.options 'ssl.cafile' '{other}': does not vouch for the certificate of {servers}",
+    ),
+    ({"ssl.cafile": None}, "kafka.options 'ssl.cafile': does not vouch for the certificate of {servers}"),
+    (
+        {"ssl.cafile": "/gone.pem"},
+        "kafka.options 'ssl.cafile' '/gone.pem': cannot be read (No such file or directory)",
+    ),
+    ({"sasl.mechanism": "DIGEST"}, "kafka.options 'sasl.mechanism' 'DIGEST': is one of PLAIN, SCRAM-SHA-256, "),
+    (
+        {"sasl.mechanism": "SCRAM-SHA-512"},
+        "kafka.options 'sasl.plain.username' 'asc': Kafka at {servers} does not take",
+    ),
+    ({"sasl.mechanism": "SCRAM-SHA-256"}, "kafka.options 'sasl.mechanism' 'SCRAM-SHA-256': "),
+    ({"security.protocol": "PLAINTEXT"}, "kafka.options 'security.protocol' 'PLAINTEXT': {servers} speaks TLS"),
+    (
+        {"security.protocol": "SASL_PLAINTEXT"},
+        "kafka.options 'security.protocol' 'SASL_PLAINTEXT': {servers} speaks TLS",
+    ),
+    ({"security.protocol": "TLS"}, "kafka.options 'security.protocol' 'TLS': is one of PLAINTEXT, SSL, "),
+]
+"""Options that are changed, and how the refusal begins."""
+
+IN_THE_GATE = {"batches": range(len(CHANGES)), "consumer": (2,)}
+"""The changes that are tried of each kind of client: a consumer tries again for five seconds."""
+
+
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("kind", "change", "said"),
     [
-        (
-            {"sasl.plain.password": "wrong"},
-            "kafka.options 'sasl.plain.username' 'asc': Kafka at {servers} does not take",
-        ),
-        (
-            {"sasl.plain.username": "nobody"},
-            "kafka.options 'sasl.plain.username' 'nobody': Kafka at {servers} does not",
-        ),
-        (
-            {"ssl.cafile": "{other}"},
-            "kafka.options 'ssl.cafile' '{other}': does not vouch for the certificate of {servers}",
-        ),
-        ({"ssl.cafile": None}, "kafka.options 'ssl.cafile': does not vouch for the certificate of {servers}"),
-        (
-            {"ssl.cafile": "/gone.pem"},
-            "kafka.options 'ssl.cafile' '/gone.pem': cannot be read (No such file or directory)",
-        ),
-        ({"sasl.mechanism": "DIGEST"}, "kafka.options 'sasl.mechanism' 'DIGEST': is one of PLAIN, SCRAM-SHA-256, "),
-        (
-            {"sasl.mechanism": "SCRAM-SHA-512"},
-            "kafka.options 'sasl.plain.username' 'asc': Kafka at {servers} does not take",
-        ),
-        ({"sasl.mechanism": "SCRAM-SHA-256"}, "kafka.options 'sasl.mechanism' 'SCRAM-SHA-256': "),
-        ({"security.protocol": "PLAINTEXT"}, "kafka.options 'security.protocol' 'PLAINTEXT': {servers} speaks TLS"),
-        (
-            {"security.protocol": "SASL_PLAINTEXT"},
-            "kafka.options 'security.protocol' 'SASL_PLAINTEXT': {servers} speaks TLS",
-        ),
-        ({"security.protocol": "TLS"}, "kafka.options 'security.protocol' 'TLS': is one of PLAINTEXT, SSL, "),
+        pytest.param(kind, *own, marks=[] if place in IN_THE_GATE[kind] else [pytest.mark.nightly])
+        for kind in REACHED
+        for place, own in enumerate(CHANGES)
     ],
-)
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.nightly] if place else []) for place, kind in enumerate(REACHED)]
 )
 def test_what_is_wrong_is_named_by_its_option(
     secure_kafka: SecureKafka, kind: str, change: dict[str, str | None], said: str
