@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from asc.errors import PlanError, SchemaError
 from asc.keys.attribute import PAttribute
-from asc.spark_types import ddl_of_type, normalised_arrow_type
+from asc.spark_types import ddl_of_type, folded, normalised_arrow_type
 
 
 def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.Array | pa.ChunkedArray:
@@ -37,6 +37,33 @@ def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray, first_row:
     row = bisect_left(range(len(plain)), True, key=lambda last: _exact(plain.slice(0, last + 1), wanted) is None)
     remedy = f"does not fit {ddl_of_type(wanted)}: {_remedy(given)}"
     raise PlanError(f"column {attribute.sql}, row {first_row + row}, holds", _shown(plain[row]), remedy)
+
+
+def column_at(batch: pa.RecordBatch | pa.Table, path: tuple[str, ...], name: str) -> pa.Array | pa.ChunkedArray:
+    """Return a column of a batch by its path; a field of a struct is NULL where the struct is.
+
+    Names are the batch's own spelling where they are the same, else any that Spark takes for the same.
+    """
+    column = batch.column(_place(batch.schema.names, path[0], name))
+    for part in path[1:]:
+        if pa.types.is_null(column.type):
+            return column
+        if not pa.types.is_struct(column.type):
+            raise PlanError("column", name, f"the batch has {column.type} where a struct must be")
+        fields = [column.type.field(i).name for i in range(column.type.num_fields)]
+        column = pc.struct_field(column, [_place(fields, part, name)])
+    return column
+
+
+def _place(names: list[str], wanted: str, name: str) -> int:
+    """Return which of the names is the wanted one."""
+    found = [i for i, own in enumerate(names) if own == wanted]
+    found = found or [i for i, own in enumerate(names) if folded(own) == folded(wanted)]
+    if len(found) > 1:
+        raise PlanError("column", name, "the batch has several of that name")
+    if not found:
+        raise PlanError("missing column", name, f"the batch has {', '.join(names[:8])}")
+    return found[0]
 
 
 def position_of(attribute: PAttribute, parts: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from asc.errors import PlanError, PredicateError
 from asc.evaluation.executor import Matches, match
-from asc.fitting import fitted, position_of
+from asc.fitting import column_at, fitted, position_of
 from asc.interchange import Incoming, Part, is_table, predicates_schema
 from asc.keys.attribute import PAttribute
 from asc.layer_file import layers_of
@@ -188,32 +187,5 @@ def _matched(plan: Plan, incoming: Incoming) -> Iterator[tuple[Part, Matches]]:
 def _values(part: Part, attribute: PAttribute, before: int) -> pa.Array | pa.ChunkedArray:
     """The values of a p-attribute in a part of a table whose rows count from ``before``."""
     if not attribute.parts:
-        return fitted(attribute, _column(part, attribute.path or (), attribute.sql), before)
+        return fitted(attribute, column_at(part, attribute.path or (), attribute.sql), before)
     return position_of(attribute, [_values(part, half, before) for half in attribute.parts])
-
-
-def _column(batch: Part, path: tuple[str, ...], name: str) -> pa.ChunkedArray:
-    """A column of a batch; a field of a struct is NULL where the struct is.
-
-    Names are the batch's own spelling where they are the same, else any that Spark takes for the same.
-    """
-    column = batch.column(_place(batch.schema.names, path[0], name))
-    for part in path[1:]:
-        if pa.types.is_null(column.type):
-            return column
-        if not pa.types.is_struct(column.type):
-            raise PlanError("column", name, f"the batch has {column.type} where a struct must be")
-        fields = [column.type.field(i).name for i in range(column.type.num_fields)]
-        column = pc.struct_field(column, [_place(fields, part, name)])
-    return column
-
-
-def _place(names: list[str], wanted: str, name: str) -> int:
-    """Which of the names is the wanted one."""
-    found = [i for i, own in enumerate(names) if own == wanted]
-    found = found or [i for i, own in enumerate(names) if folded(own) == folded(wanted)]
-    if len(found) > 1:
-        raise PlanError("column", name, "the batch has several of that name")
-    if not found:
-        raise PlanError("missing column", name, f"the batch has {', '.join(names[:8])}")
-    return found[0]
