@@ -104,5 +104,9 @@ class PredicateError(AscError):
         return f"{line}\n{' ' * place}{'^' * width}"
 
 
+class CubeError(AscError):
+    """A cube's definition, or a question to a cube, that is refused."""
+
+
 class FeedFormError(AscError):
     """A message or a state of a feed that another version wrote, in a form that this one does not read."""

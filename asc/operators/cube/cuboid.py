@@ -1,0 +1,90 @@
+"""Cuboids: a level of each dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from asc.errors import CubeError
+from asc.spark_types import folded
+
+CUBOIDS_MAX = 4_096
+"""The most cuboids of a cube."""
+
+Levels = tuple[int, ...]
+"""A cuboid: of each dimension the number of its levels that group, 0 where it is rolled up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dimensions:
+    """The dimensions of a cube, each a hierarchy of expressions from coarse to fine.
+
+    Invariant: no expression occurs twice; the columns of a cell are those of all levels, in this order.
+
+    >>> Dimensions((("origin", "dest"), ("carrier",))).count
+    6
+    """
+
+    hierarchies: tuple[tuple[str, ...], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the expressions of all levels, in order."""
+        return tuple(name for hierarchy in self.hierarchies for name in hierarchy)
+
+    @property
+    def base(self) -> Levels:
+        """Return the base cuboid, which has all finest levels."""
+        return tuple(map(len, self.hierarchies))
+
+    @property
+    def count(self) -> int:
+        """Return the number of cuboids."""
+        return prod(len(hierarchy) + 1 for hierarchy in self.hierarchies)
+
+    def cuboids(self) -> Iterator[Levels]:
+        """Yield every cuboid, the base first and () last."""
+        yield from product(*(range(len(hierarchy), -1, -1) for hierarchy in self.hierarchies))
+
+    def columns(self, cuboid: Levels) -> tuple[int, ...]:
+        """Return the places, among ``names``, of the expressions that a cuboid groups by.
+
+        >>> Dimensions((("origin", "dest"), ("carrier",))).columns((1, 1))
+        (0, 2)
+        """
+        found: list[int] = []
+        start = 0
+        for hierarchy, level in zip(self.hierarchies, cuboid, strict=True):
+            found += range(start, start + level)
+            start += len(hierarchy)
+        return tuple(found)
+
+    def cuboid_of(self, names: Sequence[str]) -> Levels:
+        """Return the cuboid that groups by levels, each of which implies its coarser ones; CubeError for another name.
+
+        >>> Dimensions((("origin", "dest"), ("carrier",))).cuboid_of(["DEST"])
+        (2, 0)
+        """
+        levels = [0] * len(self.hierarchies)
+        for name in names:
+            place, level = self._place(name)
+            levels[place] = max(levels[place], level)
+        return tuple(levels)
+
+    def order_of(self, names: Sequence[str]) -> tuple[int, ...]:
+        """Return the places of the hierarchies of some levels, in the order in which they are named."""
+        return tuple(dict.fromkeys(self._place(name)[0] for name in names))
+
+    def levels_of(self, cuboid: Levels, order: Sequence[int]) -> list[str]:
+        """Return the expressions that a cuboid groups by, of the hierarchies in some order."""
+        return [name for place in order for name in self.hierarchies[place][: cuboid[place]]]
+
+    def _place(self, name: object) -> tuple[int, int]:
+        if isinstance(name, str):
+            for place, hierarchy in enumerate(self.hierarchies):
+                for level, own in enumerate(hierarchy, 1):
+                    if folded(own) == folded(name.strip()):
+                        return place, level
+        raise CubeError("by", name, f"is no dimension: name some of {', '.join(self.names)}")

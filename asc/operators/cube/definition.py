@@ -1,0 +1,170 @@
+"""Cubes: their checked parameters, as the API and records have them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from asc.errors import CubeError
+from asc.operators.cube.cuboid import CUBOIDS_MAX, Dimensions
+from asc.operators.cube.measure import Measure
+from asc.spark_types import folded
+
+OP = "cube"
+"""The tag of the kind."""
+
+DEFAULT_TIME = "_timestamp"
+DIMENSIONS_MAX = 16
+"""The most expressions of all dimensions of a cube."""
+MEASURES_MAX = 32
+"""The most measures of a cube."""
+_EXPRESSION_CHARS_MAX = 10_000
+"""The most characters of the expression of a dimension or of the time."""
+
+HOUR_S, DAY_HOURS = 3_600, 24
+_GRAIN_REMEDY = "give seconds that divide an hour, or whole hours that divide 24, as 60, 900, 3600 or 86400"
+_RESERVED = ("group", "query", "window", "revision", "whole", "inside", "touched", "pane")
+"""Names that the rows of answers and the values of windows use beside those of measures."""
+
+_FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
+
+
+@dataclass(frozen=True, slots=True)
+class CubeDefinition:
+    """The parameters of a cube.
+
+    ``time``: the TIMESTAMP of a record, an expression. ``grain_s``: the length of a pane. Both are None for a cube over
+    files without a time, all of whose cells are in one pane.
+
+    Invariant: as section 3 of the specification has it; no expression of a dimension and no name of a measure twice.
+    """
+
+    dimensions: Dimensions
+    measures: tuple[Measure, ...]
+    time: str | None = DEFAULT_TIME
+    grain_s: int | None = HOUR_S
+
+    @classmethod
+    def parse(cls, plain: Mapping[str, Any], *, needs_time: bool = True) -> CubeDefinition:
+        """Return the definition of a JSON object; CubeError where it is none.
+
+        ``needs_time``: false for a cube over files, which may do without time and grain.
+
+        >>> plain = {"dimensions": [["origin", "dest"]], "measures": ["count(*) AS flights"], "grain_s": 3600}
+        >>> CubeDefinition.parse(plain).measures[0].name
+        'flights'
+        """
+        for name in plain:
+            if name not in _FIELDS:
+                raise CubeError("field", name, f"is not known: known are {', '.join(_FIELDS)}")
+        time = plain.get("time")
+        grain_s = plain.get("grain_s")
+        if needs_time and time is None:
+            time = DEFAULT_TIME
+        if grain_s is not None or time is not None:
+            grain_s = _grain(grain_s)
+            time = _expression("time", DEFAULT_TIME if time is None else time)
+        dimensions = _dimensions(plain.get("dimensions", []))
+        return cls(dimensions, _measures(plain.get("measures"), dimensions), time, grain_s)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the definition as a JSON object, from which :meth:`parse` makes it again."""
+        return {
+            "name": OP,
+            "dimensions": [list(hierarchy) for hierarchy in self.dimensions.hierarchies],
+            "measures": [measure.text for measure in self.measures],
+            "time": self.time,
+            "grain_s": self.grain_s,
+        }
+
+    @property
+    def grain_us(self) -> int | None:
+        """Return the length of a pane in microseconds; None without a time."""
+        return None if self.grain_s is None else self.grain_s * 1_000_000
+
+    def generation(self, stream: str, where: str) -> str:
+        """Return the hash of all that a piece depends on: stream, WHERE, time, dimensions, measures and grain."""
+        text = json.dumps([stream, where, self.plain()], ensure_ascii=False, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def summary(self) -> str:
+        """Return the definition in one line.
+
+        >>> plain = {"dimensions": [["origin", "dest"], ["carrier"]], "measures": ["count(*)"], "grain_s": 60}
+        >>> CubeDefinition.parse(plain).summary()
+        'count(*) by origin > dest, carrier, every 60 s'
+        """
+        measures = ", ".join(measure.name for measure in self.measures)
+        hierarchies = ", ".join(" > ".join(hierarchy) for hierarchy in self.dimensions.hierarchies)
+        by = f" by {hierarchies}" if hierarchies else ""
+        return f"{measures}{by}" if self.grain_s is None else f"{measures}{by}, every {self.grain_s} s"
+
+
+def _dimensions(given: object) -> Dimensions:
+    form = 'give a list of hierarchies, each a list of expressions from coarse to fine, as [["origin", "dest"]]'
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise CubeError("dimensions", given, form)
+    hierarchies: list[tuple[str, ...]] = []
+    seen: set[str] = set()
+    for hierarchy in given:
+        if not isinstance(hierarchy, Sequence) or isinstance(hierarchy, str) or not hierarchy:
+            raise CubeError("dimensions", hierarchy, form)
+        levels = tuple(_expression("dimension", level) for level in hierarchy)
+        for level in levels:
+            if folded(level) in seen:
+                raise CubeError("dimension", level, "is there twice: name it once")
+            seen.add(folded(level))
+        hierarchies.append(levels)
+    if len(seen) > DIMENSIONS_MAX:
+        raise CubeError("dimensions", len(seen), f"a cube has at most {DIMENSIONS_MAX} expressions: leave some out")
+    found = Dimensions(tuple(hierarchies))
+    if found.count > CUBOIDS_MAX:
+        remedy = f"a cube has at most {CUBOIDS_MAX:,}: leave dimensions out, or make levels of one hierarchy of them"
+        raise CubeError("cuboids", found.count, remedy)
+    return found
+
+
+def _measures(given: object, dimensions: Dimensions) -> tuple[Measure, ...]:
+    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
+        raise CubeError("measures", given, 'give a list of measures, as ["count(*) AS records"]')
+    if len(given) > MEASURES_MAX:
+        raise CubeError("measures", len(given), f"a cube has at most {MEASURES_MAX}: leave some out")
+    found = tuple(map(Measure.parse, given))
+    levels = set(map(folded, dimensions.names))
+    seen: set[str] = set()
+    for measure in found:
+        if folded(measure.name) in levels:
+            raise CubeError("measure", measure.name, "has the name of a dimension: give it another one with AS")
+        if folded(measure.name) in seen:
+            raise CubeError("measure", measure.name, "has the name of another one: give it one with AS")
+        if folded(measure.name) in _RESERVED:
+            remedy = f"is a name that answers use, as {', '.join(_RESERVED)}: give another one with AS"
+            raise CubeError("measure", measure.name, remedy)
+        seen.add(folded(measure.name))
+    return found
+
+
+def _grain(given: object) -> int:
+    if isinstance(given, float) and given.is_integer():
+        given = int(given)
+    if type(given) is not int or given < 1:
+        raise CubeError("grain_s", given, _GRAIN_REMEDY)
+    hours, rest = divmod(given, HOUR_S)
+    if HOUR_S % given and (rest or DAY_HOURS % max(hours, 1)):
+        raise CubeError("grain_s", given, _GRAIN_REMEDY)
+    return given
+
+
+def _expression(what: str, given: object) -> str:
+    if not isinstance(given, str) or not given.strip() or len(given) > _EXPRESSION_CHARS_MAX:
+        remedy = f"give an expression over the record, of at most {_EXPRESSION_CHARS_MAX:,} characters"
+        raise CubeError(what, given, remedy)
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        shown = given.encode("utf-8", "replace").decode()
+        raise CubeError(what, shown, "holds half of a surrogate pair: write whole characters") from None
+    return given.strip()

@@ -1,0 +1,179 @@
+"""Measures: ``f(argument) [FILTER (WHERE predicate)] [AS name]`` as text, read and spelled again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NoReturn
+
+from asc.errors import CubeError, PredicateError
+from asc.predicate.syntax import Source
+from asc.predicate.tokens import END, QUOTED, WORD, Token, tokens_of
+
+Function = Literal["count", "sum", "avg", "min", "max"]
+FUNCTIONS: tuple[Function, ...] = ("count", "sum", "avg", "min", "max")
+
+_LENGTH_CHARS_MAX = 20_000
+"""The most characters of one measure: those of a predicate."""
+
+_FORM = "write f(x), f(x) FILTER (WHERE p) or f(x) AS name, f being one of " + ", ".join(FUNCTIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """An aggregate of the records of a cell.
+
+    ``argument``: the expression over a record, as the user gave it; None for ``count(*)``. ``where``: the predicate of
+    FILTER, None without one. ``name``: that of AS, else the text of the measure.
+    """
+
+    function: Function
+    argument: str | None
+    where: str | None
+    name: str
+
+    @staticmethod
+    def parse(text: object) -> Measure:
+        """Return the measure of a text; CubeError where it is none.
+
+        >>> Measure.parse("sum(arr_delay) FILTER (WHERE arr_delay > 0) AS delay")
+        Measure(function='sum', argument='arr_delay', where='arr_delay > 0', name='delay')
+        >>> Measure.parse("count( * )").name
+        'count(*)'
+        """
+        if not isinstance(text, str) or not text.strip() or len(text) > _LENGTH_CHARS_MAX:
+            raise CubeError("measure", text, f"{_FORM}, of at most {_LENGTH_CHARS_MAX:,} characters")
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            shown = text.encode("utf-8", "replace").decode()
+            raise CubeError("measure", shown, "holds half of a surrogate pair: write whole characters") from None
+        return _Reader(text).measure()
+
+    @property
+    def expression(self) -> str | None:
+        """Return the SQL over a record whose values it takes; None where it takes records.
+
+        >>> Measure.parse("count(*) FILTER (WHERE delay > 0)").expression
+        'CASE WHEN (delay > 0) THEN 1 END'
+        """
+        if self.where is None:
+            return self.argument
+        return f"CASE WHEN ({self.where}) THEN {'1' if self.argument is None else self.argument} END"
+
+    @property
+    def call(self) -> str:
+        """Return the measure as text, without its name."""
+        call = f"{self.function}({'*' if self.argument is None else self.argument})"
+        return call if self.where is None else f"{call} FILTER (WHERE {self.where})"
+
+    @property
+    def text(self) -> str:
+        """Return the measure as text, from which :meth:`parse` makes it again."""
+        return self.call if self.name == self.call else f"{self.call} AS `{self.name.replace('`', '``')}`"
+
+
+class _Reader:
+    """The tokens of one measure, and the place that was reached in them."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        try:
+            self._tokens = tokens_of(Source(text))
+        except PredicateError as error:
+            raise CubeError("measure", text, f"{error.subject} {str(error.value)!r}: {error.remedy}") from None
+        self._next = 0
+
+    def measure(self) -> Measure:
+        """Return the measure of the whole text."""
+        function = self._function()
+        argument = self._argument()
+        where = self._where()
+        own = Measure(function, argument, where, "")
+        name = self._name() or own.call
+        if self._token.kind != END:
+            self._fail(f"has {self._raw(self._token)!r} where it should end: {_FORM}")
+        return Measure(function, argument, where, name)
+
+    def _function(self) -> Function:
+        token = self._advance()
+        name = self._raw(token).lower()
+        if token.kind != WORD or self._token.kind != "(":
+            self._fail(f"is no call of a function: {_FORM}")
+        if name not in FUNCTIONS:
+            self._fail(f"has the function {name!r}, which is none of a cube: {_FORM}")
+        return name
+
+    def _argument(self) -> str | None:
+        self._advance()
+        if self._token.word in ("DISTINCT", "ALL"):
+            self._fail("counts different values, which a cube does not keep: leave DISTINCT out")
+        commas, inner = self._to_closing()
+        if commas:
+            self._fail("has several arguments: give one expression")
+        if not inner:
+            self._fail("has no argument: give an expression, or * to count records")
+        if inner != "*":
+            return inner
+        if self._raw(self._tokens[0]).lower() != "count":
+            self._fail("takes the values of an expression: * goes with count alone")
+        return None
+
+    def _where(self) -> str | None:
+        if self._token.word != "FILTER":
+            return None
+        self._advance()
+        if self._token.kind != "(" or self._tokens[self._next + 1].word != "WHERE":
+            self._fail("has an unreadable FILTER: write FILTER (WHERE predicate)")
+        self._advance()
+        self._advance()
+        _, where = self._to_closing()
+        if not where:
+            self._fail("has no predicate after WHERE: write FILTER (WHERE predicate)")
+        return where
+
+    def _name(self) -> str | None:
+        if self._token.word != "AS":
+            return None
+        self._advance()
+        token = self._advance()
+        raw = self._raw(token)
+        if token.kind == QUOTED:
+            return raw[1:-1].replace("``", "`")
+        if token.kind != WORD:
+            self._fail("has no name after AS: write a word, or any text in backquotes")
+        return raw
+
+    def _to_closing(self) -> tuple[int, str]:
+        """Return the number of commas outside of brackets, up to the parenthesis that closes, and the text until there.
+
+        The text is that of tokens: a comment at its end would hide what is written behind it.
+        """
+        start, end = self._token.start, self._token.start
+        depth, commas = 0, 0
+        while self._token.kind != END:
+            token = self._advance()
+            if token.kind in ("(", "["):
+                depth += 1
+            elif token.kind in (")", "]"):
+                if not depth:
+                    return commas, self._text[start:end]
+                depth -= 1
+            elif token.kind == "," and not depth:
+                commas += 1
+            end = token.end
+        return self._fail("has a parenthesis that is not closed: close it")
+
+    @property
+    def _token(self) -> Token:
+        return self._tokens[self._next]
+
+    def _advance(self) -> Token:
+        token = self._token
+        self._next = min(self._next + 1, len(self._tokens) - 1)
+        return token
+
+    def _raw(self, token: Token) -> str:
+        return self._text[token.start : token.end]
+
+    def _fail(self, remedy: str) -> NoReturn:
+        raise CubeError("measure", self._text, remedy)
