@@ -1,0 +1,98 @@
+"""Rows of equal keys: the cell of each row, cells being numbered in the order of their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.frozen import frozen
+from asc.operators.cube.kernels import DIGIT_BITS, combine, hash_keys, mark, rank, renumber, sort_pass
+
+_KEYS_MOST = 2**62
+"""The most keys that there may be of several digits, so that each is an int64."""
+_DIRECT_LEAST = 1 << 16
+"""The keys that there may be for which a table of all of them is worth while, however few rows there are."""
+_SLOTS_A_ROW = 2
+_CODES_MOST = 2**31 - 1
+"""The most codes of one digit."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """The cell of each row.
+
+    ``cells`` int32[rows], not writeable, and ``firsts`` int32[cells], the first row of each cell. Invariant: cells are
+    numbered in ascending order of their keys.
+    """
+
+    cells: npt.NDArray[np.int32]
+    firsts: npt.NDArray[np.int32]
+
+    @property
+    def count(self) -> int:
+        """Return the number of cells."""
+        return len(self.firsts)
+
+    @staticmethod
+    def of(digits: Sequence[tuple[npt.NDArray[np.int32], int]], rows: npt.NDArray[np.int64]) -> Grouping:
+        """Return the cells of ``rows`` by several digits, the most significant first.
+
+        A digit is int32[n], not writeable, with its radix. Without any digit all rows are one cell. Cost: a pass a
+        digit; then a table of all keys that there may be where these are few, else a hash table and a sort of cells.
+        """
+        keys = np.zeros(len(rows), dtype=np.int64)
+        radix = 1
+        for codes, own in digits:
+            if radix * own > _KEYS_MOST:
+                different, inverse = np.unique(keys, return_inverse=True)
+                keys, radix = inverse.astype(np.int64), len(different)
+            combine(keys, codes, rows, own)
+            radix *= own
+        frozen(keys)
+        if radix <= max(_DIRECT_LEAST, _SLOTS_A_ROW * len(rows)):
+            return _by_table(keys, radix)
+        return _by_hash(keys, radix)
+
+
+def pane_digit(panes: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int32], int]:
+    """Return the numbers of panes as a digit of a key, in their order."""
+    least = int(panes.min())
+    span = int(panes.max()) - least + 1
+    if span > _CODES_MOST:
+        different, codes = np.unique(panes, return_inverse=True)
+        return frozen(codes.astype(np.int32)), len(different)
+    return frozen((panes - least).astype(np.int32)), span
+
+
+def _by_table(keys: npt.NDArray[np.int64], radix: int) -> Grouping:
+    present = np.zeros(radix, dtype=np.bool_)
+    mark(keys, present)
+    ranks = np.cumsum(present, dtype=np.int32) - np.int32(1)
+    count = int(ranks[-1]) + 1
+    cells, firsts = np.empty(len(keys), dtype=np.int32), np.empty(count, dtype=np.int32)
+    rank(keys, frozen(ranks), cells, firsts)
+    return Grouping(frozen(cells), frozen(firsts))
+
+
+def _by_hash(keys: npt.NDArray[np.int64], radix: int) -> Grouping:
+    bits = max(1, (_SLOTS_A_ROW * len(keys) - 1).bit_length())
+    cells, firsts = np.empty(len(keys), dtype=np.int32), np.empty(len(keys), dtype=np.int32)
+    count = hash_keys(keys, np.zeros(1 << bits, dtype=np.int32), 64 - bits, cells, firsts)
+    firsts = firsts[:count]
+    order = _sorted_order(frozen(keys[firsts]), radix)
+    ranks = np.empty(count, dtype=np.int32)
+    ranks[order] = np.arange(count, dtype=np.int32)
+    renumber(cells, frozen(ranks))
+    return Grouping(frozen(cells), frozen(firsts[order]))
+
+
+def _sorted_order(keys: npt.NDArray[np.int64], radix: int) -> npt.NDArray[np.int32]:
+    """Return the order of different keys, all below ``radix``."""
+    order, out = np.arange(len(keys), dtype=np.int32), np.empty(len(keys), dtype=np.int32)
+    for shift in range(0, (radix - 1).bit_length(), DIGIT_BITS):
+        sort_pass(keys, order, shift, np.zeros(1 << DIGIT_BITS, dtype=np.int64), out)
+        order, out = out, order
+    return order

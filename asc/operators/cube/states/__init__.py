@@ -1,0 +1,1 @@
+"""The states of measures: one kind a module."""

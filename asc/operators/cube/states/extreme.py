@@ -1,0 +1,89 @@
+"""The least and the greatest value."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from asc.keys.floats import SIGN_MASK
+from asc.keys.kernels import float_keys
+from asc.operators.cube.keys import Key
+from asc.operators.cube.states.kernels import greatest, least
+from asc.operators.cube.states.memory import nulls_of, numbers, stored
+from asc.operators.cube.states.state import Places, Rows, State, Values
+
+_SHORT_DIGITS = 18
+_LEAST, _GREATEST = np.int64(-(2**63)), np.int64(2**63 - 1)
+
+
+class Extreme(State):
+    """The least or greatest value, in Spark's order: NaN above infinity, one zero, texts by their bytes.
+
+    A state has the type of the values. Values of a fixed width are compared as int64 keys, others by their ranks among
+    the different ones of a batch.
+    """
+
+    def __init__(self, data_type: pa.DataType, *, is_max: bool) -> None:
+        self.type = self.storage = data_type
+        self._is_max = is_max
+
+    def values(self, column: pa.Array) -> Values:
+        """Return an int64 key of each value, in the order of values."""
+        kind, types = self.type, pa.types
+        nulls = nulls_of(column)
+        if types.is_floating(kind):
+            keys = np.empty(len(column), dtype=np.int64)
+            float_keys(numbers(column.cast(pa.float64()), np.float64), keys)
+            keys.setflags(write=False)
+            return Values(keys, nulls)
+        if types.is_date(kind):
+            column = column.cast(pa.int32())
+        if types.is_integer(kind) or types.is_boolean(kind) or types.is_temporal(kind):
+            return Values(numbers(column.cast(pa.int64()), np.int64), nulls)
+        if types.is_decimal(kind) and kind.precision <= _SHORT_DIGITS:
+            low = np.ascontiguousarray(numbers(column, np.uint64, 2)[:, 0]).view(np.int64)
+            low.setflags(write=False)
+            return Values(low, nulls)
+        key = Key.of(column)
+        ranks = key.codes.astype(np.int64) - 1
+        ranks.setflags(write=False)
+        return Values(ranks, nulls, key.dictionary)
+
+    def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:
+        """Return the extreme of each cell."""
+        assert values is not None
+        found, has_value = np.full(count, _LEAST if self._is_max else _GREATEST), np.zeros(count, dtype=np.bool_)
+        find = greatest if self._is_max else least
+        find(values.numbers, values.nulls, rows, cells, found, has_value)
+        # What lies under NULL is zero.
+        found *= has_value
+        return self._of_keys(found, has_value, values.dictionary)
+
+    def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
+        """Return the extreme of extremes by cell."""
+        rows = np.arange(len(states), dtype=np.int64)
+        rows.setflags(write=False)
+        return self.fold(self.values(states), rows, cells, count)
+
+    def answer(self, states: pa.Array) -> pa.Array:
+        """Return the extremes."""
+        return states
+
+    def _of_keys(
+        self, keys: npt.NDArray[np.int64], has_value: npt.NDArray[np.bool_], dictionary: pa.Array | None
+    ) -> pa.Array:
+        """Return the values of keys."""
+        kind, types = self.type, pa.types
+        if dictionary is not None:
+            return dictionary.take(stored(pa.int64(), keys, has_value))
+        if types.is_floating(kind):
+            floats = np.where(keys >= 0, keys, keys ^ SIGN_MASK).view(np.float64)
+            return stored(kind, floats.astype(kind.to_pandas_dtype()), has_value)
+        if types.is_decimal(kind):
+            return stored(kind, np.column_stack((keys, keys >> 63)), has_value)
+        if types.is_boolean(kind):
+            return pc.cast(stored(pa.int64(), keys, has_value), kind)
+        width = np.int32 if types.is_date(kind) else np.int64 if types.is_timestamp(kind) else kind.to_pandas_dtype()
+        return stored(kind, keys.astype(width), has_value)

@@ -1,0 +1,218 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""Compiled loops over the values of cells: counts, exact sums, TwoSum pairs, extremes.
+
+In all of them ``rows`` int64[n] are the places of the values taken, in their order, and ``cells`` int32[n] the cell of
+each. ``nulls`` bool[values] marks the values that are NULL; it is empty where none is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from asc.compiled import compiled, inlined
+
+Array = Any
+
+LARGE = 2.0**1000
+"""The magnitude from which on a pair of a sum is kept in units of UNIT, for the next sum might overflow."""
+UNIT = 2.0**128
+IN_UNITS = 1.0
+"""What the third number of a float sum is where its pair is in units of UNIT; 0 where it is plain."""
+
+
+@compiled
+def count_rows(cells: Array, counts: Array) -> None:
+    """Add the number of rows of each cell."""
+    for i in range(cells.size):
+        counts[cells[i]] += 1
+
+
+@compiled
+def count_values(rows: Array, cells: Array, nulls: Array, counts: Array) -> None:
+    """Add the number of values of each cell that are not NULL."""
+    for i in range(cells.size):
+        if not nulls[rows[i]]:
+            counts[cells[i]] += 1
+
+
+@compiled
+def add_counts(added: Array, cells: Array, counts: Array) -> None:
+    """Add counts to those of their cells."""
+    for i in range(cells.size):
+        counts[cells[i]] += added[i]
+
+
+@compiled
+def sum_short(values: Array, nulls: Array, rows: Array, cells: Array, limbs: Array, has_value: Array) -> None:
+    """Add int64 values as :func:`sum_integers` does, where no sum of them can leave 64 bits."""
+    if nulls.size:
+        for i in range(cells.size):
+            if not nulls[rows[i]]:
+                limbs[cells[i], 0] += np.uint64(values[rows[i]])
+                has_value[cells[i]] = True
+    else:
+        for i in range(cells.size):
+            limbs[cells[i], 0] += np.uint64(values[rows[i]])
+            has_value[cells[i]] = True
+    for cell in range(has_value.size):
+        sign = np.uint64(np.int64(limbs[cell, 0]) >> 63)
+        limbs[cell, 1] = sign
+        limbs[cell, 2] = sign
+
+
+@compiled
+def sum_integers(values: Array, nulls: Array, rows: Array, cells: Array, limbs: Array, has_value: Array) -> None:
+    """Add int64 values to the sums of their cells, uint64[cells, 3] in two's complement, lowest limb first.
+
+    The third limb is that of a sum of 128 bits, which 2**63 such values fit; it is written at the end.
+    """
+    for i in range(cells.size):
+        row = rows[i]
+        if nulls.size and nulls[row]:
+            continue
+        cell = cells[i]
+        low = np.uint64(values[row])
+        total = limbs[cell, 0] + low
+        carry = np.uint64(total < low)
+        limbs[cell, 0] = total
+        limbs[cell, 1] += np.uint64(values[row] >> 63) + carry
+        has_value[cell] = True
+    for cell in range(has_value.size):
+        limbs[cell, 2] = np.uint64(np.int64(limbs[cell, 1]) >> 63)
+
+
+@inlined
+def _add_limbs(limbs: Array, cell: Any, low: Any, middle: Any, high: Any) -> None:
+    first = limbs[cell, 0] + low
+    carry = np.uint64(first < low)
+    second = limbs[cell, 1] + middle
+    over = np.uint64(second < middle)
+    third = second + carry
+    over += np.uint64(third < carry)
+    limbs[cell, 0] = first
+    limbs[cell, 1] = third
+    limbs[cell, 2] += high + over
+
+
+@compiled
+def sum_decimals(values: Array, nulls: Array, rows: Array, cells: Array, limbs: Array, has_value: Array) -> None:
+    """Add integers of 128 bits, uint64[values, 2], to the sums of their cells."""
+    for i in range(cells.size):
+        row = rows[i]
+        if nulls.size and nulls[row]:
+            continue
+        high = np.uint64(np.int64(values[row, 1]) >> 63)
+        _add_limbs(limbs, cells[i], values[row, 0], values[row, 1], high)
+        has_value[cells[i]] = True
+
+
+@compiled
+def sum_limbs(added: Array, nulls: Array, cells: Array, limbs: Array, has_value: Array) -> None:
+    """Add sums, uint64[n, 3], to those of their cells."""
+    for i in range(cells.size):
+        if nulls.size and nulls[i]:
+            continue
+        _add_limbs(limbs, cells[i], added[i, 0], added[i, 1], added[i, 2])
+        has_value[cells[i]] = True
+
+
+@inlined
+def _add_pair(sums: Array, cell: Any, first: Any, second: Any, kind: Any) -> None:
+    """Add a pair to that of a cell. ``kind``: 0, IN_UNITS, or the sum of values that are not finite."""
+    own = sums[cell, 2]
+    high = sums[cell, 0]
+    if own == 0.0 and kind == 0.0:
+        total = high + first
+        if abs(total) < LARGE:
+            part = total - high
+            sums[cell, 1] += ((high - (total - part)) + (first - part)) + second
+            sums[cell, 0] = total
+            return
+    if not (abs(own) <= IN_UNITS and abs(kind) <= IN_UNITS):
+        # Infinities and NaN: a plain sum of them alone, whatever their order.
+        left = 0.0 if abs(own) <= IN_UNITS else own
+        right = 0.0 if abs(kind) <= IN_UNITS else kind
+        sums[cell, 0] = 0.0
+        sums[cell, 1] = 0.0
+        sums[cell, 2] = np.nan if left + right != left + right else left + right
+        return
+    if own == 0.0:
+        high /= UNIT
+        sums[cell, 1] /= UNIT
+        sums[cell, 2] = IN_UNITS
+    if kind == 0.0:
+        first /= UNIT
+        second /= UNIT
+    total = high + first
+    part = total - high
+    sums[cell, 1] += ((high - (total - part)) + (first - part)) + second
+    sums[cell, 0] = total
+
+
+@compiled
+def sum_floats(values: Array, nulls: Array, rows: Array, cells: Array, sums: Array, has_value: Array) -> None:
+    """Add float64 values to the sums of their cells, float64[cells, 3]: a pair, and what its unit is."""
+    has_nulls = nulls.size > 0
+    for i in range(cells.size):
+        row = rows[i]
+        if has_nulls and nulls[row]:
+            continue
+        value = values[row]
+        has_value[cells[i]] = True
+        if abs(value) < np.inf:
+            _add_pair(sums, cells[i], value, 0.0, 0.0)
+        else:
+            _add_pair(sums, cells[i], 0.0, 0.0, value)
+    _normalise(sums)
+
+
+@compiled
+def sum_pairs(added: Array, nulls: Array, cells: Array, sums: Array, has_value: Array) -> None:
+    """Add sums, float64[n, 3], to those of their cells."""
+    for i in range(cells.size):
+        if nulls.size and nulls[i]:
+            continue
+        has_value[cells[i]] = True
+        _add_pair(sums, cells[i], added[i, 0], added[i, 1], added[i, 2])
+    _normalise(sums)
+
+
+@inlined
+def _normalise(sums: Array) -> None:
+    """Make the first number of each pair their rounded sum, and the second the rest; no zero is negative."""
+    for cell in range(sums.shape[0]):
+        high, low = sums[cell, 0], sums[cell, 1]
+        total = high + low
+        part = total - high
+        sums[cell, 0] = total + 0.0
+        sums[cell, 1] = ((high - (total - part)) + (low - part)) + 0.0
+
+
+@compiled
+def least(keys: Array, nulls: Array, rows: Array, cells: Array, found: Array, has_value: Array) -> None:
+    """Find the least of the int64 keys of each cell; ``found`` begins with the greatest int64 everywhere."""
+    if nulls.size:
+        for i in range(cells.size):
+            if not nulls[rows[i]]:
+                found[cells[i]] = min(found[cells[i]], keys[rows[i]])
+                has_value[cells[i]] = True
+    else:
+        for i in range(cells.size):
+            found[cells[i]] = min(found[cells[i]], keys[rows[i]])
+            has_value[cells[i]] = True
+
+
+@compiled
+def greatest(keys: Array, nulls: Array, rows: Array, cells: Array, found: Array, has_value: Array) -> None:
+    """Find the greatest of the int64 keys of each cell; ``found`` begins with the least int64 everywhere."""
+    if nulls.size:
+        for i in range(cells.size):
+            if not nulls[rows[i]]:
+                found[cells[i]] = max(found[cells[i]], keys[rows[i]])
+                has_value[cells[i]] = True
+    else:
+        for i in range(cells.size):
+            found[cells[i]] = max(found[cells[i]], keys[rows[i]])
+            has_value[cells[i]] = True

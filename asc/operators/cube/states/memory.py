@@ -1,0 +1,41 @@
+"""The memory of states: Arrow arrays made of NumPy arrays, and back, without a copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.frozen import frozen
+from asc.keys.buffers import null_mask
+
+Mask = npt.NDArray[np.bool_]
+
+
+def stored(data_type: pa.DataType, data: npt.NDArray[Any], has_value: Mask | None = None) -> pa.Array:
+    """Return an array over a contiguous block of fixed-width values; NULL where there is no value.
+
+    What lies under NULL has to be zero, so that equal states have equal bytes.
+    """
+    count = len(data)
+    bitmap = None
+    if has_value is not None and not has_value.all():
+        bitmap = pa.py_buffer(np.packbits(has_value, bitorder="little"))
+    return pa.Array.from_buffers(data_type, count, [bitmap, pa.py_buffer(data)])
+
+
+def numbers(array: pa.Array, dtype: Any, width: int = 1) -> npt.NDArray[Any]:
+    """Return the memory of an array of fixed-width values, ``width`` numbers each, arbitrary where they are NULL."""
+    buffer = array.buffers()[1]
+    if buffer is None or not len(array):
+        return frozen(np.zeros((0, width) if width > 1 else 0, dtype=dtype))
+    flat = np.frombuffer(buffer, dtype=dtype)[array.offset * width : (array.offset + len(array)) * width]
+    return frozen(flat.reshape(len(array), width) if width > 1 else flat)
+
+
+def nulls_of(array: pa.Array) -> Mask:
+    """Return bool[n], true where a value is NULL; empty where none is."""
+    found = null_mask(array)
+    return frozen(np.zeros(0, dtype=np.bool_) if found is None else found)

@@ -1,0 +1,59 @@
+"""States: the mergeable partial values of measures."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Rows: TypeAlias = npt.NDArray[np.int64]
+Places: TypeAlias = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """The values of an expression over a batch, as the kernels of one kind of state take them.
+
+    ``numbers``: an array by value; ``nulls`` bool[values], empty where none is NULL. ``dictionary``: what the numbers
+    are ranks in, where the values themselves are no numbers. ``magnitude``: of integers, what none exceeds.
+    """
+
+    numbers: npt.NDArray[Any]
+    nulls: npt.NDArray[np.bool_]
+    dictionary: pa.Array | None = None
+    magnitude: int = 0
+
+
+class State(ABC):
+    """The partial values of one measure, an element of an Arrow array a cell.
+
+    Invariant: ``merge`` of the arrays of ``fold(A)`` and ``fold(B)`` has the bytes of ``fold(A then B)``, whatever the
+    split; sums of doubles agree within their bound. NULL is the state of no value, and the values under it are zero.
+    """
+
+    storage: pa.DataType
+    """The Arrow type of a state."""
+    type: pa.DataType
+    """The Arrow type of an answer."""
+    takes_values: ClassVar[bool] = True
+    """Whether it reads an expression; else it counts records."""
+
+    @abstractmethod
+    def values(self, column: pa.Array) -> Values:
+        """Return the values of an expression as :meth:`fold` takes them."""
+
+    @abstractmethod
+    def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:
+        """Return the states of ``count`` cells: of the values at ``rows``, each in its cell."""
+
+    @abstractmethod
+    def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
+        """Return the states of ``count`` cells, each merged of the states in it, in their order."""
+
+    @abstractmethod
+    def answer(self, states: pa.Array) -> pa.Array:
+        """Return what a measure is, of each state."""
