@@ -13,7 +13,7 @@ from asc.operators.cube.states.memory import numbers, stored
 
 _DIGITS = 38
 _EXACT = 2**53
-"""Integers below it are doubles."""
+"""Up to this magnitude each integer is a double."""
 
 _QUOTIENT = Context(prec=_DIGITS + 1, rounding=ROUND_HALF_UP)
 """The digits to which Spark divides decimals, before it rounds to the scale of the average."""
@@ -42,13 +42,15 @@ def averages(data_type: pa.DataType, sums: pa.Array, counts: pa.Array) -> pa.Arr
     divisors = np.where(has_value, numbers_of, 1)
     if pa.types.is_floating(data_type):
         return stored(pa.float64(), np.where(has_value, FloatSum.sums(sums) / divisors, 0.0), has_value)
-    integers = ExactSum.integers(sums)
     if pa.types.is_decimal(data_type):
-        return _decimal_averages(data_type, integers, numbers_of.tolist())
-    if all(-_EXACT <= total <= _EXACT for total in integers):
-        quotients = np.array(integers, dtype=np.float64) / divisors
+        return _decimal_averages(data_type, ExactSum.integers(sums), numbers_of.tolist())
+    limbs = numbers(sums, np.int64, 3)
+    low = limbs[:, 0]
+    if ((limbs[:, 1] == low >> 63) & (low >= -_EXACT) & (low <= _EXACT)).all():
+        quotients = low / divisors
     else:
-        quotients = np.array([total / count for total, count in zip(integers, divisors.tolist(), strict=True)])
+        pairs = zip(ExactSum.integers(sums), divisors.tolist(), strict=True)
+        quotients = np.array([total / count for total, count in pairs])
     return stored(pa.float64(), quotients, has_value)
 
 

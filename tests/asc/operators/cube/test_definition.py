@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -23,6 +25,11 @@ def test_a_definition_is_written_and_read_again() -> None:
     assert hash(found) == hash(CubeDefinition.parse(PLAIN))
     assert found.plain()["name"] == "cube"
     assert found.grain_us == 3_600_000_000
+
+
+def test_a_definition_is_read_without_the_kernels() -> None:
+    code = "import sys; from asc.operators.cube import CubeDefinition; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_defaults() -> None:

@@ -1,0 +1,119 @@
+"""Cells: groups in panes with their states, and how they are folded and merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.frozen import frozen
+from asc.operators.cube.grouping import Grouping, pane_digit
+from asc.operators.cube.keys import Key
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.piece import Piece
+
+_Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Cells of one cuboid in any panes.
+
+    ``panes`` int64[n], ascending: the number of the pane of each cell. ``keys``: a key for each expression of the
+    cuboid. ``states``: an Arrow array for each slot of the layout.
+
+    Invariant: no two cells have one pane and key; they are sorted by pane, then by key.
+    """
+
+    panes: _Ints
+    keys: tuple[Key, ...]
+    states: tuple[pa.Array, ...]
+
+    @property
+    def count(self) -> int:
+        """Return the number of cells."""
+        return len(self.panes)
+
+    @staticmethod
+    def none(layout: Layout) -> Cells:
+        """Return no cells of the base cuboid."""
+        keys = tuple(Key.of(pa.array([], operand.type)) for operand in layout.dimensions)
+        states = tuple(pa.array([], slot.state.storage) for slot in layout.slots)
+        return Cells(frozen(np.zeros(0, dtype=np.int64)), keys, states)
+
+    def between(self, first: int | None, end: int | None) -> Cells:
+        """Return the cells of the panes from ``first`` to before ``end``; None for no bound."""
+        start = 0 if first is None else int(np.searchsorted(self.panes, first))
+        stop = self.count if end is None else int(np.searchsorted(self.panes, end))
+        return self.slice(start, max(start, stop))
+
+    def slice(self, start: int, stop: int) -> Cells:
+        """Return the cells from ``start`` to before ``stop``."""
+        if start == 0 and stop == self.count:
+            return self
+        keys = tuple(key.slice(start, stop) for key in self.keys)
+        return Cells(self.panes[start:stop], keys, tuple(own.slice(start, stop - start) for own in self.states))
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Cells:
+        """Return some cells, in ascending order of their places."""
+        places = pa.array(rows)
+        keys = tuple(key.take(rows) for key in self.keys)
+        return Cells(frozen(self.panes[rows]), keys, tuple(own.take(places) for own in self.states))
+
+    def different_panes(self) -> _Ints:
+        """Return the numbers of the panes that have a cell, ascending."""
+        return self.panes[np.append(0, np.flatnonzero(np.diff(self.panes)) + 1)] if self.count else self.panes
+
+    def pieces(self, layout: Layout) -> Iterator[Piece]:
+        """Yield the cells of each pane as a piece, by ascending pane. Only for cells of the base cuboid."""
+        bounds = [0, *(np.flatnonzero(np.diff(self.panes)) + 1).tolist(), self.count]
+        for start, stop in pairwise(bounds):
+            if start < stop:
+                own = self.slice(start, stop)
+                arrays = [*(key.array() for key in own.keys), *own.states]
+                yield Piece(int(self.panes[start]), pa.RecordBatch.from_arrays(arrays, schema=layout.piece_schema))
+
+    @staticmethod
+    def of_piece(layout: Layout, piece: Piece) -> Cells:
+        """Return the cells of a piece."""
+        columns, width = piece.batch.columns, len(layout.dimensions)
+        panes = frozen(np.full(piece.count, piece.pane, dtype=np.int64))
+        return Cells(panes, tuple(map(Key.of_array, columns[:width])), tuple(columns[width:]))
+
+    def rolled_up(self, kept: Sequence[int]) -> Cells:
+        """Return the cells with some of the keys alone, by their places, not merged: no cells by the invariant."""
+        return replace(self, keys=tuple(self.keys[place] for place in kept))
+
+
+def joined(layout: Layout, parts: Sequence[Cells]) -> Cells:
+    """Return the cells of several parts after one another, over one dictionary a key: no cells by the invariant."""
+    parts = [part for part in parts if part.count] or list(parts[:1])
+    if len(parts) == 1:
+        return parts[0]
+    keys = tuple(Key.joined([part.keys[place] for part in parts]) for place in range(len(parts[0].keys)))
+    states = tuple(pa.concat_arrays([part.states[place] for part in parts]) for place in range(len(layout.slots)))
+    return Cells(frozen(np.concatenate([part.panes for part in parts])), keys, states)
+
+
+def merged(layout: Layout, parts: Sequence[Cells], *, by_pane: bool = True) -> Cells:
+    """Return the cells that some others make together, merged in the order of the parts.
+
+    All parts have the same keys. Their cells need not be different, or sorted. Without ``by_pane`` all panes are one,
+    with the number 0.
+    """
+    whole = joined(layout, parts)
+    if not whole.count:
+        return whole
+    rows = frozen(np.arange(whole.count, dtype=np.int64))
+    digits = [(key.codes, key.radix) for key in whole.keys]
+    grouping = Grouping.of([pane_digit(whole.panes), *digits] if by_pane else digits, rows)
+    states = tuple(
+        slot.state.merge(own, grouping.cells, grouping.count)
+        for slot, own in zip(layout.slots, whole.states, strict=True)
+    )
+    panes = whole.panes[grouping.firsts] if by_pane else np.zeros(grouping.count, dtype=np.int64)
+    return Cells(frozen(panes), tuple(key.take(grouping.firsts) for key in whole.keys), states)

@@ -1,0 +1,157 @@
+"""Columns of a batch of records as cubes read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from asc.errors import CubeError
+from asc.fitting import column_at, fitted
+from asc.frozen import frozen
+from asc.keys.spaces import space_of
+from asc.matcher import Matcher
+from asc.operators.cube.grouping import pane_digit
+from asc.operators.cube.keys import Key
+from asc.operators.cube.operand import Operand
+from asc.operators.cube.states.memory import nulls_of, numbers
+from asc.operators.cube.states.state import State, Values
+from asc.schema import Schema
+
+_FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
+"""The first and the last microsecond of the years 1 to 9999, which a time has to be in."""
+
+_Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sizes:
+    """The bytes of the values of a key: ``by_code`` int64[radix], 0 of no texts and no BINARY, and the ``longest``."""
+
+    by_code: _Ints
+    longest: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panes:
+    """The pane of each row: ``numbers`` int64[rows], and the same as a digit of a key, ``codes`` and ``radix``."""
+
+    numbers: _Ints
+    codes: npt.NDArray[np.int32]
+    radix: int
+
+
+class Columns:
+    """The expressions of cubes over the rows of one batch, each made once, whichever cubes ask for it.
+
+    An expression that is no plain column is a column of the batch that has its SQL text as its name, and a field of a
+    struct may be one. A FILTER over
+    plain columns is judged here where the batch has no such column. Not for several threads at once.
+    """
+
+    def __init__(self, batch: pa.Table | pa.RecordBatch, schema: Schema, time_zone: str) -> None:
+        self._batch = batch
+        self._schema = schema
+        self._time_zone = time_zone
+        self._arrays: dict[str, pa.Array] = {}
+        self._keys: dict[str, Key] = {}
+        self._values: dict[tuple[str, object], Values] = {}
+        self._sizes: dict[str, Sizes] = {}
+        self._panes: dict[tuple[str, int], Panes] = {}
+        self._usable: dict[str, npt.NDArray[np.bool_] | None] = {}
+
+    @property
+    def count(self) -> int:
+        """Return the number of rows."""
+        return int(self._batch.num_rows)
+
+    def key(self, operand: Operand) -> Key:
+        """Return the key of a dimension."""
+        if operand.sql not in self._keys:
+            self._keys[operand.sql] = Key.of(self.array(operand))
+        return self._keys[operand.sql]
+
+    def sizes(self, operand: Operand) -> Sizes:
+        """Return the bytes of the values of a dimension."""
+        if operand.sql not in self._sizes:
+            found = self.key(operand).sizes
+            self._sizes[operand.sql] = Sizes(found, int(found.max()))
+        return self._sizes[operand.sql]
+
+    def values(self, operand: Operand, state: State) -> Values:
+        """Return the values of an expression as a state takes them."""
+        place = operand.sql, type(state)
+        if place not in self._values:
+            self._values[place] = state.values(self.array(operand))
+        return self._values[place]
+
+    def panes(self, time: Operand, grain_us: int) -> Panes:
+        """Return the pane of each row; of an unusable time that of another row."""
+        place = time.sql, grain_us
+        if place not in self._panes:
+            found = numbers(self.array(time), np.int64) // grain_us
+            mask = self.usable(time)
+            if mask is not None:
+                found[~mask] = found[np.argmax(mask)] if mask.any() else 0
+            self._panes[place] = Panes(frozen(found), *pane_digit(found))
+        return self._panes[place]
+
+    def usable(self, time: Operand) -> npt.NDArray[np.bool_] | None:
+        """Return the mask of the rows whose time is not NULL and within the years 1 to 9999; None for all of them."""
+        if time.sql not in self._usable:
+            times, nulls = numbers(self.array(time), np.int64), nulls_of(self.array(time))
+            mask = (times >= _FIRST_US) & (times <= _LAST_US)
+            if len(nulls):
+                mask &= ~nulls
+            self._usable[time.sql] = None if mask.all() else mask
+        return self._usable[time.sql]
+
+    def array(self, operand: Operand) -> pa.Array:
+        """Return the values of an expression as one Arrow array of its type."""
+        if operand.sql not in self._arrays:
+            self._arrays[operand.sql] = self._made(operand)
+        return self._arrays[operand.sql]
+
+    def _made(self, operand: Operand) -> pa.Array:
+        is_handed_over = operand.sql in self._batch.schema.names
+        if operand.path is not None and not (is_handed_over and len(operand.path) > 1):
+            return self._in_one(operand, column_at(self._batch, operand.path, operand.sql))
+        if is_handed_over:
+            return self._in_one(operand, self._batch.column(operand.sql))
+        if operand.where is not None:
+            return self._filtered(operand, operand.where)
+        remedy = "is no plain column: hand its values over as a column of that name"
+        raise CubeError("expression", operand.sql, remedy)
+
+    def _filtered(self, operand: Operand, where: str) -> pa.Array:
+        """Return the values of an expression where a predicate accepts the record, else NULL."""
+        matcher = Matcher(self._schema, {"filter": where}, time_zone=self._time_zone)
+        accepted = np.zeros(self.count, dtype=np.bool_)
+        accepted[matcher.match(self._batch)["row"].to_numpy()] = True
+        if operand.argument is None:
+            return pa.array(np.ones(self.count, dtype=np.int32), mask=~accepted)
+        values = self.array(operand.argument)
+        return pc.if_else(pa.array(accepted), values, pa.scalar(None, values.type))
+
+    def _in_one(self, operand: Operand, column: Any) -> pa.Array:
+        """Return a column in one piece, of the operand's type."""
+        has_keys = operand.type is not None and space_of(operand.type) is not None
+        if has_keys:
+            column = fitted(operand.attribute, column)
+        if isinstance(column, pa.ChunkedArray):
+            chunks = column.chunks or [pa.array([], column.type)]
+            column = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        # Of other types it only matters which values are NULL.
+        if not has_keys or column.type == operand.type:
+            return column
+        try:
+            return column.cast(operand.type)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            remedy = f"is {column.type}, where the cube takes {operand.type}: cast it"
+            raise CubeError("column", operand.sql, remedy) from None

@@ -1,0 +1,119 @@
+"""Cubes as a library: fold tables, merge, ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from asc.errors import CubeError
+from asc.interchange import Incoming
+from asc.operators.cube.answer import answer
+from asc.operators.cube.cells import Cells, merged
+from asc.operators.cube.columns import Columns
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.fold import Folded, folded
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.piece import Piece
+from asc.operators.cube.question import Question
+from asc.schema import Schema
+
+_LOOSE_LEAST = 50_000
+"""The cells that may be unmerged, beyond as many as the merged ones."""
+
+
+class Cube:
+    """An exact roll-up of records by groups and panes, which grows by tables and by other cubes.
+
+    Invariant: its cells are those of all records that were folded, here or in the cubes that were merged, however they
+    were cut and ordered; sums of doubles agree within their bound. Without clock, file and randomness. Not safe to
+    change from several threads at once.
+
+    >>> import pyarrow as pa
+    >>> definition = CubeDefinition.parse(
+    ...     {"dimensions": [["carrier"]], "measures": ["count(*) AS n", "sum(delay) AS delay"]}, needs_time=False
+    ... )
+    >>> cube = Cube(definition, "carrier STRING, delay INT")
+    >>> cube.fold(pa.table({"carrier": ["B6", "UA", "B6"], "delay": pa.array([3, None, 4], pa.int32())}))
+    >>> cube.query({"by": ["carrier"]})["rows"]
+    [{'group': {'carrier': 'B6'}, 'n': 2, 'delay': 7}, {'group': {'carrier': 'UA'}, 'n': 1, 'delay': None}]
+    """
+
+    def __init__(self, definition: CubeDefinition, schema: object, *, time_zone: str = "UTC") -> None:
+        """``schema``: of the records, as ``Schema.of`` takes it; CubeError where the definition does not fit it.
+
+        ``time_zone``: that in which Spark reads TIMESTAMP literals of predicates.
+        """
+        self.layout = Layout.of(definition, Schema.of(schema), time_zone)
+        self._merged = Cells.none(self.layout)
+        self._loose: list[Cells] = []
+        self._loose_count = 0
+        self._whole: Cells | None = self._merged
+        self._counts = {"counted": 0, "time": 0, "too_large": 0}
+
+    @property
+    def definition(self) -> CubeDefinition:
+        """Return its parameters."""
+        return self.layout.definition
+
+    @property
+    def counted(self) -> int:
+        """Return the number of records that are in its cells."""
+        return self._counts["counted"]
+
+    @property
+    def excluded(self) -> dict[str, int]:
+        """Return the number of records that it could not use, by reason."""
+        return {name: count for name, count in self._counts.items() if name != "counted"}
+
+    @property
+    def cells(self) -> Cells:
+        """Return all its cells."""
+        if self._whole is None:
+            self._whole = merged(self.layout, [self._merged, *self._loose])
+        return self._whole
+
+    def fold(self, table: object) -> None:
+        """Add the records of a table: of pyarrow, Polars, pandas, DuckDB, or whatever gives itself as Arrow.
+
+        Its columns are those of the schema that the cube names. An expression that is no plain column has to be a
+        column that has its SQL text as its name (``layout.operands``).
+        """
+        for part in Incoming.of(table).parts:
+            self.add(folded(self.layout, Columns(part, self.layout.schema, self.layout.time_zone)))
+
+    def add(self, found: Folded) -> None:
+        """Add what a fold made of records."""
+        self._counts["counted"] += found.counted
+        self._counts["time"] += found.time
+        self._counts["too_large"] += found.too_large
+        self._add(found.cells)
+
+    def merge(self, other: Cube) -> None:
+        """Add all that another cube holds; CubeError for a cube of another definition."""
+        if not self.layout.has_cells_of(other.layout):
+            remedy = f"is another cube than {self.definition.summary()}: merge cubes of one definition and schema"
+            raise CubeError("cube", other.definition.summary(), remedy)
+        for name, count in other._counts.items():
+            self._counts[name] += count
+        for cells in (other._merged, *list(other._loose)):
+            self._add(cells)
+
+    def query(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the answer to a body as the API takes it: ``by``, ``where``, ``from``, ``to``, ``measures``, ``order``
+        and ``limit``; CubeError names the field that is refused.
+        """
+        return answer(self.layout, [self.cells], Question.parse(body, self.definition))
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the cells of each pane, as what is stored and sent."""
+        return self.cells.pieces(self.layout)
+
+    def _add(self, cells: Cells) -> None:
+        if not cells.count:
+            return
+        self._loose.append(cells)
+        self._loose_count += cells.count
+        self._whole = None
+        if self._loose_count > self._merged.count + _LOOSE_LEAST:
+            self._merged = self._whole = merged(self.layout, [self._merged, *self._loose])
+            self._loose, self._loose_count = [], 0

@@ -1,0 +1,73 @@
+"""The fold: records of a batch into cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.frozen import frozen
+from asc.operators.cube.cells import Cells
+from asc.operators.cube.columns import Columns
+from asc.operators.cube.grouping import Grouping
+from asc.operators.cube.layout import Layout
+
+KEY_BYTES_MAX = 4_096
+"""The most bytes of the texts and the binary values of a group's key."""
+
+_Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Folded:
+    """What a fold made of records: cells, and how many records it counted and excluded.
+
+    ``time``: those with an unusable time; ``too_large``: those whose group's key has more than KEY_BYTES_MAX.
+    """
+
+    cells: Cells
+    counted: int
+    time: int = 0
+    too_large: int = 0
+
+
+def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folded:
+    """Return the cells of some records of a batch: of those at ``rows``, ascending, else of all."""
+    rows = np.arange(columns.count, dtype=np.int64) if rows is None else rows.astype(np.int64, copy=False)
+    given = len(rows)
+    if layout.time is not None:
+        usable = columns.usable(layout.time)
+        rows = rows if usable is None else rows[usable[rows]]
+    timed = len(rows)
+    keys = tuple(columns.key(operand) for operand in layout.dimensions)
+    rows = _of_bounded_keys(layout, columns, rows)
+    counted = len(rows)
+    time, too_large = given - timed, timed - counted
+    if not counted:
+        return Folded(Cells.none(layout), 0, time, too_large)
+    # A view, for the caller's own array stays writeable.
+    rows = frozen(rows.view())
+    digits = [(key.codes, key.radix) for key in keys]
+    panes = None
+    if layout.time is not None and layout.definition.grain_us is not None:
+        panes = columns.panes(layout.time, layout.definition.grain_us)
+        digits.insert(0, (panes.codes, panes.radix))
+    grouping = Grouping.of(digits, rows)
+    firsts = rows[grouping.firsts]
+    states = []
+    for slot in layout.slots:
+        values = None if slot.operand is None else columns.values(slot.operand, slot.state)
+        states.append(slot.state.fold(values, rows, grouping.cells, grouping.count))
+    own = np.zeros(grouping.count, dtype=np.int64) if panes is None else panes.numbers[firsts]
+    cells = Cells(frozen(own), tuple(key.take(firsts) for key in keys), tuple(states))
+    return Folded(cells, counted, time, too_large)
+
+
+def _of_bounded_keys(layout: Layout, columns: Columns, rows: _Ints) -> _Ints:
+    """Return the rows whose keys are not too large together."""
+    sizes = [(columns.key(operand), columns.sizes(operand)) for operand in layout.dimensions]
+    if sum(own.longest for _, own in sizes) <= KEY_BYTES_MAX:
+        return rows
+    total = sum((own.by_code[key.codes[rows]] for key, own in sizes), np.zeros(len(rows), dtype=np.int64))
+    return rows[total <= KEY_BYTES_MAX]

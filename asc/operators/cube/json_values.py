@@ -1,0 +1,117 @@
+"""Values of answers as JSON has them, and instants as text."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from asc.errors import CubeError
+from asc.operators.cube.states.memory import Mask, nulls_of, numbers, stored
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND = timedelta(microseconds=1)
+_NAMES = {math.inf: "Infinity", -math.inf: "-Infinity"}
+
+
+def plain_values(array: pa.Array, *, is_integer: bool = False) -> list[Any]:
+    """Return values as JSON has them.
+
+    Integers are numbers of any length, doubles numbers that round-trip; NaN and infinities are texts, as are decimals,
+    dates and timestamps; BINARY is Base64. ``is_integer``: decimals without a scale that are integers to users.
+
+    >>> plain_values(pa.array([1.5, float("nan"), float("-inf"), None]))
+    [1.5, 'NaN', '-Infinity', None]
+    """
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if is_integer and _is_short(array):
+        array = stored(pa.int64(), numbers(array, np.int64, 2)[:, 0].copy(), ~_nulls(array))
+    convert = int if pa.types.is_decimal(array.type) and is_integer else _conversion(array.type)
+    if pa.types.is_timestamp(array.type):
+        array = array.cast(pa.int64())
+    elif pa.types.is_date(array.type):
+        array = array.cast(pa.int32())
+    values = array.to_pylist()
+    return values if convert is None else [None if value is None else convert(value) for value in values]
+
+
+def _is_short(array: pa.Array) -> bool:
+    """Return whether all decimals without a scale are integers of 64 bits."""
+    halves = numbers(array, np.int64, 2)
+    return bool((halves[:, 1] == halves[:, 0] >> 63).all())
+
+
+def _nulls(array: pa.Array) -> Mask:
+    found = nulls_of(array)
+    return found if len(found) else np.zeros(len(array), dtype=np.bool_)
+
+
+def instant_text(time_us: int) -> str:
+    """Return microseconds since 1970 as text in UTC, with a fraction only where there is one.
+
+    >>> instant_text(1_373_414_400_000_000), instant_text(-1)
+    ('2013-07-10T00:00:00Z', '1969-12-31T23:59:59.999999Z')
+    """
+    return f"{_local_text(time_us)}Z"
+
+
+def instant_of(name: str, text: object) -> int:
+    """Return the microseconds since 1970 of a date, or of a date and time with a zone or in UTC; CubeError for another.
+
+    >>> instant_of("from", "2013-07-10"), instant_of("from", "2013-07-10T02:00:00+02:00")
+    (1373414400000000, 1373414400000000)
+    """
+    try:
+        if not isinstance(text, str):
+            raise ValueError
+        found = datetime.fromisoformat(f"{text[:-1]}+00:00" if text[-1:] in ("Z", "z") else text)
+        zoned = found if found.tzinfo is not None else found.replace(tzinfo=timezone.utc)
+        return (zoned - _EPOCH) // _MICROSECOND
+    except (ValueError, OverflowError):
+        remedy = "is no time: write 2013-07-10 or 2013-07-10T12:00:00Z"
+        raise CubeError(name, text, remedy) from None
+
+
+def _conversion(data_type: pa.DataType) -> Callable[[Any], Any] | None:
+    types = pa.types
+    if types.is_floating(data_type):
+        return _number
+    if types.is_decimal(data_type):
+        return _decimal
+    if types.is_binary(data_type):
+        return _base64
+    if types.is_date(data_type):
+        return _date_text
+    if types.is_timestamp(data_type):
+        return _local_text if data_type.tz is None else instant_text
+    return None
+
+
+def _number(value: float) -> float | str:
+    if math.isnan(value):
+        return "NaN"
+    return _NAMES.get(value, value)
+
+
+def _decimal(value: Any) -> str:
+    return f"{value:f}"
+
+
+def _base64(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+def _local_text(time_us: int) -> str:
+    # NumPy has every year, Python's datetime those from 1 to 9999 alone.
+    text = str(np.datetime64(time_us, "us"))
+    return text.removesuffix(".000000")
+
+
+def _date_text(days: int) -> str:
+    return str(np.datetime64(days, "D"))

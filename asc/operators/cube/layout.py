@@ -1,0 +1,166 @@
+"""Layouts: a cube over one schema, with the types of its expressions and the states of its measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from asc.errors import CubeError
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.measure import Measure
+from asc.operators.cube.operand import Operand, OperandReader, is_comparable
+from asc.operators.cube.states.average import average_type, averages
+from asc.operators.cube.states.count import Count, RecordCount
+from asc.operators.cube.states.exact_sum import ExactSum
+from asc.operators.cube.states.extreme import Extreme
+from asc.operators.cube.states.float_sum import FloatSum
+from asc.operators.cube.states.state import State
+from asc.predicate.types import name as type_name
+from asc.schema import Schema
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slot:
+    """A state that each cell has, and the expression that it is folded of; none of ``count(*)``.
+
+    ``key``: what two measures that share a state have in common.
+    """
+
+    state: State
+    operand: Operand | None
+    key: tuple[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A measure of answers: its name, its Arrow type, and the slots whose states it is made of.
+
+    ``averaged``: the type of the values that it averages, None for any other measure. ``is_integer``: whether its
+    answers, decimals to Arrow, are integers to users.
+    """
+
+    name: str
+    type: pa.DataType
+    slots: tuple[int, ...]
+    averaged: pa.DataType | None = None
+    is_integer: bool = False
+
+    def of(self, states: tuple[pa.Array, ...], slots: tuple[Slot, ...]) -> pa.Array:
+        """Return the measure of each cell, from the states of all slots."""
+        if self.averaged is not None:
+            total, count = self.slots
+            return averages(self.averaged, states[total], states[count])
+        return slots[self.slots[0]].state.answer(states[self.slots[0]])
+
+    def overflows(self, states: tuple[pa.Array, ...], slots: tuple[Slot, ...]) -> int:
+        """Return the number of cells whose sum is NULL because it has over 38 digits."""
+        state = slots[self.slots[0]].state
+        if self.averaged is not None or not isinstance(state, ExactSum):
+            return 0
+        return state.overflows(states[self.slots[0]])
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """What the cells of a cube are made of.
+
+    ``slots``: the different states; measures with equal ones share them. ``dimensions``: the operands of all levels.
+    ``warnings``: what was found odd in its expressions.
+    """
+
+    definition: CubeDefinition
+    schema: Schema
+    time_zone: str
+    time: Operand | None
+    dimensions: tuple[Operand, ...]
+    slots: tuple[Slot, ...]
+    measures: tuple[Answered, ...]
+    warnings: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(definition: CubeDefinition, schema: Schema, time_zone: str = "UTC") -> Layout:
+        """Return the layout of a cube over a schema; CubeError for an expression that is refused, or of a wrong type.
+
+        ``time_zone``: that in which Spark reads TIMESTAMP literals.
+        """
+        reader = OperandReader(schema, time_zone)
+        time = None if definition.time is None else reader.time(definition.time)
+        dimensions = tuple(map(reader.dimension, definition.dimensions.names))
+        slots: dict[tuple[str, str | None], Slot] = {}
+        measures = tuple(_answered(measure, reader, slots) for measure in definition.measures)
+        return Layout(definition, schema, time_zone, time, dimensions, tuple(slots.values()), measures, reader.warnings)
+
+    @cached_property
+    def operands(self) -> tuple[Operand, ...]:
+        """Return every expression over a record, each once: the time, the dimensions, the measures."""
+        own = [slot.operand for slot in self.slots]
+        found = (self.time, *self.dimensions, *own)
+        return tuple(dict.fromkeys(operand for operand in found if operand is not None))
+
+    def has_cells_of(self, other: Layout) -> bool:
+        """Return whether the cells of another layout mean the same."""
+        own = self.definition, self.operands, self.time_zone
+        return own == (other.definition, other.operands, other.time_zone)
+
+    @cached_property
+    def group_schema(self) -> Schema:
+        """Return the schema of a group, its columns being the dimensions, as ``where`` of a question reads it."""
+        return Schema(pa.schema([(operand.sql, operand.type) for operand in self.dimensions]))
+
+    @cached_property
+    def piece_schema(self) -> pa.Schema:
+        """Return the Arrow schema of a piece: keys of all levels, then states."""
+        keys = [(f"d{place}", pa.dictionary(pa.int32(), own.type)) for place, own in enumerate(self.dimensions)]
+        states = [(f"s{place}", slot.state.storage) for place, slot in enumerate(self.slots)]
+        return pa.schema([*keys, *states])
+
+
+def _answered(measure: Measure, reader: OperandReader, slots: dict[tuple[str, str | None], Slot]) -> Answered:
+    """Return a measure, whose states are added to the slots."""
+    operand = _operand(measure, reader)
+    if operand is None or measure.argument is None:
+        state = RecordCount() if operand is None else Count()
+        return Answered(measure.name, state.type, (_slot(state, operand, slots, "count"),))
+    kind = operand.type
+    if measure.function == "count":
+        return Answered(measure.name, pa.int64(), (_slot(Count(), operand, slots, "count"),))
+    if measure.function in ("min", "max"):
+        if not is_comparable(kind):
+            remedy = f"takes values that have an order, and {measure.argument} is {type_name(kind)}: CAST it"
+            raise CubeError("measure", measure.call, remedy)
+        extreme = Extreme(kind, is_max=measure.function == "max")
+        return Answered(measure.name, kind, (_slot(extreme, operand, slots, measure.function),))
+    total = _sum_state(measure, kind)
+    slot = _slot(total, operand, slots, "sum")
+    is_integer = isinstance(total, ExactSum) and pa.types.is_integer(kind)
+    if measure.function == "sum":
+        return Answered(measure.name, total.type, (slot,), is_integer=is_integer)
+    return Answered(measure.name, average_type(kind), (slot, _slot(Count(), operand, slots, "count")), averaged=kind)
+
+
+def _sum_state(measure: Measure, kind: pa.DataType | None) -> ExactSum | FloatSum:
+    if kind is not None and pa.types.is_floating(kind):
+        return FloatSum()
+    if kind is not None and (pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
+        return ExactSum(kind)
+    remedy = f"takes numbers, and {measure.argument} is {type_name(kind)}: use count, min or max, or CAST it"
+    raise CubeError("measure", measure.call, remedy)
+
+
+def _operand(measure: Measure, reader: OperandReader) -> Operand | None:
+    """Return the expression whose values a measure takes; None where it takes all records."""
+    argument = None if measure.argument is None else reader.argument(measure.argument, measure.call)
+    if measure.where is None:
+        return argument
+    reader.where(measure.where, measure.call)
+    assert measure.expression is not None
+    kind = pa.int32() if argument is None else argument.type
+    return Operand(measure.expression, kind, None, measure.where, argument)
+
+
+def _slot(state: State, operand: Operand | None, slots: dict[tuple[str, str | None], Slot], kind: str) -> int:
+    key = (kind, None if operand is None else operand.sql)
+    slots.setdefault(key, Slot(state, operand, key))
+    return list(slots).index(key)

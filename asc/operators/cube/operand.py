@@ -1,0 +1,110 @@
+"""Operands: the expressions of a cube over a record, with their types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from asc.errors import AscError, CubeError, PredicateError
+from asc.keys.attribute import PAttribute
+from asc.keys.spaces import space_of
+from asc.predicate import Limits, Predicate, normalise
+from asc.predicate.parser import parse
+from asc.predicate.reader import SYNTAX_REMEDY
+from asc.predicate.typer import Typer
+from asc.predicate.types import name as type_name
+from asc.schema import Schema
+
+_TIMESTAMP = pa.timestamp("us", tz="UTC")
+_GROUPING = "a boolean, integer, decimal, FLOAT, DOUBLE, STRING, BINARY, DATE or TIMESTAMP"
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An expression over a record, whose values a cube groups by or folds.
+
+    ``sql``: its identity, and the name of the column in which whoever computes it hands its values over. ``type``: of
+    its values; None where only whether they are NULL matters. ``path``: that of a plain column, which a table has as it
+    is; None of any other expression. ``where``: the predicate of a FILTER, without which a value is NULL. ``argument``
+    is the expression without FILTER, None for records.
+    """
+
+    sql: str
+    type: pa.DataType | None
+    path: tuple[str, ...] | None = None
+    where: str | None = None
+    argument: Operand | None = None
+
+    @property
+    def attribute(self) -> PAttribute:
+        """Return it as a p-attribute of the engine."""
+        return PAttribute(self.sql, self.type, self.path)
+
+
+class OperandReader:
+    """The types of expressions over the records of one schema."""
+
+    def __init__(self, schema: Schema, time_zone: str) -> None:
+        self.schema = schema
+        self.time_zone = time_zone
+        self._warnings: dict[str, None] = {}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return what was found odd in the expressions that were read, each with the place that it is in."""
+        return tuple(self._warnings)
+
+    def dimension(self, sql: str) -> Operand:
+        """Return the operand of a dimension; CubeError where its values are no keys."""
+        found = self._read("dimension", sql)
+        if not is_comparable(found.type):
+            raise CubeError("dimension", sql, f"is {type_name(found.type)}: group by {_GROUPING}, or CAST it to one")
+        if pa.types.is_floating(found.type):
+            self._warnings[f"dimension {sql!r}: each different {type_name(found.type)} is a group: round it"] = None
+        return found
+
+    def time(self, sql: str) -> Operand:
+        """Return the operand of the time; CubeError where it is no TIMESTAMP."""
+        found = self._read("time", sql)
+        if found.type != _TIMESTAMP:
+            raise CubeError("time", sql, f"is {type_name(found.type)}, no TIMESTAMP: name one, or CAST it to one")
+        return found
+
+    def argument(self, sql: str, call: str) -> Operand:
+        """Return the operand of a measure's argument. ``call``: the measure, for errors."""
+        return self._read(f"measure {call!r}:", sql)
+
+    def where(self, where: str, call: str) -> Predicate:
+        """Return the predicate of a FILTER; CubeError where it is none."""
+        try:
+            found = normalise(where, self.schema, time_zone=self.time_zone)
+        except PredicateError as error:
+            raise _refusal(f"measure {call!r}:", where, error) from None
+        self._warnings.update(dict.fromkeys(f"measure {call!r}: {warning}" for warning in found.warnings))
+        return found
+
+    def _read(self, subject: str, sql: str) -> Operand:
+        try:
+            node, source = parse(sql, Limits(), self.time_zone)
+            typer = Typer(source, self.schema)
+            expression = typer.of(node)
+        except PredicateError as error:
+            raise _refusal(subject, sql, error) from None
+        if not typer.columns:
+            raise CubeError(subject, sql, "is the same for every record: name columns that differ")
+        self._warnings.update(dict.fromkeys(f"{subject} {sql!r}: {warning}" for warning in source.warnings))
+        return Operand(sql, expression.type, expression.path)
+
+
+def is_comparable(data_type: pa.DataType | None) -> bool:
+    """Return whether a cube groups by values of a type, and finds the least and greatest of them."""
+    if data_type is None or pa.types.is_nested(data_type):
+        return False
+    return space_of(data_type) is not None
+
+
+def _refusal(subject: str, sql: str, error: AscError) -> CubeError:
+    """Return the refusal of an expression, in words of the user's text."""
+    remedy = error.remedy.replace(SYNTAX_REMEDY, "write an expression of Spark SQL")
+    return CubeError(subject, sql, f"{error.subject} {str(error.value)!r}: {remedy}")

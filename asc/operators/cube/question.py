@@ -1,0 +1,154 @@
+"""Questions to a cube: the checked body of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from asc.errors import CubeError
+from asc.operators.cube.cuboid import Levels
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.json_values import instant_of, instant_text
+from asc.spark_types import folded
+
+DEFAULT_LIMIT = 1_000
+LIMIT_MAX = 100_000
+"""The most rows of an answer."""
+
+_FIELDS = ("by", "where", "from", "to", "measures", "order", "limit")
+_BY_REMEDY = 'give a cuboid, as ["carrier"], or a list of them, as [["carrier"], []]'
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """A measure or a dimension by which rows are ordered."""
+
+    name: str
+    is_descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a cube is asked for.
+
+    ``cuboids``: those asked for, one at least, none twice; ``orders``: for each of them its hierarchies in the order in
+    which they were named. ``where``: a predicate over dimensions. ``first``, ``end``: panes, from the one to before the
+    other; None for no bound. ``measures``: their places.
+    """
+
+    cuboids: tuple[Levels, ...]
+    orders: tuple[tuple[int, ...], ...]
+    where: str | None = None
+    first: int | None = None
+    end: int | None = None
+    measures: tuple[int, ...] = ()
+    ordering: tuple[Ordering, ...] = ()
+    limit: int = DEFAULT_LIMIT
+    body: Mapping[str, Any] | None = None
+
+    @staticmethod
+    def parse(body: Mapping[str, Any], definition: CubeDefinition) -> Question:
+        """Return the question of a JSON object; CubeError names the field, the value and the remedy."""
+        for name in body:
+            if name not in _FIELDS:
+                raise CubeError("field", name, f"is not known: known are {', '.join(_FIELDS)}")
+        cuboids, orders = _cuboids(body.get("by", []), definition)
+        first = _pane("from", body.get("from"), definition)
+        end = _pane("to", body.get("to"), definition)
+        if first is not None and end is not None and first >= end:
+            raise CubeError("to", body["to"], f"is not after from, {body['from']}: give a later time")
+        return Question(
+            cuboids,
+            orders,
+            _where(body.get("where")),
+            first,
+            end,
+            _measures(body.get("measures"), definition),
+            _ordering(body.get("order"), definition, cuboids),
+            _limit(body.get("limit", DEFAULT_LIMIT)),
+            dict(body),
+        )
+
+
+def _cuboids(given: object, definition: CubeDefinition) -> tuple[tuple[Levels, ...], tuple[tuple[int, ...], ...]]:
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise CubeError("by", given, _BY_REMEDY)
+    several = [list(own) for own in given] if _is_several(given) else [list(given)]
+    found: dict[Levels, tuple[int, ...]] = {}
+    for names in several:
+        found.setdefault(definition.dimensions.cuboid_of(names), definition.dimensions.order_of(names))
+    return tuple(found), tuple(found.values())
+
+
+def _is_several(given: Sequence[object]) -> bool:
+    nested = [isinstance(own, Sequence) and not isinstance(own, str) for own in given]
+    if any(nested) and not all(nested):
+        raise CubeError("by", given, _BY_REMEDY)
+    return any(nested)
+
+
+def _pane(name: str, given: object, definition: CubeDefinition) -> int | None:
+    if given is None:
+        return None
+    if definition.grain_us is None:
+        raise CubeError(name, given, "the cube has no time: leave it out, or define the cube with a time and a grain")
+    time_us = instant_of(name, given)
+    pane, rest = divmod(time_us, definition.grain_us)
+    if rest:
+        near = instant_text(pane * definition.grain_us)
+        remedy = f"is off the grain of {definition.grain_s} s: give a multiple, as {near}"
+        raise CubeError(name, given, remedy)
+    return pane
+
+
+def _where(given: object) -> str | None:
+    if given is None:
+        return None
+    if not isinstance(given, str) or not given.strip():
+        raise CubeError("where", given, "give a predicate over dimensions, as Spark SQL")
+    return given
+
+
+def _measures(given: object, definition: CubeDefinition) -> tuple[int, ...]:
+    if given is None:
+        return tuple(range(len(definition.measures)))
+    names = [folded(measure.name) for measure in definition.measures]
+    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
+        raise CubeError("measures", given, "give a list of names of measures")
+    found = []
+    for name in given:
+        if not isinstance(name, str) or folded(name) not in names:
+            shown = ", ".join(measure.name for measure in definition.measures)
+            raise CubeError("measure", name, f"is not declared: the cube has {shown}")
+        found.append(names.index(folded(name)))
+    return tuple(dict.fromkeys(found))
+
+
+def _ordering(given: object, definition: CubeDefinition, cuboids: Sequence[Levels]) -> tuple[Ordering, ...]:
+    if given is None:
+        return ()
+    remedy = 'give a list of measures or dimensions of the answer, as ["delay DESC", "carrier"]'
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise CubeError("order", given, remedy)
+    dimensions = definition.dimensions
+    grouped = [set(dimensions.columns(cuboid)) for cuboid in cuboids]
+    own = {folded(name) for place, name in enumerate(dimensions.names) if all(place in places for places in grouped)}
+    own |= {folded(measure.name) for measure in definition.measures}
+    found = []
+    for text in given:
+        if not isinstance(text, str):
+            raise CubeError("order", text, remedy)
+        name, _, direction = text.strip().rpartition(" ")
+        if direction.upper() not in ("ASC", "DESC") or not name:
+            name, direction = text.strip(), "ASC"
+        if folded(name.strip()) not in own:
+            raise CubeError("order", text, remedy)
+        found.append(Ordering(folded(name.strip()), direction.upper() == "DESC"))
+    return tuple(found)
+
+
+def _limit(given: object) -> int:
+    if type(given) is not int or not 1 <= given <= LIMIT_MAX:
+        raise CubeError("limit", given, f"give a number of rows from 1 to {LIMIT_MAX:,}")
+    return given

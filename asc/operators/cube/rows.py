@@ -1,0 +1,75 @@
+"""Rows of answers: groups and their measures as JSON has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.frozen import frozen
+from asc.operators.cube.cells import Cells
+from asc.operators.cube.json_values import plain_values
+from asc.operators.cube.keys import Key
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.question import Question
+from asc.spark_types import folded
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of one cuboid, how many groups it has, and how many sums of the rows are NULL for over 38 digits."""
+
+    rows: list[dict[str, Any]]
+    groups: int
+    overflows: int
+
+
+def rows_of(layout: Layout, cells: Cells, columns: Sequence[int], question: Question, most: int) -> Rows:
+    """Return the rows of the cells of one cuboid, ``most`` of them at most.
+
+    ``columns``: the places of the dimensions that it groups by. Cost: measures are computed of the rows alone, but for
+    those by which the question orders.
+    """
+    if not cells.count and not columns:
+        cells = _of_nothing(layout)
+    names = [layout.dimensions[place].sql for place in columns]
+    order = _order(layout, cells, names, question)
+    shown = cells.slice(0, most) if order is None else cells.take(order[:most])
+    groups = [plain_values(key.array()) for key in shown.keys]
+    measures = [layout.measures[place] for place in question.measures]
+    values = [
+        plain_values(own.of(shown.states, layout.slots), is_integer=own.is_integer) if shown.count else []
+        for own in measures
+    ]
+    measured = [own.name for own in measures]
+    by_group = zip(*groups, strict=True) if groups else [()] * shown.count
+    rows = [
+        {"group": dict(zip(names, group, strict=True)), **dict(zip(measured, row, strict=True))}
+        for group, row in zip(by_group, zip(*values, strict=True), strict=True)
+    ]
+    return Rows(rows, cells.count, sum(own.overflows(shown.states, layout.slots) for own in measures))
+
+
+def _of_nothing(layout: Layout) -> Cells:
+    """Return the one cell that the cuboid () has over nothing."""
+    none = frozen(np.zeros(0, dtype=np.int32))
+    states = [slot.state.merge(pa.array([], slot.state.storage), none, 1) for slot in layout.slots]
+    return Cells(frozen(np.zeros(1, dtype=np.int64)), (), tuple(states))
+
+
+def _order(layout: Layout, cells: Cells, names: Sequence[str], question: Question) -> npt.NDArray[np.int64] | None:
+    """Return the order of rows: that of the question, then by group; None for the order of the cells."""
+    if not question.ordering:
+        return None
+    keys = {folded(name): key for name, key in zip(names, cells.keys, strict=True)}
+    measures = {folded(own.name): own for own in layout.measures}
+    digits = []
+    for own in question.ordering:
+        if own.name not in keys:
+            keys[own.name] = Key.of(measures[own.name].of(cells.states, layout.slots))
+        digits.append(-keys[own.name].codes if own.is_descending else keys[own.name].codes)
+    return np.lexsort(digits[::-1])

@@ -1,0 +1,88 @@
+"""Layouts: types and states of a cube over a schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from asc.errors import CubeError
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.layout import Layout
+from asc.schema import Schema
+
+SCHEMA = Schema.from_ddl(
+    "s STRING, i BIGINT, x DOUBLE, price DECIMAL(10,2), ts TIMESTAMP, tags ARRAY<STRING>, b BOOLEAN"
+)
+
+
+def layout(measures: list[str], **others: Any) -> Layout:
+    plain = {"dimensions": [["s"]], "measures": measures, "time": "ts", "grain_s": 60, **others}
+    return Layout.of(CubeDefinition.parse(plain), SCHEMA)
+
+
+def test_measures_share_equal_states() -> None:
+    found = layout(["sum(x)", "avg(x)", "count(x)", "count(*)", "avg(i)", "sum(i) AS total", "min(x)"])
+    kinds = [slot.key for slot in found.slots]
+    assert kinds == [("sum", "x"), ("count", "x"), ("count", None), ("sum", "i"), ("count", "i"), ("min", "x")]
+    assert [own.slots for own in found.measures] == [(0,), (0, 1), (1,), (2,), (3, 4), (3,), (5,)]
+
+
+@pytest.mark.parametrize(
+    ("measure", "kind"),
+    [
+        ("count(tags)", pa.int64()),
+        ("sum(i)", pa.decimal128(38, 0)),
+        ("sum(price)", pa.decimal128(38, 2)),
+        ("sum(x)", pa.float64()),
+        ("avg(i)", pa.float64()),
+        ("avg(price)", pa.decimal128(14, 6)),
+        ("max(b)", pa.bool_()),
+        ("min(ts)", pa.timestamp("us", tz="UTC")),
+        ("sum(i) FILTER (WHERE b)", pa.decimal128(38, 0)),
+        ("count(*) FILTER (WHERE b)", pa.int64()),
+    ],
+)
+def test_the_type_of_an_answer(measure: str, kind: pa.DataType) -> None:
+    assert layout([measure]).measures[0].type == kind
+
+
+def test_what_is_odd_is_told() -> None:
+    found = layout(["sum(i) FILTER (WHERE i > 0 AND i < 0)", "sum(x)"], dimensions=[["x"], ["s"]])
+    assert found.warnings == (
+        "dimension 'x': each different DOUBLE is a group: round it",
+        "measure 'sum(i) FILTER (WHERE i > 0 AND i < 0)': a contradiction: it accepts no record",
+    )
+
+
+def test_operands_are_each_expression_once() -> None:
+    found = layout(["sum(i) FILTER (WHERE b)", "max(i)", "avg(i)", "max(ts)", "count(s)"])
+    names = [operand.sql for operand in found.operands]
+    assert names == ["ts", "s", "CASE WHEN (b) THEN i END", "i"]
+    assert [operand.path is None for operand in found.operands] == [False, False, True, False]
+
+
+def test_a_piece_has_keys_and_states() -> None:
+    found = layout(["avg(x)"], dimensions=[["s"], ["i"]]).piece_schema
+    assert found.names == ["d0", "d1", "s0", "s1"]
+    assert found.field("d1").type == pa.dictionary(pa.int32(), pa.int64())
+
+
+@pytest.mark.parametrize(
+    ("measure", "said"),
+    [
+        ("sum(s)", "measure 'sum(s)': takes numbers, and s is STRING: use count, min or max, or CAST it"),
+        ("avg(ts)", "takes numbers, and ts is TIMESTAMP"),
+        ("sum(b)", "takes numbers, and b is BOOLEAN"),
+        ("max(tags)", "takes values that have an order, and tags is ARRAY<STRING>"),
+        ("sum(dely)", "measure 'sum(dely)': 'dely': unknown column 'dely'"),
+        ("sum(1)", "is the same for every record"),
+        ("sum(i) FILTER (WHERE i)", "measure 'sum(i) FILTER (WHERE i)': 'i': "),
+    ],
+)
+def test_a_measure_of_a_wrong_type_is_refused_in_one_line(measure: str, said: str) -> None:
+    with pytest.raises(CubeError) as caught:
+        layout([measure])
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,45 @@
+"""Roll-up and drill-down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.neighbours import drill_down, roll_up
+from asc.operators.cube.question import Question
+
+DEFINITION = CubeDefinition.parse(
+    {"dimensions": [["origin", "dest"], ["carrier"]], "measures": ["count(*) AS n"], "grain_s": 3_600}
+)
+
+
+def beside(by: list[Any]) -> tuple[list[list[str]], list[list[str]]]:
+    question = Question.parse({"by": by}, DEFINITION)
+    bodies = roll_up(question, DEFINITION.dimensions), drill_down(question, DEFINITION.dimensions)
+    return [body["by"] for body in bodies[0]], [body["by"] for body in bodies[1]]
+
+
+@pytest.mark.parametrize(
+    ("by", "coarser", "finer"),
+    [
+        ([], [], [["origin"], ["carrier"]]),
+        (["carrier"], [[]], [["carrier", "origin"]]),
+        (["dest"], [["origin"]], [["origin", "dest", "carrier"]]),
+        (["carrier", "origin"], [["origin"], ["carrier"]], [["carrier", "origin", "dest"]]),
+        (["origin", "dest", "carrier"], [["origin", "carrier"], ["origin", "dest"]], []),
+        ([["origin"], []], [[]], [["origin", "dest"], ["origin", "carrier"], ["origin"], ["carrier"]]),
+    ],
+)
+def test_a_level_or_a_dimension_is_taken_away_or_added(by: list[Any], coarser: list[Any], finer: list[Any]) -> None:
+    assert beside(by) == (coarser, finer)
+
+
+def test_bodies_keep_what_they_are_about_and_can_be_posted() -> None:
+    kept = {"where": "origin = 'JFK'", "from": "2013-07-10", "to": "2013-07-11", "measures": ["n"]}
+    question = Question.parse({"by": ["carrier"], **kept, "limit": 1, "order": ["carrier"]}, DEFINITION)
+    bodies = [*roll_up(question, DEFINITION.dimensions), *drill_down(question, DEFINITION.dimensions)]
+    assert bodies == [{"by": [], **kept}, {"by": ["carrier", "origin"], **kept}]
+    for body in bodies:
+        Question.parse(body, DEFINITION)

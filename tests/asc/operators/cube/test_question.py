@@ -1,0 +1,79 @@
+"""Bodies of questions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from asc.errors import CubeError
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.question import Ordering, Question
+
+PLAIN = {
+    "dimensions": [["origin", "dest"], ["carrier"]],
+    "measures": ["count(*) AS flights", "sum(delay)"],
+    "grain_s": 3_600,
+}
+DEFINITION = CubeDefinition.parse(PLAIN)
+TIMELESS = CubeDefinition.parse({**PLAIN, "grain_s": None}, needs_time=False)
+
+
+def test_an_empty_body_asks_for_everything() -> None:
+    found = Question.parse({}, DEFINITION)
+    assert (found.cuboids, found.where, found.first, found.end) == (((0, 0),), None, None, None)
+    assert (found.measures, found.ordering, found.limit) == ((0, 1), (), 1_000)
+
+
+def test_a_body_of_everything() -> None:
+    body = {
+        "by": [["carrier", "dest"], [], ["dest", "carrier", "origin"]],
+        "where": "origin = 'JFK'",
+        "from": "2013-07-10T00:00:00Z",
+        "to": "2013-07-11",
+        "measures": ["SUM(delay)", "flights"],
+        "order": ["flights desc", "sum(delay)"],
+        "limit": 10,
+    }
+    found = Question.parse(body, DEFINITION)
+    assert found.cuboids == ((2, 1), (0, 0))
+    assert found.orders == ((1, 0), ())
+    assert found.first is not None
+    assert found.end == found.first + 24
+    assert found.measures == (1, 0)
+    assert found.ordering == (Ordering("flights", is_descending=True), Ordering("sum(delay)", is_descending=False))
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"wher": "a"}, "field 'wher': is not known"),
+        ({"by": "carrier"}, "by 'carrier': give a cuboid"),
+        ({"by": [["carrier"], "dest"]}, "give a cuboid"),
+        ({"by": ["tailnum"]}, "by 'tailnum': is no dimension: name some of origin, dest, carrier"),
+        ({"where": ""}, "where '': give a predicate"),
+        ({"where": 1}, "where 1: give a predicate"),
+        ({"from": "2013-07-10T00:30:00Z"}, "is off the grain of 3600 s: give a multiple, as 2013-07-10T00:00:00Z"),
+        ({"to": "noon"}, "to 'noon': is no time"),
+        ({"from": "2013-07-11", "to": "2013-07-11"}, "to '2013-07-11': is not after from, 2013-07-11"),
+        ({"measures": ["delay"]}, "measure 'delay': is not declared: the cube has flights, sum(delay)"),
+        ({"measures": []}, "measures []: give a list"),
+        ({"order": "flights"}, "order 'flights': give a list"),
+        ({"order": ["delay DESC"]}, "order 'delay DESC': give a list"),
+        ({"by": [["carrier"], []], "order": ["carrier"]}, "order 'carrier': give a list"),
+        ({"order": [1]}, "order 1: give a list"),
+        ({"limit": 0}, "limit 0: give a number of rows from 1 to 100,000"),
+        ({"limit": 100_001}, "limit 100001"),
+        ({"limit": True}, "limit True"),
+    ],
+)
+def test_what_is_no_question_is_refused_in_one_line(body: dict[str, Any], said: str) -> None:
+    with pytest.raises(CubeError) as caught:
+        Question.parse(body, DEFINITION)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_cube_without_a_time_has_no_interval() -> None:
+    with pytest.raises(CubeError, match="the cube has no time: leave it out"):
+        Question.parse({"from": "2013-07-10"}, TIMELESS)
