@@ -1,0 +1,1 @@
+"""``asc cube``: its commands, and what they do."""

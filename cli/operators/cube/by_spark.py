@@ -1,0 +1,74 @@
+"""Cubes over files, by Spark: each task folds its rows, and the driver merges what they made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cli.decoded_rows import SeenRows, decoded_rows
+from cli.decoding import Decoding
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from asc.operators.cube.cube import Cube
+    from asc.operators.cube.definition import CubeDefinition
+    from asc.operators.cube.operand import Operand
+
+_PARTIAL = "pane BIGINT, piece BINARY, counted BIGINT, time BIGINT, too_large BIGINT"
+
+
+def fold_by_spark(cube: Cube, inputs: Sequence[Path], format_name: str, decoding: Decoding, where: str) -> SeenRows:
+    """Fold the rows of the files that ``where`` accepts, and return what was seen of all rows. Errors: AscError."""
+    from pyspark.sql import functions as sf
+
+    from asc.operators.cube.cells import Cells
+    from asc.operators.cube.fold import Folded
+    from asc.operators.cube.piece import Piece
+
+    layout = cube.layout
+    with decoded_rows(inputs, format_name, decoding, app_name="asc-cube", progress="folding") as rows:
+        # By number: mapInArrow does not find a column whose name has a dot.
+        columns = [sf.expr(operand.sql).alias(f"_{place}") for place, operand in enumerate(layout.operands)]
+        read = rows.frame.filter(sf.expr(where)).select(*columns or [sf.lit(None).cast("INT").alias("_0")])
+        fold = folding(cube.definition, decoding.schema.ddl(), decoding.time_zone)
+        partials = read.mapInArrow(fold, _PARTIAL).collect()
+        seen = rows.seen
+    for row in partials:
+        cells = Cells.none(layout)
+        if row["piece"] is not None:
+            cells = Cells.of_piece(layout, Piece.of_bytes(row["pane"], bytes(row["piece"])))
+        cube.add(Folded(cells, row["counted"], row["time"], row["too_large"]))
+    return seen
+
+
+def column_of(operand: Operand) -> str:
+    """Return the name of the column in which a task gets the values of an expression."""
+    return operand.path[0] if operand.path is not None and len(operand.path) == 1 else operand.sql
+
+
+def folding(
+    definition: CubeDefinition, ddl: str, time_zone: str
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return what a task makes of its rows: a row for each piece, and one with what it counted."""
+
+    def fold(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        from asc.operators.cube.cube import Cube
+
+        own = Cube(definition, ddl, time_zone=time_zone)
+        names = list(map(column_of, own.layout.operands))
+        for batch in batches:
+            own.fold(batch.rename_columns(names or batch.schema.names))
+        pieces = list(own.pieces())
+        counts = own.excluded
+        rows = [
+            {"pane": piece.pane, "piece": piece.to_bytes(), "counted": 0, "time": 0, "too_large": 0} for piece in pieces
+        ]
+        rows.append({"pane": 0, "piece": None, "counted": own.counted, **counts})
+        kinds = [("pane", pa.int64()), ("piece", pa.binary()), *((name, pa.int64()) for name in ("counted", *counts))]
+        yield pa.RecordBatch.from_pylist(rows, pa.schema(kinds))
+
+    return fold

@@ -1,0 +1,78 @@
+"""What ``asc cube check`` finds, and how it is printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from broker.visible_text import visible
+from cli.client import Json
+from cli.output import counted, print_json
+from cli.schema_file import read_schema
+
+if TYPE_CHECKING:
+    from asc.operators.cube.operand import Operand
+
+_CUBOIDS_SHOWN = 32
+
+
+def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) -> Json:
+    """Return the normal form of WHERE, the expressions, cuboids and measures of a cube, and warnings.
+
+    AscError where something is refused.
+    """
+    from asc.operators.cube.definition import CubeDefinition
+    from asc.operators.cube.layout import Layout
+    from asc.predicate import normalise
+    from asc.predicate.describe import plain_form
+    from broker.formats.record_attributes import attributes_of
+
+    definition = CubeDefinition.parse(operator)
+    # The record's own attributes are there in every stream.
+    attributes = attributes_of(read_schema(schema_file))
+    found = plain_form(normalise(where, attributes, time_zone=time_zone))
+    layout = Layout.of(definition, attributes, time_zone)
+    dimensions = definition.dimensions
+    by = [[dimensions.names[place] for place in dimensions.columns(cuboid)] for cuboid in dimensions.cuboids()]
+    return {
+        "text": found["text"],
+        "summary": definition.summary(),
+        "expressions": [{"sql": operand.sql, "type": _type(operand)} for operand in layout.operands],
+        "cuboids": by,
+        "measures": [{"name": measure.name, "type": _name(measure.type)} for measure in layout.measures],
+        "warnings": [*found["warnings"], *layout.warnings],
+    }
+
+
+def show_check(found: Json, *, as_json: bool) -> None:
+    """Print what a check found."""
+    if as_json:
+        print_json(found)
+        return
+    click.echo(visible(found["text"], kept="\n"))
+    click.echo("the cube reads")
+    for read in found["expressions"]:
+        click.echo(visible(f"  {read['sql']}  {read['type']}"))
+    click.echo("its measures are")
+    for measure in found["measures"]:
+        click.echo(visible(f"  {measure['name']}  {measure['type']}"))
+    cuboids = found["cuboids"]
+    click.echo(f"it has {counted(len(cuboids), 'cuboid')}")
+    for names in cuboids[:_CUBOIDS_SHOWN]:
+        click.echo(visible(f"  {', '.join(names) or '()'}"))
+    if len(cuboids) > _CUBOIDS_SHOWN:
+        click.echo(f"  and {len(cuboids) - _CUBOIDS_SHOWN:,} more")
+    for warning in found["warnings"]:
+        click.echo(visible(f"warning: {warning}"))
+
+
+def _type(operand: Operand) -> str:
+    return "ANY" if operand.type is None else _name(operand.type)
+
+
+def _name(data_type: object) -> str:
+    from asc.spark_types import ddl_of_type
+
+    return ddl_of_type(data_type)

@@ -1,0 +1,145 @@
+"""``asc cube``: exact roll-ups of records by dimensions and time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from cli.arguments import EXISTING_FILE, config_option, decoding_options_option
+from cli.client import Json
+from cli.command import Command, Group, examples
+from cli.operators.cube.options import definition_options
+from cli.output import json_option
+
+_OPTIONS = '--dimensions "origin > dest, carrier" --measures "count(*) AS flights, sum(arr_delay) AS delay"'
+
+
+@click.group(
+    cls=Group,
+    epilog=examples(
+        f"asc cube check late --schema flights.ddl {_OPTIONS} --time time_hour --grain 1h",
+        f"asc cube run --schema flights.ddl {_OPTIONS} --by carrier flights.csv.gz",
+    ),
+)
+def cube() -> None:
+    """Exact roll-ups of records by dimensions and time.
+
+    A cube groups the records that it accepts by dimensions, in panes of event time, and answers for any of its cuboids:
+    a level of each dimension.
+    """
+
+
+@cube.command(
+    cls=Command,
+    epilog=examples(
+        f"asc cube check late --schema flights.ddl {_OPTIONS} --time time_hour --grain 1h",
+        'asc cube check late --schema flights.ddl --dimensions "year(time_hour), (arr_delay > 60)" '
+        '--measures "count(*), avg(arr_delay)" --time time_hour --grain 15min --where "arr_delay > 0"',
+    ),
+)
+@click.argument("query_id", metavar="ID")
+@definition_options
+@click.option(
+    "--schema",
+    "schema_file",
+    type=EXISTING_FILE,
+    required=True,
+    help="The stream's schema: Spark DDL, or the JSON of a Spark StructType.",
+)
+@click.option("--time-zone", help="The time zone that TIMESTAMP literals are read in, else UTC.")
+@json_option
+def check(
+    *, query_id: str, where: str, operator: Json, schema_file: Path, time_zone: str | None, as_json: bool
+) -> None:
+    """Check a cube without a daemon: its cuboids, its expressions and warnings.
+
+    Needs no Kafka and no Java. The time is by default that of the record.
+    """
+    from broker.queries.query import check_id
+    from cli.operators.cube.check import checked_cube, show_check
+
+    check_id(query_id)
+    show_check(checked_cube(where, operator, schema_file, time_zone or "UTC"), as_json=as_json)
+
+
+@cube.command(
+    cls=Command,
+    epilog=examples(
+        'asc cube run --schema flights.ddl --dimensions carrier --measures "count(*)" flights.csv',
+        f"asc cube run --schema flights.ddl {_OPTIONS} --by carrier --total flights.csv.gz",
+        f"asc cube run --schema flights.ddl {_OPTIONS} --time time_hour --grain 1h --from 2013-07-10 --to 2013-07-11 "
+        '--order "flights DESC" --limit 10 flights.parquet',
+        f"asc cube run --config asc.toml --stream flights {_OPTIONS} --where \"origin = 'JFK'\" --json flights.ndjson",
+    ),
+)
+@definition_options
+@click.option(
+    "--by",
+    "cuboids",
+    metavar="NAMES",
+    multiple=True,
+    help="The dimensions to group by, separated by commas; repeatable. By default all of them.",
+)
+@click.option("--total", is_flag=True, help="Add the row of all records together.")
+@click.option("--from", "begin", metavar="TIME", help="The beginning of the interval, on the grain, as 2013-07-10.")
+@click.option("--to", "end", metavar="TIME", help="The exclusive end of the interval, on the grain.")
+@click.option("--order", metavar="NAMES", help="Measures or dimensions to order by, as 'flights DESC, carrier'.")
+@click.option("--limit", type=int, metavar="N", help="The most rows; 1,000 unless told.")
+@click.option(
+    "--schema",
+    "schema_file",
+    type=EXISTING_FILE,
+    help="The rows' schema: Spark DDL, or the JSON of a Spark StructType.",
+)
+@config_option("The daemon's configuration: schema, decoding options and time zone are those of its --stream.")
+@click.option("--stream", help="The stream of --config; needed where there are several.")
+@decoding_options_option
+@click.option("--time-zone", help="Time zone of the rows and of TIMESTAMP literals; that of --config, or UTC.")
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@json_option
+def run(
+    *,
+    where: str,
+    operator: Json,
+    cuboids: Sequence[str],
+    total: bool,
+    begin: str | None,
+    end: str | None,
+    order: str | None,
+    limit: int | None,
+    schema_file: Path | None,
+    config_file: Path | None,
+    stream: str | None,
+    options: dict[str, str],
+    time_zone: str | None,
+    inputs: Sequence[Path],
+    as_json: bool,
+) -> None:
+    """Roll files of records up by a cube, and print what it answers.
+
+    Needs no Kafka and no daemon. INPUT is CSV with a header, NDJSON or Parquet, by the end of its name. Without --time
+    and --grain all records are in one pane.
+
+    In the table, a dimension that is rolled up is empty, and NULL is NULL. Where all expressions are plain columns and
+    all values are plainly written, the rows are read without Spark; else Spark is started, and the reason is said.
+    """
+    if ("time" in operator) != ("grain_s" in operator):
+        raise click.UsageError("give --time and --grain together, or neither: then all records are in one pane")
+    from cli.decoding import decoding_of
+    from cli.match_inputs import format_of
+    from cli.operators.cube.run import question_of, run_cube, show_rolled
+
+    format_name = format_of(inputs)
+    decoding = decoding_of(
+        format_name,
+        schema_file=schema_file,
+        config_file=config_file,
+        stream=stream,
+        options=options,
+        time_zone=time_zone,
+    )
+    question = question_of(operator, cuboids, total=total, begin=begin, end=end, order=order, limit=limit)
+    rolled = run_cube(inputs, format_name, decoding, operator=operator, where=where, question=question)
+    show_rolled(rolled, as_json=as_json)

@@ -1,0 +1,85 @@
+"""The options that define a cube, and their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import wraps
+from typing import Any
+
+import click
+
+from cli.arguments import with_options
+from cli.client import Json
+from cli.duration import Duration
+
+_OPENING, _CLOSING = ("(", "["), (")", "]")
+
+
+def definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--where`` and the options of the operator: the command's ``where`` and ``operator``."""
+
+    @wraps(command)
+    def with_operator(
+        *, where: str | None, dimensions: str, measures: str, time: str | None, grain: float | None, **others: Any
+    ) -> Any:
+        operator: Json = {
+            "name": "cube",
+            "dimensions": [divided(hierarchy, ">") for hierarchy in divided(dimensions, ",")],
+            "measures": divided(measures, ","),
+            "time": time,
+            "grain_s": grain,
+        }
+        given = {name: value for name, value in operator.items() if value is not None}
+        return command(where=where or "true", operator=given, **others)
+
+    options = (
+        click.option(
+            "--dimensions",
+            default="",
+            metavar="SQL",
+            help="The dimensions, separated by commas, each with its levels from coarse to fine: "
+            "'origin > dest, carrier'. A comparison stands in parentheses.",
+        ),
+        click.option(
+            "--measures",
+            required=True,
+            metavar="SQL",
+            help="The measures, separated by commas: count, sum, avg, min or max, with FILTER and AS, as "
+            "'count(*) AS flights, sum(delay) FILTER (WHERE delay > 0) AS late'.",
+        ),
+        click.option("--time", metavar="SQL", help="The time of a record, a TIMESTAMP."),
+        click.option("--grain", type=Duration(), metavar="TIME", help="The length of a pane, as 15min, 1h or 1d."),
+        click.option("--where", metavar="SQL", help="A predicate over the records; by default all of them."),
+    )
+    return with_options(with_operator, options)
+
+
+def divided(text: str, separator: str) -> list[str]:
+    """Return the parts of a text of Spark SQL between separators outside of brackets and quotes; none of a blank one.
+
+    PredicateError for a text that cannot be read.
+
+    >>> divided("origin > dest, concat(carrier, ','), (a > b)", ",")
+    ['origin > dest', "concat(carrier, ',')", '(a > b)']
+    >>> divided("origin > dest", ">"), divided(" ", ",")
+    (['origin', 'dest'], [])
+    """
+    # Imported where a text is given: the tokenizer loads sqlglot.
+    from asc.predicate.syntax import Source
+    from asc.predicate.tokens import tokens_of
+
+    if not text.strip():
+        return []
+    kinds: Collection[str] = (*_OPENING, *_CLOSING, separator)
+    parts, start, depth = [], 0, 0
+    for token in tokens_of(Source(text)):
+        if token.kind not in kinds:
+            continue
+        if token.kind in _OPENING:
+            depth += 1
+        elif token.kind in _CLOSING:
+            depth -= 1
+        elif depth == 0:
+            parts.append(text[start : token.start].strip())
+            start = token.end
+    return [*parts, text[start:].strip()]

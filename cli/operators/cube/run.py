@@ -1,0 +1,235 @@
+"""What ``asc cube run`` does: files of records rolled up, and the answer printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.client import Json
+from cli.decoding import Decoding
+from cli.input_files import check_line_lengths
+from cli.match_inputs import check_columns
+from cli.operators.cube.options import divided
+from cli.output import counted, print_json, print_table
+
+if TYPE_CHECKING:
+    from asc.operators.cube.cube import Cube
+    from asc.operators.cube.layout import Layout
+    from asc.predicate import Predicate
+
+_RECORDS_A_CELL = 2
+"""The records of a cell below which a cube is hardly smaller than its records."""
+_FEWEST_CELLS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Rolled:
+    """A cube over files, the answer to a question, and the rows by what became of them.
+
+    ``size_bytes``: of its pieces, as they would be stored.
+    """
+
+    answer: Mapping[str, Any]
+    cells: int
+    size_bytes: int
+    rows: int
+    counted: int
+    excluded: Mapping[str, int]
+    engine: str
+    undecodable: int = 0
+    first_undecodable: str | None = None
+
+
+def question_of(
+    operator: Json,
+    cuboids: Sequence[str],
+    *,
+    total: bool,
+    begin: str | None,
+    end: str | None,
+    order: str | None,
+    limit: int | None,
+) -> Json:
+    """Return the body of a question, from the options of the command."""
+    everything = [[level for hierarchy in operator["dimensions"] for level in hierarchy]]
+    given = {
+        "by": [*([divided(names, ",") for names in cuboids] or everything), *([[]] if total else [])],
+        "from": begin,
+        "to": end,
+        "order": None if order is None else divided(order, ","),
+        "limit": limit,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def run_cube(
+    inputs: Sequence[Path], format_name: str, decoding: Decoding, *, operator: Json, where: str, question: Json
+) -> Rolled:
+    """Roll up the rows of the files, all of that format, that ``where`` accepts, and ask the cube.
+
+    Spark is started where it has to compute something or to decode; everything is checked before. Errors: AscError.
+    """
+    from asc.operators.cube.cube import Cube
+    from asc.operators.cube.definition import CubeDefinition
+    from asc.operators.cube.question import Question
+    from asc.predicate import normalise
+    from cli.plain_rows import DoubtError
+
+    definition = CubeDefinition.parse(operator, needs_time=False)
+    Question.parse(question, definition)
+    cube = Cube(definition, decoding.schema, time_zone=decoding.time_zone)
+    predicate = normalise(where, decoding.schema, time_zone=decoding.time_zone)
+    check_columns(inputs, format_name, decoding.schema, decoding.options)
+    for warning in (*predicate.warnings, *cube.layout.warnings):
+        click.echo(f"warning: {warning}", err=True)
+    why = why_spark(cube.layout, predicate)
+    if why is None:
+        try:
+            rows = _fold_plainly(cube, inputs, format_name, decoding, predicate)
+            return _rolled(cube, question, rows, "arrow")
+        except DoubtError as doubt:
+            why = str(doubt)
+    if format_name != "parquet":
+        check_line_lengths(inputs)
+    click.echo(f"starting Spark: {why}", err=True)
+    from cli.operators.cube.by_spark import fold_by_spark
+
+    # A new one: the one before may hold rows of files that were read until there was a doubt.
+    cube = Cube(definition, decoding.schema, time_zone=decoding.time_zone)
+    found = fold_by_spark(cube, inputs, format_name, decoding, where)
+    rolled = _rolled(cube, question, found.rows, "spark")
+    return replace(rolled, undecodable=found.undecodable, first_undecodable=found.first_undecodable)
+
+
+def _rolled(cube: Cube, question: Json, rows: int, engine: str) -> Rolled:
+    size_bytes = sum(len(piece.to_bytes()) for piece in cube.pieces())
+    return Rolled(cube.query(question), cube.cells.count, size_bytes, rows, cube.counted, cube.excluded, engine)
+
+
+def why_spark(layout: Layout, predicate: Predicate) -> str | None:
+    """Return why a cube cannot be folded without Spark: what it has Spark compute; None where it can be."""
+    import pyarrow as pa
+
+    from asc.predicate import normalise
+
+    for attribute in predicate.p_attributes:
+        if attribute.is_computed:
+            return f"WHERE has Spark compute {attribute.as_written}"
+    for operand in layout.operands:
+        if operand.where is not None:
+            for attribute in normalise(operand.where, layout.schema, time_zone=layout.time_zone).p_attributes:
+                if attribute.is_computed:
+                    return f"FILTER has Spark compute {attribute.as_written}"
+        plain = operand if operand.where is None else operand.argument
+        if plain is not None and plain.path is None:
+            return f"the cube has Spark compute {plain.sql}"
+        if plain is not None and (plain.type is None or pa.types.is_nested(plain.type)):
+            return f"Spark alone reads {plain.sql}"
+    return None
+
+
+def _fold_plainly(
+    cube: Cube, inputs: Sequence[Path], format_name: str, decoding: Decoding, predicate: Predicate
+) -> int:
+    """Fold the rows of the files that a predicate accepts, and return how many rows there are.
+
+    DoubtError where Spark alone knows what a row is.
+    """
+    from tqdm import tqdm
+
+    from asc.matcher import Matcher
+    from asc.operators.cube.columns import Columns
+    from asc.operators.cube.fold import folded
+    from cli.plain_rows import plain_tables
+
+    matcher = Matcher(decoding.schema, {"where": predicate.text}, time_zone=decoding.time_zone)
+    needed = _needed(cube.layout, predicate)
+    rows, done, total = 0, 0, sum(path.stat().st_size for path in inputs)
+    with tqdm(total=total, unit="B", unit_scale=True, desc="folding", disable=None) as bar:
+
+        def advance(read: int) -> None:
+            bar.update(done + read - bar.n)
+
+        for path in inputs:
+            for table in plain_tables(path, format_name, decoding, needed, advance):
+                accepted = None if predicate.match_all else matcher.match(table)["row"].to_numpy().astype("int64")
+                columns = Columns(table, decoding.schema, decoding.time_zone)
+                cube.add(folded(cube.layout, columns, accepted))
+                rows += table.num_rows
+            done += path.stat().st_size
+    return rows
+
+
+def _needed(layout: Layout, predicate: Predicate) -> set[str]:
+    """Return the columns whose values a cube and a predicate read."""
+    from asc.predicate import normalise
+
+    paths = set(predicate.columns)
+    for operand in layout.operands:
+        paths |= {own.path for own in (operand, operand.argument) if own is not None and own.path is not None}
+        if operand.where is not None:
+            paths |= normalise(operand.where, layout.schema, time_zone=layout.time_zone).columns
+    return {path[0] for path in paths}
+
+
+def show_rolled(rolled: Rolled, *, as_json: bool) -> None:
+    """Print an answer as a table, or all that is known as JSON; CommandError where no row could be decoded."""
+    from cli.failure import CommandError
+
+    nothing_decoded = 0 < rolled.rows == rolled.undecodable
+    if rolled.undecodable and not nothing_decoded:
+        rows = counted(rolled.undecodable, "row")
+        click.echo(f"warning: {rows} cannot be decoded, excluded; the first: {rolled.first_undecodable}", err=True)
+    if rolled.cells > max(_FEWEST_CELLS, rolled.counted / _RECORDS_A_CELL):
+        click.echo(f"warning: {rolled.cells:,} cells of {rolled.counted:,} records: group by less, or round", err=True)
+    if nothing_decoded:
+        remedy = f"the first: {rolled.first_undecodable}; name the stream's options with --config or --option"
+        raise CommandError("none could be decoded, rows", rolled.rows, remedy)
+    if as_json:
+        counts = {"read": rolled.rows, "counted": rolled.counted, "undecodable": rolled.undecodable}
+        records = {**counts, **rolled.excluded}
+        print_json(
+            {
+                **rolled.answer,
+                "cells": rolled.cells,
+                "bytes": rolled.size_bytes,
+                "records": records,
+                "engine": rolled.engine,
+            }
+        )
+        return
+    _print_rows(rolled.answer["rows"])
+    shown, groups = len(rolled.answer["rows"]), rolled.answer["groups"]
+    cut = f", the first {shown:,} shown" if shown < groups else ""
+    how = " (without Spark)" if rolled.engine == "arrow" else ""
+    left_out = "".join(f", {count:,} without a usable {name}" for name, count in _told(rolled.excluded).items())
+    click.echo(
+        f"{counted(rolled.rows, 'row')} read, {rolled.counted:,} counted{left_out}, {counted(rolled.cells, 'cell')}, "
+        f"{counted(groups, 'group')}{cut}{how}"
+    )
+
+
+def _told(excluded: Mapping[str, int]) -> dict[str, int]:
+    words = {"time": "time", "too_large": "key"}
+    return {words[name]: count for name, count in excluded.items() if count}
+
+
+def _print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print rows in columns: dimensions, then measures."""
+    names = list(dict.fromkeys(name for row in rows for name in row["group"]))
+    measures = [name for name in rows[0] if name != "group"] if rows else []
+    table = [
+        [*(_shown(row["group"], name) for name in names), *(_shown(row, name) for name in measures)] for row in rows
+    ]
+    print_table([*names, *measures], table)
+
+
+def _shown(values: Mapping[str, Any], name: str) -> object:
+    """Return a value as a table has it: NULL spelled out, and nothing where there is none."""
+    if name not in values:
+        return ""
+    return "NULL" if values[name] is None else values[name]

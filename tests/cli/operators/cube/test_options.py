@@ -1,0 +1,62 @@
+"""The texts of cubes on the command line."""
+
+from __future__ import annotations
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from asc.errors import PredicateError
+from cli.client import Json
+from cli.operators.cube.options import definition_options, divided
+
+
+@pytest.mark.parametrize(
+    ("text", "separator", "expected"),
+    [
+        ("", ",", []),
+        ("  ", ">", []),
+        ("a", ",", ["a"]),
+        ("origin > dest, carrier", ",", ["origin > dest", "carrier"]),
+        ("origin > dest>tail", ">", ["origin", "dest", "tail"]),
+        ("(a > b) > c", ">", ["(a > b)", "c"]),
+        ("a >= b", ">", ["a >= b"]),
+        ("concat(a, ','), m['x,y'], `odd, name`", ",", ["concat(a, ',')", "m['x,y']", "`odd, name`"]),
+        ("'a > b' > c", ">", ["'a > b'", "c"]),
+        ("a,,b", ",", ["a", "", "b"]),
+        ("count(*), sum(x) FILTER (WHERE y > 0) AS n", ",", ["count(*)", "sum(x) FILTER (WHERE y > 0) AS n"]),
+    ],
+)
+def test_a_text_is_divided_outside_of_brackets_and_quotes(text: str, separator: str, expected: list[str]) -> None:
+    assert divided(text, separator) == expected
+
+
+def test_what_cannot_be_read_is_refused() -> None:
+    with pytest.raises(PredicateError, match="is a quote or a comment left open"):
+        divided("a, 'b", ",")
+
+
+def test_the_options_are_the_body_of_an_operator() -> None:
+    given: list[tuple[str, Json]] = []
+
+    @click.command
+    @definition_options
+    def command(*, where: str, operator: Json) -> None:
+        given.append((where, operator))
+
+    options = ["--dimensions", "a > b, c", "--measures", "count(*) AS n, sum(x)", "--time", "ts", "--grain", "15min"]
+    assert CliRunner().invoke(command, [*options, "--where", "x > 0"]).exit_code == 0
+    assert CliRunner().invoke(command, ["--measures", "count(*)"]).exit_code == 0
+    assert given == [
+        (
+            "x > 0",
+            {
+                "name": "cube",
+                "dimensions": [["a", "b"], ["c"]],
+                "measures": ["count(*) AS n", "sum(x)"],
+                "time": "ts",
+                "grain_s": 900,
+            },
+        ),
+        ("true", {"name": "cube", "dimensions": [], "measures": ["count(*)"]}),
+    ]
