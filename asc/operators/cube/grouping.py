@@ -16,6 +16,8 @@ _KEYS_MOST = 2**62
 _DIRECT_LEAST = 1 << 16
 """The keys that there may be for which a table of all of them is worth while, however few rows there are."""
 _SLOTS_A_ROW = 2
+_PROBES_A_ROW, _PROBES_LEAST = 16, 4_096
+"""The probes of a hash table, beside those of a free slot at once, that rows may take; most rows take less than one."""
 _CODES_MOST = 2**31 - 1
 """The most codes of one digit."""
 
@@ -42,6 +44,7 @@ class Grouping:
 
         A digit is int32[n], not writeable, with its radix. Without any digit all rows are one cell. Cost: a pass a
         digit; then a table of all keys that there may be where these are few, else a hash table and a sort of cells.
+        Where keys are chosen to meet in that table, a sort of the rows.
         """
         keys = np.zeros(len(rows), dtype=np.int64)
         radix = 1
@@ -80,13 +83,21 @@ def _by_table(keys: npt.NDArray[np.int64], radix: int) -> Grouping:
 def _by_hash(keys: npt.NDArray[np.int64], radix: int) -> Grouping:
     bits = max(1, (_SLOTS_A_ROW * len(keys) - 1).bit_length())
     cells, firsts = np.empty(len(keys), dtype=np.int32), np.empty(len(keys), dtype=np.int32)
-    count = hash_keys(keys, np.zeros(1 << bits, dtype=np.int32), 64 - bits, cells, firsts)
+    probes = _PROBES_A_ROW * len(keys) + _PROBES_LEAST
+    count = hash_keys(keys, np.zeros(1 << bits, dtype=np.int32), probes, cells, firsts)
+    if count < 0:
+        return _by_sort(keys)
     firsts = firsts[:count]
     order = _sorted_order(frozen(keys[firsts]), radix)
     ranks = np.empty(count, dtype=np.int32)
     ranks[order] = np.arange(count, dtype=np.int32)
     renumber(cells, frozen(ranks))
     return Grouping(frozen(cells), frozen(firsts[order]))
+
+
+def _by_sort(keys: npt.NDArray[np.int64]) -> Grouping:
+    _, firsts, cells = np.unique(keys, return_index=True, return_inverse=True)
+    return Grouping(frozen(cells.astype(np.int32)), frozen(firsts.astype(np.int32)))
 
 
 def _sorted_order(keys: npt.NDArray[np.int64], radix: int) -> npt.NDArray[np.int32]:

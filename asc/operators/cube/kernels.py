@@ -10,8 +10,8 @@ from asc.compiled import compiled
 
 Array = Any
 
-_FACTOR = np.uint64(0x9E37_79B9_7F4A_7C15)
-"""The golden ratio in 64 bits: a product with it spreads neighbours over a table."""
+_FACTOR_1, _FACTOR_2 = np.uint64(0xBF58_476D_1CE4_E5B9), np.uint64(0x94D0_49BB_1331_11EB)
+"""Those of the finaliser of SplitMix64, which mixes all bits of a key into each other."""
 
 DIGIT_BITS = 11
 """The bits that one pass of a sort looks at."""
@@ -41,17 +41,24 @@ def rank(keys: Array, ranks: Array, cells: Array, firsts: Array) -> None:
 
 
 @compiled
-def hash_keys(keys: Array, slots: Array, shift: int, cells: Array, firsts: Array) -> int:
-    """Number the different keys as they come; return how many there are.
+def hash_keys(keys: Array, slots: Array, probes_max: int, cells: Array, firsts: Array) -> int:
+    """Number the different keys as they come; return how many there are, or -1 where it takes too many probes.
 
     ``slots`` int32[2**n] of zeros, at least twice as many as keys, is a table of open addressing: a number and 1.
-    ``shift`` is 64 - n. ``firsts`` int32[keys] gets the first row of each number.
+    ``probes_max`` bounds the slots looked at beyond the first one of each key, for keys can be chosen that all begin at
+    one slot. ``firsts`` int32[keys] gets the first row of each number.
     """
-    count = 0
+    count, probes = 0, 0
     last = slots.size - 1
+    shift = 64
+    while slots.size >> (64 - shift) > 1:
+        shift -= 1
     for i in range(keys.size):
         key = keys[i]
-        place = np.int64((np.uint64(key) * _FACTOR) >> np.uint64(shift))
+        mixed = np.uint64(key)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * _FACTOR_1
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * _FACTOR_2
+        place = np.int64((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(shift))
         while True:
             number = slots[place]
             if number == 0:
@@ -63,6 +70,9 @@ def hash_keys(keys: Array, slots: Array, shift: int, cells: Array, firsts: Array
             if keys[firsts[number - 1]] == key:
                 cells[i] = number - 1
                 break
+            probes += 1
+            if probes > probes_max:
+                return -1
             place = (place + 1) & last
     return count
 
