@@ -65,7 +65,7 @@ class CubeDefinition:
         if needs_time and time is None:
             time = DEFAULT_TIME
         if grain_s is not None or time is not None:
-            grain_s = _grain(grain_s)
+            grain_s = checked_grain_s(grain_s)
             time = _expression("time", DEFAULT_TIME if time is None else time)
         dimensions = _dimensions(plain.get("dimensions", []))
         return cls(dimensions, _measures(plain.get("measures"), dimensions), time, grain_s)
@@ -147,7 +147,8 @@ def _measures(given: object, dimensions: Dimensions) -> tuple[Measure, ...]:
     return found
 
 
-def _grain(given: object) -> int:
+def checked_grain_s(given: object) -> int:
+    """Return the length of a pane; CubeError where it divides neither an hour nor, in whole hours, a day."""
     if isinstance(given, float) and given.is_integer():
         given = int(given)
     if type(given) is not int or given < 1:

@@ -86,7 +86,7 @@ def check(
 @click.option("--from", "begin", metavar="TIME", help="The beginning of the interval, on the grain, as 2013-07-10.")
 @click.option("--to", "end", metavar="TIME", help="The exclusive end of the interval, on the grain.")
 @click.option("--order", metavar="NAMES", help="Measures or dimensions to order by, as 'flights DESC, carrier'.")
-@click.option("--limit", type=int, metavar="N", help="The most rows; 1,000 unless told.")
+@click.option("--limit", type=int, metavar="N", help="The most rows; by default 1,000.")
 @click.option(
     "--schema",
     "schema_file",

@@ -15,6 +15,23 @@ from cli.duration import Duration
 _OPENING, _CLOSING = ("(", "["), (")", "]")
 
 
+class _Grain(Duration):
+    """The length of a pane: a time that divides an hour, or whole hours that divide a day."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds of a text."""
+        # Imported where a grain is given, for a command that has none need not load the definition.
+        from asc.errors import CubeError
+        from asc.operators.cube.definition import checked_grain_s
+
+        seconds = super().convert(value, param, ctx)
+        try:
+            return checked_grain_s(seconds)
+        except CubeError:
+            remedy = "write a time that divides an hour, or whole hours that divide 24, as 1min, 15min, 1h or 1d"
+            self.fail(f"{value!r} is no grain: {remedy}", param, ctx)
+
+
 def definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--where`` and the options of the operator: the command's ``where`` and ``operator``."""
 
@@ -48,7 +65,7 @@ def definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "'count(*) AS flights, sum(delay) FILTER (WHERE delay > 0) AS late'.",
         ),
         click.option("--time", metavar="SQL", help="The time of a record, a TIMESTAMP."),
-        click.option("--grain", type=Duration(), metavar="TIME", help="The length of a pane, as 15min, 1h or 1d."),
+        click.option("--grain", type=_Grain(), metavar="TIME", help="The length of a pane, as 15min, 1h or 1d."),
         click.option("--where", metavar="SQL", help="A predicate over the records; by default all of them."),
     )
     return with_options(with_operator, options)
