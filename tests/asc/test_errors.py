@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asc.errors import AscError, PredicateError
+from asc.errors import _VALUE_CHARS, AscError, PredicateError
 
 
 def test_one_line_whatever_the_value() -> None:
@@ -50,6 +50,10 @@ def test_of_a_long_value_the_beginning_is_shown() -> None:
     assert text.startswith("unknown query 'xxx")
     assert text.endswith("xxx...: known are a, b")
     assert len(text) < 500
+    # Quotes and the blank before them count with the value.
+    shown = "x" * (_VALUE_CHARS - 3)
+    assert str(AscError("query", shown, "known are a, b")) == f"query '{shown}': known are a, b"
+    assert "...: known" in str(AscError("query", shown + "x", "known are a, b"))
 
 
 def test_a_message_is_one_line_of_500_characters_whatever_it_is_made_of() -> None:

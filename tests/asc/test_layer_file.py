@@ -181,12 +181,20 @@ def test_a_matcher_takes_files(tmp_path: Path) -> None:
         assert matcher.match(rows).to_pylist() == [{"row": 0, "query": "in"}]
 
 
-@pytest.mark.parametrize(("name", "bound"), [("z.ndjson", "_LINE"), ("z.csv", "_LINE"), ("z.geojson.gz", "_DOCUMENT")])
+@pytest.mark.parametrize(
+    ("name", "bound"),
+    [("z.ndjson", "_LINE_CHARS_MAX"), ("z.csv", "_LINE_CHARS_MAX"), ("z.geojson.gz", "_DOCUMENT_CHARS_MAX")],
+)
 def test_what_is_too_long_is_refused_before_it_is_read_whole(
     name: str, bound: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"asc.layer_file.{bound}_CHARS_MAX", 100)
+    monkeypatch.setattr(f"asc.layer_file.{bound}", 100)
     path, text = tmp_path / name, ("wkt,id\n" if name == "z.csv" else "") + "1" * 101
     path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
     with pytest.raises(ShapeError, match=rf"^file of shapes '{name}': has more than 100 characters"):
         list(file_rows(path, Rules()))
+    # At the bound it is read, and is no shape.
+    monkeypatch.setattr(f"asc.layer_file.{bound}", 101)
+    with pytest.raises(ShapeError) as caught:
+        list(file_rows(path, Rules()))
+    assert "has more than" not in str(caught.value)

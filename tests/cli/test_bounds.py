@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -69,11 +70,78 @@ def test_every_maximum_is_on_the_page_or_bounds_no_input() -> None:
     assert {*named_maximum()} - {bound.place for bound in ROWS} == NO_INPUT
 
 
+@cache
+def module_of(path: str) -> ast.Module:
+    return ast.parse((ROOT / path).read_text(encoding="utf-8"))
+
+
+def reached(path: str, test: str) -> Iterator[ast.stmt]:
+    """Yield the statements of a module that a test is made of: its own, and constants, fixtures and functions in it."""
+    statements = {name: own for own in module_of(path).body for name in _defined(own)}
+    names, seen = [test], set[int]()
+    while names:
+        statement = statements.get(names.pop())
+        if statement is not None and id(statement) not in seen:
+            seen.add(id(statement))
+            yield statement
+            for node in ast.walk(statement):
+                names += [node.id] if isinstance(node, ast.Name) else [node.arg] if isinstance(node, ast.arg) else []
+
+
+def _defined(statement: ast.stmt) -> list[str]:
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [statement.name]
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", statement)]
+    return [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+
+
+def numbers(node: ast.AST) -> Iterator[float]:
+    """Yield the numbers of an expression, shifts and products worked out, and those in its texts."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Constant) and type(part.value) in (int, float):
+            yield part.value
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield from (float(digits.replace(",", "")) for digits in re.findall(r"\d[\d,]{0,20}(?:\.\d+)?", part.value))
+        elif isinstance(part, ast.BinOp) and isinstance(part.op, ast.LShift | ast.Mult):
+            left, right = part.left, part.right
+            values = [side.value for side in (left, right) if isinstance(side, ast.Constant)]
+            match values:
+                case [int(first), int(second)]:
+                    yield first << second if isinstance(part.op, ast.LShift) else first * second
+
+
+def meets(bound: Bound) -> bool:
+    """Return whether the source of a bound's test has the name of the bound, its key, or its value or one beyond."""
+    path, _, name = bound.test.partition("::")
+    own = list(reached(path, name))
+    text = "\n".join(map(ast.unparse, own))
+    key = (bound.key or "").rpartition(".options.")[2] if ".options." in (bound.key or "") else bound.key
+    names = [re.split("[:.]", bound.place)[-1], *([key.rpartition(".")[2] if key == bound.key else key] if key else [])]
+    if any(re.search(rf"\b{re.escape(word)}\b", text) for word in names):
+        return True
+    # A small number is in every test.
+    found = {number for statement in own for number in numbers(statement)}
+    return bound.value > _TELLING and not found.isdisjoint((bound.value, bound.value + 1))
+
+
+_TELLING = 16
+"""A value up to this is no sign that a test meets it: the test has the bound's name then."""
+
+
 @pytest.mark.parametrize("bound", ROWS, ids=lambda bound: bound.place)
 def test_a_bound_has_a_value_and_a_test_that_meets_it(bound: Bound) -> None:
     assert bound.value > 0
     path, _, name = bound.test.partition("::")
-    assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8")
+    assert name in {name for own in module_of(path).body for name in _defined(own)}, f"{bound.test}: is not there"
+    assert meets(bound), f"{bound.place}: {bound.test} has neither its name nor its key nor {bound.value:g}"
+
+
+def test_a_test_without_the_bound_does_not_meet_it() -> None:
+    def of(test: str) -> Bound:
+        return Bound("a file", "cli.whole_file:QUERIES_BYTES_MAX", "bytes", "", f"tests/cli/test_whole_file.py::{test}")
+
+    assert meets(of("test_the_files_of_a_folder_are_bounded_together"))
+    assert not meets(of("test_lines_of_other_systems_are_lines"))
 
 
 def test_a_measure_is_on_the_page_once() -> None:

@@ -160,6 +160,22 @@ def test_files_that_are_odd_are_read_and_refused_as_row_by_row(
     assert at_once(path, target, None) == one_by_one(path, target, None)
 
 
+def test_a_field_that_does_not_end_is_held_as_long_as_the_limit_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_batches, "_OPEN_BYTES_MAX", 30)
+    read = iter([b'a,"' + b"x" * 7, *[b"x" * 10] * 9])
+    assert len(next(csv_batches._whole(read, waits=True))) == 30
+    assert len(list(read)) == 7
+
+
+def test_a_field_is_as_long_as_the_limit_and_no_longer(tmp_path: Path) -> None:
+    path, target = tmp_path / "rows.csv", Target("json", SCHEMA)
+    for beyond in (0, 1):
+        path.write_bytes(b"s,i\n" + b"x" * (csv_batches._FIELD_BYTES_MAX + beyond) + b",1\n")
+        records, trouble = at_once(path, target, None)
+        assert (records, trouble) == one_by_one(path, target, None)
+        assert (len(records), trouble is None) == (1 - beyond, not beyond)
+
+
 @pytest.mark.parametrize("content", [b"i,s\n1,a\n2,b\n3,\xff\n4,d\n", b"i,s\n1,a\n2,b\n3,\xf0\x9f\x98"])
 def test_text_that_is_none_is_told_after_the_rows_before_it(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "rows.csv"

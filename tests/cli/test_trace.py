@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import Result
 
+from cli.trace import _DEEPEST
+
 if TYPE_CHECKING:
     from conftest import Asc
 
@@ -156,9 +158,13 @@ def test_what_is_no_tuple_is_told_in_a_line(
 
 
 def test_a_tuple_may_be_nested(run: Callable[..., Result]) -> None:
-    given = '{"a": ' + "[" * 99 + "]" * 99 + "}"
+    levels = _DEEPEST - 1
+    given = '{"a": ' + "[" * levels + "]" * levels + "}"
     told = run("trace", "--tuple", given, "--server", "http://127.0.0.1:9")
     assert (told.exit_code, "no daemon answers" in told.stderr) == (1, True)
+    deeper = given.replace("[]", "[[]]")
+    told = run("trace", "--tuple", deeper, "--server", "http://127.0.0.1:9")
+    assert (told.exit_code, f"nested in more than {_DEEPEST} levels" in told.stderr) == (2, True)
 
 
 def test_explain_takes_one_record(asc: Asc) -> None:

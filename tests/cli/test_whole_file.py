@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from click.testing import CliRunner
 from cli.failure import CommandError
 from cli.main import main
 from cli.wanted_queries import query_files
-from cli.whole_file import read_text, read_whole
+from cli.whole_file import TEXT_BYTES_MAX, read_text, read_whole
 
 ENDLESS = Path("/dev/zero")
 
@@ -26,6 +27,16 @@ def test_a_file_at_its_bound_is_read_and_one_beyond_it_is_refused(tmp_path: Path
 def test_a_file_without_an_end_is_refused() -> None:
     with pytest.raises(CommandError, match="file '/dev/zero': has more than 16 MiB"):
         read_text(ENDLESS)
+
+
+def test_a_text_is_as_large_as_the_limit_and_no_larger(tmp_path: Path) -> None:
+    file = tmp_path / "schema.ddl"
+    file.touch()
+    os.truncate(file, TEXT_BYTES_MAX)
+    assert len(read_text(file)) == TEXT_BYTES_MAX
+    os.truncate(file, TEXT_BYTES_MAX + 1)
+    with pytest.raises(CommandError, match="has more than 16 MiB"):
+        read_text(file)
 
 
 def test_lines_of_other_systems_are_lines(tmp_path: Path) -> None:

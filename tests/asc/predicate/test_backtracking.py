@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asc.predicate import backtracking
 from asc.predicate.backtracking import steps, ways
 from asc.predicate.pattern_tree import Anchor, Atom, Choice, Group, Look, Part, Repeat, Run
 from asc.predicate.regular_expression import regular_expression
@@ -75,6 +76,19 @@ def test_what_reads_a_text_again_is_refused(pattern: str) -> None:
 def test_what_takes_too_many_steps_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match=r"steps|read the text again|more than 500 characters"):
         steps(regular_expression(pattern))
+
+
+def test_a_pattern_tried_once_takes_as_many_steps_as_the_limit_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    pattern = regular_expression("^" + "a{0,30}" * 3 + "b")
+    monkeypatch.setattr(backtracking, "_MAX_STEPS_ONCE", 0)
+    with pytest.raises(ValueError, match="more than 0") as caught:
+        steps(pattern)
+    taken = int(str(caught.value).split("take ")[1].split()[0])
+    monkeypatch.setattr(backtracking, "_MAX_STEPS_ONCE", taken)
+    assert steps(pattern) == 0
+    monkeypatch.setattr(backtracking, "_MAX_STEPS_ONCE", taken - 1)
+    with pytest.raises(ValueError, match=f"it may take {taken} steps, more than {taken - 1}"):
+        steps(pattern)
 
 
 def test_ways() -> None:

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from asc.predicate import interval
 from asc.predicate.interval import of_range, of_units, of_words
 
 DAY = 86_400_000_000
@@ -100,3 +101,17 @@ def test_ranges(text: str, first: str, last: str, amount: int) -> None:
 def test_what_are_no_ranges(text: str, first: str, last: str) -> None:
     with pytest.raises(ValueError, match=r"[a-z]"):
         of_range(text, first, last, negative=False)
+
+
+def test_an_interval_has_as_many_characters_as_the_limit_and_no_more() -> None:
+    most = interval._MAX_CHARS
+    number = (most + 1) // 6
+    plural = most - 6 * number + 1
+
+    def words(days: int) -> str:
+        return " ".join(["1 days"] * days + ["1 day"] * (number - days))
+
+    assert len(words(plural)) == most
+    assert of_words(words(plural)).amount == number * of_words("1 day").amount
+    with pytest.raises(ValueError, match="write a number and a unit"):
+        of_words(words(plural + 1))

@@ -8,6 +8,7 @@ import pytest
 from asc.errors import PredicateError
 from asc.predicate import normalise
 from asc.predicate.expression import Expression
+from asc.predicate.lambdas import _MAX_LEVELS
 from asc.predicate.limits import Limits
 from asc.predicate.parser import parse
 from asc.predicate.typer import Typer
@@ -85,7 +86,7 @@ def test_text_and_type(text: str, sql: str | None, data_type: pa.DataType) -> No
         ("exists(xs, x -> array_contains(xs, x))", "bring it out of the lambda"),
         ("exists(xs, x -> exists(xs, y -> y = x))", "part of the lambda's variable"),
         ("exists(items, i -> exists(i.xs, x -> i.t LIKE '%a%'))", "bring it out of the lambda"),
-        ("exists(items, i -> exists(i.deep, d -> exists(d.xs, x -> x = 1)))", "at most 2 levels"),
+        ("exists(items, i -> exists(i.deep, d -> exists(d.xs, x -> x = 1)))", f"at most {_MAX_LEVELS} levels"),
         ("exists(xs, x -> " + " OR ".join(f"x = {i}" for i in range(40)) + ")", "at most 100 operations"),
         ("transform(tags, t -> repeat(t, 2))", "parts of its variables"),
         (f"transform(xs, x -> '{'a' * 33}')", "parts of its variables"),

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from asc.errors import PredicateError
-from asc.predicate import Predicate, normalise
+from asc.predicate import Predicate, normalise, null_tests
 from asc.predicate.limits import Limits
 from asc.schema import Schema
 from tests.asc.predicate.test_every_function import call, calls
@@ -172,6 +172,23 @@ def test_null_tests_inside_each_other_are_bounded() -> None:
         text = f"nvl2({text}, {text}, {text})"
     with pytest.raises(PredicateError, match="null tests of long expressions"):
         normalise(f"{text} = 5", _SCHEMA, limits=Limits(spark_nodes=10**6))
+
+
+def test_null_tests_are_as_long_together_as_the_limit_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fits(text: str, nodes: int) -> bool:
+        monkeypatch.setattr(null_tests, "_MAX_NODES", nodes)
+        try:
+            normalise(text, _SCHEMA)
+        except PredicateError:
+            return False
+        return True
+
+    one = "nvl2(to_number(s, '999'), 1, 2) = 1"
+    alone = next(nodes for nodes in range(1_000) if fits(one, nodes))
+    assert alone > 1
+    both = f"{one} AND {one.replace('999', '099')}"
+    assert fits(both, 2 * alone)
+    assert not fits(both, 2 * alone - 1)
 
 
 @pytest.mark.spark

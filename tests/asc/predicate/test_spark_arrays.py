@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from asc.predicate.functions.maps import _MAX_DECIMALS
+from asc.predicate.types import MAX_DIGITS
 from tests.asc.predicate.differing import Differing, accepted
 
 if TYPE_CHECKING:
@@ -163,7 +165,7 @@ def test_sequences_that_spark_throws_for_or_does_not_end_are_null(spark: SparkSe
 
 
 def test_very_many_decimals_are_no_keys(spark: SparkSession) -> None:
-    ids = "SELECT CAST(id AS INT) id, sequence(1, CAST(999 + id AS INT)) xs FROM range(3)"
+    ids = f"SELECT CAST(id AS INT) id, sequence(1, CAST({_MAX_DECIMALS - 1} + id AS INT)) xs FROM range(3)"
     df = spark.sql(f"SELECT id, xs, CAST(xs AS ARRAY<DECIMAL(10,2)>) ks FROM ({ids})").localCheckpoint()
     texts = (
         "map_from_arrays(ks, xs)[5.00BD] = 5",
@@ -173,3 +175,9 @@ def test_very_many_decimals_are_no_keys(spark: SparkSession) -> None:
     )
     few, every = {0, 1}, {0, 1, 2}
     assert accepted(df, texts, "xs ARRAY<INT>, ks ARRAY<DECIMAL(10,2)>") == [few, every, few, few]
+
+
+def test_as_many_digits_as_the_limit_are_read_as_a_decimal(spark: SparkSession) -> None:
+    texts = f"SELECT CAST(id AS INT) id, concat(repeat('0', CAST(id AS INT) + {MAX_DIGITS - 1}), '5') s FROM range(2)"
+    df = spark.sql(texts).localCheckpoint()
+    assert accepted(df, ["CAST(s AS DECIMAL(10,0)) = 5", "CAST(s AS DECIMAL(10,0)) = 0"], "s STRING") == [{0}, {1}]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asc.predicate.functions.time_pattern import MAX_PATTERN_CHARS
 from tests.asc.predicate.differing import Differing, accepted
 
 if TYPE_CHECKING:
@@ -58,7 +59,16 @@ def test_patterns_of_times_of_the_record(differing: Differing) -> None:
 
 
 def test_patterns_of_times_that_spark_throws_for_or_are_long_are_null(spark: SparkSession) -> None:
-    patterns = ["YYYY", "yyyyyyyyyyyy", "'", "[", "{", "b", "e", "yyyy" + " " * 97, "yyyy" + " " * 96]
+    patterns = [
+        "YYYY",
+        "yyyyyyyyyyyy",
+        "'",
+        "[",
+        "{",
+        "b",
+        "e",
+        *map("yyyy".ljust, (MAX_PATTERN_CHARS + 1, MAX_PATTERN_CHARS)),
+    ]
     df = spark.createDataFrame([(i, p, 5) for i, p in enumerate(patterns)], "id INT, p STRING, n INT")
     df = df.selectExpr("*", "TIMESTAMP '2024-02-29 12:30:00' AS ts", "'2024' AS s").localCheckpoint()
     texts = [

@@ -9,7 +9,7 @@ from asc.errors import PredicateError
 from asc.predicate.expression import Expression
 from asc.predicate.limits import Limits
 from asc.predicate.parser import parse
-from asc.predicate.typer import Typer
+from asc.predicate.typer import _MAX_JOINED, Typer
 from asc.schema import Schema
 
 SCHEMA = Schema.from_ddl(
@@ -67,6 +67,12 @@ def test_text_and_type(text: str, sql: str, data_type: pa.DataType) -> None:
 def test_refusals(text: str, part: str) -> None:
     with pytest.raises(PredicateError, match=part):
         typed(text)
+
+
+def test_a_predicate_joins_as_many_strings_as_the_limit_and_no_more() -> None:
+    assert typed(" AND ".join(["s || 'x' = 'a'"] * _MAX_JOINED))
+    with pytest.raises(PredicateError, match=f"joined strings.*at most {_MAX_JOINED} in a predicate"):
+        typed(" AND ".join(["s || 'x' = 'a'"] * (_MAX_JOINED + 1)))
 
 
 def test_a_node_is_typed_once() -> None:

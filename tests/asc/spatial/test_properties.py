@@ -12,6 +12,7 @@ import pytest
 
 from asc.errors import SchemaError, ShapeError
 from asc.schema import properties_of_ddl
+from asc.spatial import properties
 from asc.spatial.feature import Feature, feature_of, features_of
 from asc.spatial.properties import Properties
 from asc.spatial.reading import Rules
@@ -97,6 +98,13 @@ def test_what_does_not_fit_is_refused_in_one_line(kind: str, given: Any) -> None
         one(kind).values({"p": given})
     assert "\n" not in str(refused.value)
     assert ("(give its offset" in str(refused.value)) is (kind == "TIMESTAMP")
+
+
+def test_an_integer_is_written_out_where_it_has_no_more_digits_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(properties, "_DIGITS_MAX", 3)
+    one("BIGINT").values({"p": "9999"})
+    with pytest.raises(ShapeError, match="is none of its type"):
+        one("BIGINT").values({"p": "10000"})
 
 
 KINDS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(5,2)", "DECIMAL(38,38)", "BOOLEAN", "DATE")

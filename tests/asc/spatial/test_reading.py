@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 import shapely
 
 from asc.errors import ShapeError
-from asc.spatial.reading import Rules, checked, of_envelope, of_geojson, of_wkt
+from asc.nesting import WKT_LEVELS_MAX
+from asc.spatial.reading import COORDINATE_MAX, Rules, checked, of_envelope, of_geojson, of_wkt
 
 
 @pytest.mark.parametrize(
@@ -35,6 +37,23 @@ def test_what_is_no_shape_is_refused_with_its_reason(text: str, said: str) -> No
         of_wkt(text)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_coordinate_is_as_large_as_the_limit_and_no_larger() -> None:
+    planar = Rules(is_planar=True)
+    assert of_wkt(f"POINT ({-COORDINATE_MAX!r} {COORDINATE_MAX!r})", planar)
+    with pytest.raises(ShapeError, match="no finite number"):
+        of_wkt(f"POINT (1 {math.nextafter(COORDINATE_MAX, math.inf)!r})", planar)
+
+
+def test_wkt_is_as_deep_as_the_limit_and_no_deeper() -> None:
+    def nested(levels: int) -> str:
+        return "GEOMETRYCOLLECTION(" * (levels - 1) + "POINT (1 2)" + ")" * (levels - 1)
+
+    with pytest.raises(ShapeError, match="GeometryCollection"):
+        of_wkt(nested(WKT_LEVELS_MAX))
+    with pytest.raises(ShapeError, match=f"is nested deeper than {WKT_LEVELS_MAX} levels"):
+        of_wkt(nested(WKT_LEVELS_MAX + 1))
 
 
 def test_geojson_of_a_geometry_or_a_feature_is_read() -> None:

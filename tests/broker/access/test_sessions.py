@@ -7,7 +7,7 @@ import pytest
 from broker.access.access import Access
 from broker.access.scope import Scope
 from broker.access.secret import digest
-from broker.access.sessions import IDLE_S, Sessions
+from broker.access.sessions import _SESSIONS_MAX, IDLE_S, Sessions
 
 
 class Clock:
@@ -72,7 +72,7 @@ def test_it_ends_with_its_token_and_has_the_scope_that_this_has_now() -> None:
 
 def test_the_one_that_was_not_heard_of_for_longest_makes_room(sessions: Sessions) -> None:
     first, second = begun(sessions, "ops"), begun(sessions, "ops")
-    for _ in range(998):
+    for _ in range(_SESSIONS_MAX - 2):
         begun(sessions, "ops")
     assert sessions.scope(first) is not None
     begun(sessions, "ops")

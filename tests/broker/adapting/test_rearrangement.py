@@ -199,3 +199,13 @@ def test_the_monitor_is_switched_off_without_a_restart(site: Site) -> None:
     site.daemon.reload(config)
     cost_of(site, tuples(LAMBDA, calm=True, seed=6))
     assert len(settled(site)["rearrangements"]) > len(before["rearrangements"])
+
+
+def test_a_batch_has_as_many_records_as_the_limit_and_no_more(site: Site) -> None:
+    assert site.daemon is not None
+    (stream,) = site.daemon.streams().values()
+    query = stream.job._query
+    assert query is not None
+    assert site.config.spark.max_records_per_batch == LAMBDA
+    cost_of(site, tuples(2 * LAMBDA + 1, calm=True, seed=7))
+    assert 0 < max(progress.numInputRows for progress in query.recentProgress) <= LAMBDA

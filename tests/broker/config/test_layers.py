@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from asc.errors import ShapeError
+from asc.spatial.reading import Rules, of_wkt
 from broker.config.config import load_config, parse_config
+from broker.config.sections import LimitsConfig
 from broker.errors import ConfigError
 
 STREAM = {"topic": "aircraft", "format": "json", "schema": "lon DOUBLE, lat DOUBLE"}
@@ -28,6 +31,19 @@ def test_rules_are_those_of_the_layer_and_the_limits() -> None:
     )
     assert found.limits.layer_shapes == 2_000_000
     found.check()
+
+
+def test_a_shape_has_as_many_vertices_as_the_limit_and_no_more() -> None:
+    def rules(shape_vertices: int) -> Rules:
+        found: Rules = (
+            config(zones={"topic": "zones"}).layers["zones"].rules(LimitsConfig(shape_vertices=shape_vertices))
+        )
+        return found
+
+    square = "POLYGON ((0 0, 1 0, 1 1, 0 1, 0 0))"
+    assert of_wkt(square, rules(5))
+    with pytest.raises(ShapeError, match="vertices of a shape 5: at most 4"):
+        of_wkt(square, rules(4))
 
 
 @pytest.mark.parametrize(

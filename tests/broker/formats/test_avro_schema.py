@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from asc.errors import SchemaError
+from broker.formats import avro_schema
 from broker.formats.avro_schema import AvroSchema
 
 INNER = {"type": "record", "name": "In", "fields": [{"name": "x", "type": {"type": "fixed", "name": "F", "size": 3}}]}
@@ -71,6 +72,22 @@ def test_what_is_refused(case: str) -> None:
         AvroSchema.of_text(text)
 
 
+def test_the_json_of_a_schema_is_as_deep_as_the_limit_and_no_deeper() -> None:
+    def text(levels: int) -> str:
+        return of("int").replace('"R"', f'"R", "x": {"[" * (levels - 1)}{"]" * (levels - 1)}', 1)
+
+    assert AvroSchema.of_text(text(avro_schema._LEVELS_MAX))
+    with pytest.raises(SchemaError, match="is nested too deep"):
+        AvroSchema.of_text(text(avro_schema._LEVELS_MAX + 1))
+
+
+def test_a_fixed_is_as_large_as_the_limit_and_no_larger() -> None:
+    most = avro_schema._FIXED_BYTES_MAX
+    assert AvroSchema.of_text(of({"type": "fixed", "name": "F", "size": most}))
+    with pytest.raises(SchemaError, match="has a fixed of more than"):
+        AvroSchema.of_text(of({"type": "fixed", "name": "F", "size": most + 1}))
+
+
 def chained(chains: int, length: int, last: object = "int") -> str:
     """Return a schema of so many chains of so many records, each of which ends in the next: of little depth where each
     is met first.
@@ -85,9 +102,10 @@ def chained(chains: int, length: int, last: object = "int") -> str:
 
 
 def test_types_in_each_other_are_counted_on_the_longest_way() -> None:
-    # The root, 2 * 99 records, and the int in the last.
-    assert AvroSchema.of_text(chained(2, 99))
-    for chains, length in ((2, 100), (31, 95)):
+    # The root, two chains of records, and the int in the last.
+    most = avro_schema._TYPES_DEEP_MAX // 2 - 1
+    assert AvroSchema.of_text(chained(2, most))
+    for chains, length in ((2, most + 1), (31, most - 4)):
         with pytest.raises(SchemaError, match="is nested too deep"):
             AvroSchema.of_text(chained(chains, length))
 

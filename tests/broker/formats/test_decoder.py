@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from broker.config.streams import StreamConfig
-from broker.formats.decoder import ERROR, RecordDecoder
+from broker.formats.csv import _COLUMNS_MAX
+from broker.formats.decoder import ERROR, NAMED_COLUMNS_MAX, RecordDecoder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -132,15 +133,25 @@ def test_values_are_decoded_or_have_a_reason(
 def test_the_first_column_at_fault_is_named_and_only_as_many_as_are_planned_for(spark: SparkSession) -> None:
     schema = ", ".join(f"`c {i}` INT" for i in range(250))
     stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": schema})
-    found = decoded(spark, stream, [b'{"c 7": "x", "c 3": "y"}', b'{"c 199": "x"}', b'{"c 200": "x"}'])
+    last = NAMED_COLUMNS_MAX - 1
+    beyond = [f'{{"c {place}": "x"}}'.encode() for place in (last, last + 1)]
+    found = decoded(spark, stream, [b'{"c 7": "x", "c 3": "y"}', *beyond])
     assert [reason for (reason,) in found] == [
         f"{MALFORMED}: column 'c 3' holds no INT",
-        f"{MALFORMED}: column 'c 199' holds no INT",
+        f"{MALFORMED}: column 'c {last}' holds no INT",
         MALFORMED,
     ]
     reasons = decoding(stream).reasons
     assert len({reason.text for reason in reasons}) == len(reasons) < 210
     assert {reason.kind for reason in reasons if reason.column == "c 3"} == {MALFORMED}
+
+
+def test_a_record_of_csv_has_as_many_columns_as_the_limit_and_no_more(spark: SparkSession) -> None:
+    stream = StreamConfig.model_validate({"topic": "t", "format": "csv", "schema": "a INT"})
+    values = [b"7" + b"," * (columns - 1) for columns in (_COLUMNS_MAX, _COLUMNS_MAX + 1)]
+    (within,), (beyond,) = decoded(spark, stream, values)
+    assert within.endswith("it has fewer or more columns than 1")
+    assert beyond == f"value has more than {_COLUMNS_MAX} CSV columns"
 
 
 def test_the_record_itself_can_be_asked_for(spark: SparkSession) -> None:

@@ -13,8 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asc.schema import Schema
+from broker.formats import protobuf_reading
 from broker.formats.framed_decoder import HEAD_BYTES, head_of
-from broker.formats.protobuf_reading import DAMAGED, FINE, FIRST_COLUMN, NO_MESSAGE, RecordsReader, messages_of
+from broker.formats.protobuf_reading import (
+    DAMAGED,
+    FINE,
+    FIRST_COLUMN,
+    NO_MESSAGE,
+    RecordsReader,
+    message_indexes,
+    messages_of,
+)
 from broker.formats.protobuf_schema import ProtobufSchema
 from tests.broker.formats.test_protobuf_schema import ALL, AS_PRINTED
 
@@ -118,6 +127,29 @@ def test_two_bytes_are_no_struct_of_many_columns_a_million_times() -> None:
     few = read(f"legs ARRAY<STRUCT<dest: STRING, {wide}>>", many)
     assert few is not None
     assert len(few[1]) == 1_000
+
+
+def test_a_record_has_as_many_values_as_the_limit_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protobuf_reading, "VALUES_MAX", 12)
+    many = message_of(DESCRIBED, None)
+    for _ in range(6):
+        many.legs.add()
+    ddl = "legs ARRAY<STRUCT<dest: STRING>>"
+    within = read(ddl, many)
+    assert within is not None
+    assert (within[0], len(within[1])) == (FINE, 6)
+    many.legs.add()
+    assert read(ddl, many) == (FIRST_COLUMN, None)
+
+
+def test_a_message_is_named_by_as_many_indexes_as_the_limit_and_no_more() -> None:
+    def indexes(number: int) -> bytes:
+        return bytes([number * 2 & 0x7F | 0x80, number * 2 >> 7]) + bytes(number)
+
+    most = protobuf_reading._INDEXES_MAX
+    assert message_indexes(indexes(most), 0) == ((0,) * most, most + 2)
+    with pytest.raises(ValueError, match=str(most + 1)):
+        message_indexes(indexes(most + 1), 0)
 
 
 def test_a_record_names_its_schema_and_its_message() -> None:

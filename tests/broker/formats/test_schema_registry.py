@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 import trustme
 
@@ -155,6 +156,18 @@ def test_an_answer_without_end_is_not_read(registry_server: RegistryServer) -> N
     found = registry_server.register('"' + "x" * (5 << 20) + '"')
     with pytest.raises(SchemaRegistryError, match="more than 4 MiB"):
         registry_of(registry_server.url).schema(found)
+
+
+def test_an_answer_is_as_long_as_the_limit_and_no_longer(
+    registry_server: RegistryServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, registry = registry_server.register('"int"'), registry_of(registry_server.url)
+    size_bytes = len(httpx.get(f"{registry_server.url}/schemas/ids/{found}", timeout=30).content)
+    monkeypatch.setattr(schema_registry, "_ANSWER_BYTES", size_bytes)
+    assert registry.schema(found) == WrittenSchema('"int"')
+    monkeypatch.setattr(schema_registry, "_ANSWER_BYTES", size_bytes - 1)
+    with pytest.raises(SchemaRegistryError, match="answers with more than"):
+        registry.schema(found)
 
 
 def test_an_answer_in_an_encoding_is_not_inflated(registry_server: RegistryServer) -> None:

@@ -22,6 +22,7 @@ from starlette.routing import Route
 
 from broker.http import connection
 from broker.http.connection import TimedProtocol
+from broker.http.guards import _JSON_AT_ONCE, _LOADS_AT_ONCE
 
 POST = b"POST /v1/check HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 CUT_S = 20.0
@@ -161,7 +162,8 @@ def test_slow_clients_keep_nobody_from_being_served(served: Callable[..., tuple[
 
 
 @pytest.mark.parametrize(
-    ("path", "kind", "at_once"), [("/v1/check", "application/json", 16), ("/v1/queries", "application/x-ndjson", 4)]
+    ("path", "kind", "at_once"),
+    [("/v1/check", "application/json", _JSON_AT_ONCE), ("/v1/queries", "application/x-ndjson", _LOADS_AT_ONCE)],
 )
 def test_bodies_that_are_too_large_together_are_refused(
     path: str, kind: str, at_once: int, served: Callable[..., tuple[str, int]]

@@ -24,7 +24,7 @@ from broker.config.sections import ApiConfig
 from broker.daemon.daemon import Daemon
 from broker.http.app import create_app
 from broker.http.console.pages import Pages
-from broker.http.guards import Guards
+from broker.http.guards import _CALLERS_AT_ONCE, Guards
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_one_callers_requests_wait_for_each_other_and_nobody_elses_do() -> None:
             # Each round of the loop runs all that can go on; what is held back goes on in none.
             for _ in range(1_000):
                 await asyncio.sleep(0)
-            assert begun.count("/many") == 16
+            assert begun.count("/many") == _CALLERS_AT_ONCE
             assert "/other" in begun
             answered.set()
             assert await asyncio.gather(*many, other) == [200] * 41

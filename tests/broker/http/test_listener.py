@@ -14,6 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from broker.http.listener import _SPARE_CONNECTIONS
+
 Served = Callable[..., tuple[str, int]]
 Certificates = Callable[..., tuple[Path, Path]]
 
@@ -113,7 +115,7 @@ def test_of_spare_connections_the_oldest_of_the_host_with_most_is_closed(served:
 
         connected(2)
         patient = connected(3)
-        many = [connected(2) for _ in range(63)]
+        many = [connected(2) for _ in range(_SPARE_CONNECTIONS - 1)]
         connected(4)
         assert is_closed(many[0])
         connected(2)

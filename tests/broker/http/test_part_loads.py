@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from broker.errors import BrokerError, NotThereError, TooLargeLoadError
-from broker.http.part_loads import PartLoads
+from broker.http.part_loads import _OF_CALLER_MAX, _UNFINISHED_MAX, PartLoads
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -78,6 +78,18 @@ def test_bytes_and_number_are_bounded_and_an_idle_load_is_forgotten() -> None:
     loads.put(second, "other", 2, b"12345678")
     with pytest.raises(NotThereError, match="nothing came to it for 300 s"):
         loads.put(first, "ops", 2, b"")
+
+
+def test_as_many_loads_are_unfinished_as_the_limits_and_no_more() -> None:
+    loads = PartLoads(10)
+    for caller in range(_UNFINISHED_MAX // _OF_CALLER_MAX):
+        for _ in range(_OF_CALLER_MAX):
+            loads.begin(f"caller-{caller}")
+        # Of one caller there are no more, though others have room at first.
+        with pytest.raises(BrokerError, match="are unfinished"):
+            loads.begin(f"caller-{caller}")
+    with pytest.raises(BrokerError, match=f"loads {_UNFINISHED_MAX}: are unfinished"):
+        loads.begin("another")
 
 
 # -- over HTTP

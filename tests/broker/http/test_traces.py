@@ -204,6 +204,16 @@ def test_what_is_refused(as_token: Callable[[str], TestClient], resting: Resting
     assert "give one of 1048576 bytes at most" in refused(client, 400, stream=stream, tuple={"s": "x" * (1 << 20)})
 
 
+def test_a_record_is_followed_that_is_as_long_as_the_limit_and_no_longer(
+    as_token: Callable[[str], TestClient], send: Send, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = send(b'{"n": 1}')
+    monkeypatch.setattr("broker.http.traces._RECORD_BYTES", 8)
+    assert as_token("all").post("/v1/trace", json={"source": source}).status_code == 200
+    monkeypatch.setattr("broker.http.traces._RECORD_BYTES", 7)
+    assert "has 8 bytes: 7 at most are followed" in refused(as_token("all"), 400, source=source)
+
+
 @pytest.mark.parametrize(
     ("body", "shown"),
     [

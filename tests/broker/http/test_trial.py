@@ -10,8 +10,11 @@ import pytest
 from broker.access.scope import Scope
 from broker.errors import ForbiddenError
 from broker.http.trial import tried
+from broker.stream import recent_records
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conftest import Resting, Site
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -40,6 +43,21 @@ def test_what_would_have_been_accepted_is_what_is_accepted(site: Site) -> None:
     few = site.client.post("/v1/test", json={"where": "n >= 0", "stream": site.stream("json"), "last": 12, "show": 2})
     assert (few.json()["accepted"], [each["offset"] for each in few.json()["shown"]]) == (10, offsets[:-3:-1])
     assert {query["id"] for query in site.client.get("/v1/queries").json()["queries"]} == {f"q{n}" for n in range(7)}
+
+
+def test_no_more_bytes_are_read_than_the_limit(
+    resting: Resting, send_to: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = resting.stream("json")
+    stream = resting.streams()[name]
+    value = b'{"n": 1}'
+    for _ in range(2):
+        send_to(resting.config.streams[name].topic, value)
+    predicate = stream.analyser.normalise("n > 1")
+    for size_bytes, records in ((2 * len(value), 2), (2 * len(value) - 1, 1)):
+        monkeypatch.setattr(recent_records, "_BYTES_MAX", size_bytes)
+        monkeypatch.setattr(stream.recent, "_held", None)
+        assert stream.recent.accepted(predicate, 2, 0).records == records
 
 
 @pytest.mark.parametrize(

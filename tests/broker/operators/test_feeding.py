@@ -64,14 +64,14 @@ def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
         {"topic": "t", "format": "json", "schema": "k STRING, t TIMESTAMP, x INT, y INT, z DOUBLE"}
     )
     values: list[dict[str, Any]] = [
-        {"k": "a", "t": "2026-01-01T00:00:10Z", "x": 1, "y": 2, "z": 0.1},
+        {"k": "a", "t": "2026-01-01T00:01:00Z", "x": 1, "y": 2, "z": 0.1},
         {"k": "a", "t": "2026-01-01T00:01:00.000001Z", "x": 1, "y": 2},
         {"x": 3},
     ]
     texts = [*(json.dumps(value).encode() for value in values), b"no record"]
     rows = [(b"key", text, "t", 3, offset, STAMP, 0, [("h", b"x" * 5_000)]) for offset, text in enumerate(texts)]
     queries = [destination("q", PLAIN), destination("p", PLACED), destination("o", NEAR)]
-    feed = Feeding.of(queries, "asc.feed.s", 60, "w7") or pytest.fail("no feed")
+    feed = Feeding.of(queries, "asc.feed.s", max_future_s=60, writer="w7") or pytest.fail("no feed")
     frame = stream.decoder(stream.fields(), "UTC").decode(spark.createDataFrame(rows, KAFKA_DDL))
     accepted = BETWEEN_TOPICS.join(
         (
@@ -96,7 +96,7 @@ def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
     placed, plain = ("events", PLACED.name), ("events", PLAIN.name)
     assert sorted(observed, key=str) == sorted(
         [
-            Observation(*placed, "A", AT_US + 10_000_000, (1.0, 2.0), 3, 0, ("p", "q")),
+            Observation(*placed, "A", AT_US + 60_000_000, (1.0, 2.0), 3, 0, ("p", "q")),
             Observation(*plain, "a", AT_US, (), 3, 0),
             Observation(*placed, "A", None, (1.0, 2.0), 3, 1, is_future=True),
             Observation(*plain, "a", AT_US, (), 3, 1),
@@ -104,8 +104,8 @@ def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
             Observation(*plain, None, AT_US, (), 3, 2),
             # What a near query does not accept is none of its.
             Observation(
-                *("near", NEAR.name, "a", AT_US + 10_000_000, (1.0, 2.0), 3, 0, ("o",)),
-                carried=f'{{"z":0.1,"t":{AT_US + 10_000_000}}}',
+                *("near", NEAR.name, "a", AT_US + 60_000_000, (1.0, 2.0), 3, 0, ("o",)),
+                carried=f'{{"z":0.1,"t":{AT_US + 60_000_000}}}',
             ),
         ],
         key=str,
@@ -119,7 +119,7 @@ def test_every_record_is_observed_by_every_track(spark: SparkSession) -> None:
     assert buckets["n3", None] == part_of("n3")
     # Tracks with one time have one column.
     assert [list(row.values()) for row in times] == [
-        [3, AT_US + 10_000_000, AT_US],
+        [3, AT_US + 60_000_000, AT_US],
         [3, NO_TIME, AT_US],
         [3, NO_TIME, AT_US],
         [3, NO_TIME, NO_TIME],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from broker.config.sections import REQUEST_BYTES, KafkaConfig
 from broker.config.streams import StreamConfig
 from broker.formats.decoder import RecordDecoder
 from broker.matching.matches_text import AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
@@ -72,6 +73,17 @@ def test_what_is_too_large_for_its_topic_is_a_dead_letter_without_value(spark: S
     ]
     reason = 20 + len(f"{MALFORMED}: it is no JSON object, or not whole")
     assert found[4:] == [dead(3, b"k", "dead", 1 + sizes[rows[3][1]] + overhead + reason)]
+
+
+def test_a_record_is_as_large_as_the_limit_of_its_topic_and_no_larger(spark: SparkSession) -> None:
+    stream = StreamConfig.model_validate({"topic": "t", "format": "json", "schema": "a INT"})
+    around = len(b'{"a": 1, "x": ""}') + 1 + 180 + 2 * 20 + len("t-0-0") + 20 + len(" r")
+    values = [b'{"a": 1, "x": "' + b"x" * (REQUEST_BYTES - around + more) + b'"}' for more in (0, 1)]
+    rows = [(b"k", value, "t", 0, offset, AT, 0, None) for offset, value in enumerate(values)]
+    frame = decoding(stream).decode(spark.createDataFrame(rows, RECORD_DDL)).selectExpr("*", _deliveries())
+    limits = {"one": 4 * REQUEST_BYTES, "two": KafkaConfig().request_bytes, "dead": 4 * REQUEST_BYTES}
+    sent = outgoing(frame, "d", "dead", limits).where("topic <> 'one'").selectExpr("topic", "octet_length(value) n")
+    assert [tuple(row) for row in sent.collect()] == [("two", len(values[0])), ("dead", None)]
 
 
 def _deliveries() -> str:

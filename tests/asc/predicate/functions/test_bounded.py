@@ -9,6 +9,7 @@ import pytest
 
 from asc.predicate import normalise
 from asc.predicate.expression import Expression
+from asc.predicate.functions.bounded import MAX_LENGTH_CHARS, MAX_PAIR_CHARS, MAX_SOUGHT_CHARS
 from asc.schema import Schema
 
 if TYPE_CHECKING:
@@ -97,6 +98,19 @@ def test_beyond_the_bounds_it_is_null(spark: SparkSession, expression_of: Callab
     texts = BEYOND.split("\n")[1:-1]
     nulls = [f"({expression_of(text).sql}) IS NULL" for text in texts]
     assert df.where(" AND ".join(nulls)).count() == 1, [n for n in nulls if not df.where(n).count()]
+
+
+@pytest.mark.spark
+def test_at_a_bound_it_is_a_value_and_one_beyond_it_is_null(
+    spark: SparkSession, expression_of: Callable[[str], Expression]
+) -> None:
+    df = spark.sql(
+        f"SELECT CAST(id AS INT) + {MAX_LENGTH_CHARS} n, repeat('a', CAST(id AS INT) + {MAX_SOUGHT_CHARS}) t, "
+        f"repeat('b', {MAX_PAIR_CHARS // MAX_SOUGHT_CHARS}) s FROM range(2) ORDER BY id"
+    ).localCheckpoint()
+    texts = [expression_of(text).sql for text in ("space(n)", "contains(s, t)", "levenshtein(s, t)")]
+    found = df.selectExpr(*(f"({text}) IS NULL" for text in texts)).collect()
+    assert [tuple(row) for row in found] == [(False,) * 3, (True,) * 3]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from asc.predicate.expression import Expression
+from asc.predicate.functions.csv_records import _MAX_CSV_CHARS
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,13 @@ from asc.predicate.expression import Expression
 )
 def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str], str]) -> None:
     assert part in trouble_of(text)
+
+
+def test_an_example_of_csv_is_as_long_as_the_limit_and_no_longer(
+    expression_of: Callable[[str], Expression], trouble_of: Callable[[str], str]
+) -> None:
+    assert expression_of(f"schema_of_csv('{'x' * _MAX_CSV_CHARS}')")
+    assert "must be a constant" in trouble_of(f"schema_of_csv('{'x' * (_MAX_CSV_CHARS + 1)}')")
 
 
 def test_no_more_columns_are_read_than_spark_takes(expression_of: Callable[[str], Expression]) -> None:

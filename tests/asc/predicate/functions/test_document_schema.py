@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from asc.predicate.functions.document_schema import places_of_repeated, read_safely, record_type
+from asc.predicate.functions.document_schema import _MAX_SCHEMA_CHARS, places_of_repeated, read_safely, record_type
 from asc.predicate.functions.function import Call
 from asc.predicate.limits import Limits
 from asc.predicate.parser import parse
@@ -55,6 +55,11 @@ def test_schemas(schema: str, kind: pa.DataType) -> None:
 )
 def test_schemas_that_are_refused(schema: str) -> None:
     assert read_with(schema) is None
+
+
+def test_a_schema_is_as_long_as_the_limit_and_no_longer() -> None:
+    assert read_with("a INT".ljust(_MAX_SCHEMA_CHARS)) is not None
+    assert read_with("a INT".ljust(_MAX_SCHEMA_CHARS + 1)) is None
 
 
 def test_what_is_read_may_be_null() -> None:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from asc.predicate.expression import Expression
+from asc.predicate.functions.documents import _MAX_JSON_CHARS
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,13 @@ from asc.predicate.expression import Expression
 )
 def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str], str]) -> None:
     assert part in trouble_of(text)
+
+
+def test_an_example_of_json_is_as_long_as_the_limit_and_no_longer(
+    expression_of: Callable[[str], Expression], trouble_of: Callable[[str], str]
+) -> None:
+    assert expression_of(f"schema_of_json('{'1' * _MAX_JSON_CHARS}')")
+    assert "must be a constant" in trouble_of(f"schema_of_json('{'1' * (_MAX_JSON_CHARS + 1)}')")
 
 
 @pytest.mark.parametrize(

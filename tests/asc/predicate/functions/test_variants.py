@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from asc.predicate.expression import Expression
+from asc.predicate.functions.variants import _MAX_PATH_CHARS
 from asc.spark_types import VARIANT
 
 
@@ -41,6 +42,15 @@ from asc.spark_types import VARIANT
 )
 def test_what_is_refused(text: str, part: str, trouble_of: Callable[[str], str]) -> None:
     assert part in trouble_of(text)
+
+
+def test_a_path_is_as_long_as_the_limit_and_no_longer(
+    expression_of: Callable[[str], Expression], trouble_of: Callable[[str], str]
+) -> None:
+    assert expression_of(f"variant_get(parse_json(s), '$.{'a' * (_MAX_PATH_CHARS - 2)}', 'int')")
+    assert "must be a constant such as '$.key[0]'" in trouble_of(
+        f"variant_get(parse_json(s), '$.{'a' * (_MAX_PATH_CHARS - 1)}', 'int')"
+    )
 
 
 @pytest.mark.parametrize(

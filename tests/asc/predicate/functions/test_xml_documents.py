@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from asc.predicate.expression import Expression
+from asc.predicate.functions.xml_documents import _MAX_PATH_CHARS
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,13 @@ from asc.predicate.expression import Expression
 )
 def test_calls_that_are_refused(text: str, part: str, trouble_of: Callable[[str], str]) -> None:
     assert part in trouble_of(text)
+
+
+def test_an_xpath_is_as_long_as_the_limit_and_no_longer(
+    expression_of: Callable[[str], Expression], trouble_of: Callable[[str], str]
+) -> None:
+    assert expression_of(f"xpath_int('<a/>', '{'a' * _MAX_PATH_CHARS}')")
+    assert "must be a constant XPath" in trouble_of(f"xpath_int('<a/>', '{'a' * (_MAX_PATH_CHARS + 1)}')")
 
 
 @pytest.mark.parametrize(
