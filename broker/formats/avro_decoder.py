@@ -44,6 +44,7 @@ class AvroDecoder(FramedDecoder[AvroReading]):
     own: AvroSchema | None = None
     writers: tuple[Writer[AvroReading], ...] = field(default=())
     unanswered: frozenset[int] = frozenset()
+    asked: frozenset[int] = frozenset()
 
     def projections(self, carried: Sequence[str] = ()) -> tuple[tuple[Column, ...], ...]:
         """See :class:`Decoder`."""

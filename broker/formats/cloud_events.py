@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from asc.spark_types import backquoted, ddl_of_type, quoted_name
 from broker.formats.dead_letter_reason import DeadLetterReason
-from broker.formats.decoder import ERROR, KAFKA_FIELDS, RECORD, Decoder, reason_of_column
+from broker.formats.decoder import ERROR, KAFKA_FIELDS, RECORD, Decoder, UnfinishedError, reason_of_column
 from broker.formats.record_attributes import RESERVED_ATTRIBUTES
 
 if TYPE_CHECKING:
@@ -125,7 +125,11 @@ class CloudEventsDecoder(Decoder):
 
     def knowing(self, unknown: Sequence[Row], records: DataFrame) -> CloudEventsDecoder:
         """See :class:`Decoder`."""
-        inner = self.inner.knowing(unknown, self._data_of(records))
+        try:
+            inner = self.inner.knowing(unknown, self._data_of(records))
+        except UnfinishedError as error:
+            error.decoder = replace(self, inner=error.decoder)
+            raise
         return self if inner is self.inner else replace(self, inner=inner)
 
     def without(self, schema_ids: Collection[int]) -> CloudEventsDecoder:

@@ -11,7 +11,7 @@ from operator import and_
 from typing import TYPE_CHECKING
 
 from asc.spark_types import ddl_of_type, quoted_name
-from broker.errors import SchemaAnswerError
+from broker.errors import SchemaAnswerError, SchemaRegistryError
 from broker.formats import RECORD_FORMATS
 from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.formats.format import AS_RECORD, TOMBSTONES
@@ -104,7 +104,7 @@ class Decoder(ABC):
         """The decoder that knows what rows of :meth:`unknown` tell of; ``records`` are those they are of.
 
         Raises SchemaRegistryError where what it needs cannot be had now, SchemaAnswerError where that is so of some
-        schemas alone.
+        schemas alone, and UnfinishedError where it takes too long for one attempt.
         """
         return self
 
@@ -149,6 +149,14 @@ class Decoder(ABC):
 
         texts = sf.array(*(sf.lit(reason.text) for reason in self.reasons))
         return sf.when(sf.col(ERROR).isNull(), 0).otherwise(sf.array_position(texts, sf.col(ERROR))).cast("smallint")
+
+
+class UnfinishedError(SchemaRegistryError):
+    """Schemas of a batch of which not all were had in the time for one attempt; ``decoder`` knows the others."""
+
+    def __init__(self, subject: str, value: object, remedy: str, decoder: Decoder) -> None:
+        super().__init__(subject, value, remedy)
+        self.decoder = decoder
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from broker.errors import SchemaAnswerError, SchemaRegistryError
 from broker.failure import one_line, root_cause
 from broker.formats.dead_letter_reason import DeadLetterReason
-from broker.formats.decoder import NULL, Decoder, reason_of_column
+from broker.formats.decoder import NULL, Decoder, UnfinishedError, reason_of_column
 from broker.formats.format import AS_RECORD, TOMBSTONES
 from broker.formats.schema_registry import SchemaRegistry, WrittenSchema
 
@@ -32,6 +33,9 @@ _ID_MAX = (1 << 31) - 1
 
 _ASKED_MAX = 200
 """Ids that are looked up for one batch: the lowest ones, for a registry counts them up from 1."""
+
+_TIMEOUTS_A_BATCH_MAX = 6
+"""The time after which one attempt at a batch looks up no further id, in times of that for one answer."""
 
 _SHORT = f"value has fewer than the {HEAD_BYTES} bytes that name a schema"
 _UNFRAMED = "value does not begin with the zero byte before a schema's id"
@@ -71,6 +75,8 @@ class FramedDecoder(Decoder, Generic[Reading]):
     writers: tuple[Writer[Reading], ...]
     unanswered: frozenset[int]
     """Schemas that are asked for no more."""
+    asked: frozenset[int]
+    """Schemas of the present batch that an attempt before this one was answered for, those that are not there too."""
 
     @property
     @abstractmethod
@@ -114,25 +120,35 @@ class FramedDecoder(Decoder, Generic[Reading]):
 
         Where that would be too many schemas, those known before are forgotten that the records do not name.
         """
-        if self.registry is None or not unknown:
+        if self.registry is None or not (unknown or self.asked):
             return self
-        writers = self._found(self.registry, sorted(_ids(unknown) - self.unanswered)[:_ASKED_MAX], records)
+        left = sorted(_ids(unknown) - self.unanswered - self.asked)[: _ASKED_MAX - len(self.asked)]
+        writers = self._found(self.registry, left, records)
         if len(writers) > _WRITERS_MAX:
             named = _ids(_heads(records, "true").distinct().collect())
             writers = tuple(writer for writer in writers if writer.ids & named)
         if len(writers) > _WRITERS_MAX:
             LOG.error("one batch names more than %d schemas: what names the others is a dead letter", _WRITERS_MAX)
-        return self if writers is self.writers else self.with_writers(writers[:_WRITERS_MAX])
+        if writers is self.writers and not self.asked:
+            return self
+        return self._with_asked(frozenset()).with_writers(writers[:_WRITERS_MAX])
 
     def _found(
         self, registry: SchemaRegistry, schema_ids: Sequence[int], records: DataFrame
     ) -> tuple[Writer[Reading], ...]:
         """Return the writers, with those of the schemas that the registry has; SchemaAnswerError with all that it gives
-        no answer for.
+        no answer for, UnfinishedError where the time for a batch is over.
         """
         writers = self.writers
         failed: list[SchemaAnswerError] = []
-        for schema_id in schema_ids:
+        end_s = time.monotonic() + _TIMEOUTS_A_BATCH_MAX * registry.timeout_s
+        for place, schema_id in enumerate(schema_ids):
+            if place and time.monotonic() >= end_s:
+                if failed:
+                    break
+                partial = self._with_asked(self.asked.union(schema_ids[:place])).with_writers(writers)
+                told = f"{place} of {len(schema_ids)} in {_TIMEOUTS_A_BATCH_MAX} times its timeout"
+                raise UnfinishedError("schema registry", registry.urls[0], f"answers slowly: {told}", partial)
             try:
                 schema = registry.schema(schema_id)
             except SchemaAnswerError as error:
@@ -152,6 +168,11 @@ class FramedDecoder(Decoder, Generic[Reading]):
         """See :class:`Decoder`."""
         own: Any = self
         changed: Self = replace(own, unanswered=frozenset(schema_ids))
+        return changed
+
+    def _with_asked(self, asked: frozenset[int]) -> Self:
+        own: Any = self
+        changed: Self = replace(own, asked=asked)
         return changed
 
     def with_writers(self, writers: tuple[Writer[Reading], ...]) -> Self:

@@ -42,6 +42,7 @@ class ProtobufDecoder(FramedDecoder[bytes]):
     registry: SchemaRegistry | None = None
     writers: tuple[Writer[bytes], ...] = field(default=())
     unanswered: frozenset[int] = frozenset()
+    asked: frozenset[int] = frozenset()
 
     @property
     def malformed(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from broker.errors import SchemaAnswerError, SchemaRegistryError
-from broker.formats.decoder import Decoder
+from broker.formats.decoder import Decoder, UnfinishedError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -64,6 +64,8 @@ class SchemaQuestions:
                     rows = unknown(decoder)
                     found = decoder if rows is None else decoder.knowing(rows, records)
                 except SchemaRegistryError as error:
+                    if isinstance(error, UnfinishedError):
+                        decoder = error.decoder
                     if isinstance(error, SchemaAnswerError) and self._gives_up(error):
                         decoder = decoder.without(self._unanswered)
                         continue

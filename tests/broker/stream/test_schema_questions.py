@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from broker.errors import SchemaRegistryError
+from broker.formats import framed_decoder
 from broker.formats.decoder import ERROR
 from broker.stream.schema_questions import BLAMES_MAX, SchemaQuestions
 from tests.broker.formats import conftest
@@ -90,6 +91,27 @@ def test_a_registry_that_answers_nothing_is_waited_for(spark: SparkSession, regi
     registry_server.broken = None
     thread.join()
     assert found == [[7]]
+
+
+def test_a_batch_of_many_schemas_goes_on_where_the_attempt_before_it_ended(
+    spark: SparkSession, registry_server: RegistryServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(framed_decoder, "_TIMEOUTS_A_BATCH_MAX", 0.02)
+    registry_server.delay_s = 0.1
+    ids = [registry_server.register({**SCHEMA, "doc": str(number)}) for number in range(6)]
+    missing = [max(ids) + 1, max(ids) + 2]
+    stream = Stream(spark, registry_server)
+    told: list[str | None] = []
+    monkeypatch.setattr(stream.stopping, "wait", lambda _: told.append(stream.questions.waits_for))
+    found = stream.batch(*ids, *missing)
+    assert found == [7] * len(ids) + ["value names a schema that the registry does not have"] * len(missing)
+    # Each is asked for once, over all attempts, and an attempt ends with the time for a batch.
+    assert registry_server.asked == [f"/schemas/ids/{schema_id}" for schema_id in (*ids, *missing)]
+    assert len(told) > 1
+    assert all("answers slowly: " in (reason or "") for reason in told)
+    # What was not there is asked for again in the next batch.
+    assert stream.batch(missing[0]) == found[-1:]
+    assert registry_server.asked[-1] == f"/schemas/ids/{missing[0]}"
 
 
 def test_a_stream_that_stops_waits_no_longer(spark: SparkSession, registry_server: RegistryServer) -> None:
