@@ -12,8 +12,9 @@ from typing import Any
 
 from asc.json_fault import json_fault
 from broker.toml_text import parse_toml
+from broker.whole_file import QUERIES_BYTES_MAX
 from cli.failure import CommandError
-from cli.whole_file import QUERIES_BYTES_MAX, read_whole
+from cli.whole_file import read_whole
 
 FORMATS = ("ndjson", "json", "toml")
 

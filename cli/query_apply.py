@@ -16,13 +16,14 @@ from broker.answers.refusal import RefusedLine
 from broker.client.client import Client
 from broker.client.errors import RefusedError
 from broker.visible_text import visible
+from broker.whole_file import QUERIES_BYTES_MAX
 from cli.client import Json, server_options
 from cli.command import Command, examples
 from cli.load_bar import load_bar, walk_bar
 from cli.output import json_option, print_json
 from cli.queries_file import FORMATS, as_ndjson, form_of
 from cli.wanted_queries import Selector, WantedQueries, query_files, wanted_queries
-from cli.whole_file import QUERIES_BYTES_MAX, STDIN, read_whole
+from cli.whole_file import STDIN, read_whole
 
 if TYPE_CHECKING:
     from cli.query_difference import Differences

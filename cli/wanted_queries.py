@@ -10,9 +10,10 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from broker.whole_file import QUERIES_BYTES_MAX
 from cli.failure import CommandError
 from cli.queries_file import bodies, check_no_removal, form_of, no_queries
-from cli.whole_file import QUERIES_BYTES_MAX, read_whole
+from cli.whole_file import read_whole
 
 Json = dict[str, Any]
 

@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 
 from broker.client.errors import InvalidRequestError
+from broker.whole_file import QUERIES_BYTES_MAX, read_bounded
 
 Body = Mapping[str, object]
 """A query as JSON has it: an answer of `Client.show`, a line of a file, or ``{"remove": ID}``."""
@@ -49,9 +50,17 @@ def given(**fields: object) -> dict[str, object]:
 
 
 def ndjson_of(queries: Iterable[Body] | str | PathLike[str]) -> bytes:
-    """Return queries as lines, from an iterable of bodies or a file of NDJSON; OSError for one that cannot be read."""
+    """Return queries as lines, from an iterable of bodies or a file of NDJSON.
+
+    Errors: InvalidRequestError, for a file above `QUERIES_BYTES_MAX` too; OSError for one that cannot be read.
+    """
     if isinstance(queries, (str, PathLike)):
-        return Path(queries).read_bytes()
+        path = Path(queries)
+        with path.open("rb") as file:
+            try:
+                return read_bounded(file, QUERIES_BYTES_MAX)
+            except ValueError as error:
+                raise InvalidRequestError("file", str(path), f"{error}: divide it, or name the right one") from None
     if isinstance(queries, Mapping) or not isinstance(queries, Iterable):
         remedy = "give bodies of queries, as a list, or the path of a file of NDJSON"
         raise InvalidRequestError("queries of type", type(queries).__name__, remedy)

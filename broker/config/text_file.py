@@ -6,9 +6,7 @@ import stat
 from pathlib import Path
 
 from broker.errors import ConfigError
-
-_BYTES_MAX = 16 << 20
-"""The largest file that is read: a schema or a list of tokens has a few MiB at most."""
+from broker.whole_file import TEXT_BYTES_MAX, read_bounded, text_of
 
 
 def read_text(subject: str, path: Path) -> str:
@@ -22,10 +20,7 @@ def read_text(subject: str, path: Path) -> str:
         if not stat.S_ISREG(path.stat().st_mode):
             raise ValueError("it is no plain file")
         with path.open("rb") as file:
-            content = file.read(_BYTES_MAX + 1)
-        if len(content) > _BYTES_MAX:
-            raise ValueError(f"it has more than {_BYTES_MAX >> 20} MiB")
-        return content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+            return text_of(read_bounded(file, TEXT_BYTES_MAX))
     except (OSError, ValueError) as error:
         # A ValueError: the text is not UTF-8, or the name has a NUL in it.
         reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)

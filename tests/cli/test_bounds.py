@@ -138,7 +138,9 @@ def test_a_bound_has_a_value_and_a_test_that_meets_it(bound: Bound) -> None:
 
 def test_a_test_without_the_bound_does_not_meet_it() -> None:
     def of(test: str) -> Bound:
-        return Bound("a file", "cli.whole_file:QUERIES_BYTES_MAX", "bytes", "", f"tests/cli/test_whole_file.py::{test}")
+        return Bound(
+            "a file", "broker.whole_file:QUERIES_BYTES_MAX", "bytes", "", f"tests/cli/test_whole_file.py::{test}"
+        )
 
     assert meets(of("test_the_files_of_a_folder_are_bounded_together"))
     assert not meets(of("test_lines_of_other_systems_are_lines"))

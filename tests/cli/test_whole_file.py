@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from broker.whole_file import TEXT_BYTES_MAX
 from cli.failure import CommandError
 from cli.main import main
 from cli.wanted_queries import query_files
-from cli.whole_file import TEXT_BYTES_MAX, read_text, read_whole
+from cli.whole_file import read_text, read_whole
 
 ENDLESS = Path("/dev/zero")
 

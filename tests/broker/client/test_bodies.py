@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from broker.client import bodies
 from broker.client.bodies import given, ndjson_of
 from broker.client.client import Client
 from broker.client.errors import InvalidRequestError
@@ -65,3 +66,16 @@ def test_a_client_refuses_them_before_it_asks(ask: Callable[[Client], object]) -
 
 def test_a_time_is_text_with_its_offset() -> None:
     assert given(expires_at=datetime(2030, 1, 1, tzinfo=timezone.utc)) == {"expires_at": "2030-01-01T00:00:00+00:00"}
+
+
+def test_a_file_of_queries_is_as_large_as_the_limit_and_no_larger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "QUERIES_BYTES_MAX", 1 << 20)
+    file = tmp_path / "queries.ndjson"
+    file.write_bytes(b" " * (1 << 20))
+    assert len(ndjson_of(file)) == 1 << 20
+    file.write_bytes(b" " * ((1 << 20) + 1))
+    for path in (file, Path("/dev/zero")):
+        with pytest.raises(InvalidRequestError, match=f"^file '{path}': has more than 1 MiB: divide it"):
+            ndjson_of(path)
