@@ -100,6 +100,14 @@ class QueryError(BrokerError):
     http_status: ClassVar[HTTPStatus] = HTTPStatus.BAD_REQUEST
 
 
+class MissingStreamError(QueryError):
+    """A stream that a request leaves out where it has to name one of ``streams``."""
+
+    def __init__(self, subject: str, value: object, remedy: str, streams: Sequence[str] = ()) -> None:
+        super().__init__(subject, value, remedy)
+        self.streams = tuple(streams)
+
+
 class BulkRefusedError(QueryError):
     """A bulk load of which nothing was registered; ``errors`` holds line, id and error of each refused line."""
 

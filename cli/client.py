@@ -88,10 +88,9 @@ def _stream_by_its_option() -> Iterator[None]:
     try:
         yield
     except RefusedError as error:
-        is_missing = (error.subject, error.value) == ("stream", None)
-        if not is_missing or "stream" not in click.get_current_context().params:
+        if error.streams is None or "stream" not in click.get_current_context().params:
             raise
-        known = error.remedy.removeprefix("name one of ")
+        known = ", ".join(error.streams)
         raise CommandError("stream", None, f"name one with --stream; the daemon's streams: {known}") from error
 
 

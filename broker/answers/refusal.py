@@ -6,7 +6,9 @@ from typing_extensions import TypedDict
 
 
 class ErrorText(TypedDict):
-    """A refused value, its subject and the remedy; for a predicate also the place of the error in its text."""
+    """A refused value, its subject and the remedy; for a predicate also the place of the error in its text, and for a
+    stream that is missing those that may be named.
+    """
 
     message: str
     subject: str
@@ -14,6 +16,7 @@ class ErrorText(TypedDict):
     remedy: str
     caret: str | None
     start: int | None
+    streams: list[str] | None
 
 
 class RefusedLine(TypedDict):

@@ -42,7 +42,7 @@ class RefusedError(ClientError):
     """A request that the daemon refuses, with the text of its answer.
 
     ``caret_text``: the line of a predicate with the place of the error. ``lines``: for a bulk load an error for each
-    refused line.
+    refused line. ``streams``: where the stream is missing, those that may be named; otherwise None.
     """
 
     def __init__(
@@ -55,12 +55,14 @@ class RefusedError(ClientError):
         message: str = "",
         caret_text: str = "",
         lines: Sequence[RefusedLine] = (),
+        streams: Sequence[str] | None = None,
     ) -> None:
         super().__init__(subject, value, remedy)
         self.status: int = status
         self.message = message or super().__str__()
         self.caret_text = caret_text
         self.lines = lines
+        self.streams = streams
 
     def __str__(self) -> str:
         return self.message

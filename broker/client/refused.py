@@ -39,6 +39,7 @@ def refused(response: httpx.Response) -> RefusedError:
     if not isinstance(error, dict):
         message = f"{response.request.method} {_shown(response)} answers {response.status_code}: {NOT_A_DAEMON}"
         error = {"message": message, "subject": _shown(response), "value": response.status_code, "remedy": NOT_A_DAEMON}
+    streams = error.get("streams")
     found = BY_STATUS.get(response.status_code, RefusedError)(
         str(error.get("subject") or "the daemon answers"),
         error.get("value", response.status_code),
@@ -47,6 +48,7 @@ def refused(response: httpx.Response) -> RefusedError:
         message=str(error.get("message") or ""),
         caret_text=str(error.get("caret") or ""),
         lines=cast("list[RefusedLine]", lines) if isinstance(lines, list) else (),
+        streams=list(map(str, streams)) if isinstance(streams, list) else None,
     )
     if isinstance(found, (TooManyRequestsError, UnavailableError)):
         found.retry_after_s = _seconds(response.headers.get("retry-after"))

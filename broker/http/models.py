@@ -21,7 +21,7 @@ from asc.errors import AscError, PredicateError, beginning
 from asc.json_fault import json_fault
 from broker.answers.refusal import ErrorText, RefusedLine
 from broker.body import Body, Text
-from broker.errors import QueryError
+from broker.errors import MissingStreamError, QueryError
 from broker.operators.definition import Definition
 from broker.operators.kinds import definition_of, described, settable
 from broker.operators.operator_body import OperatorBody
@@ -311,6 +311,7 @@ def plain_error(error: AscError) -> dict[str, Any]:
         "remedy": error.remedy,
         "caret": (error.caret() or None) if isinstance(error, PredicateError) else None,
         "start": error.start if isinstance(error, PredicateError) else None,
+        "streams": list(error.streams) if isinstance(error, MissingStreamError) else None,
     }
 
 

@@ -10,7 +10,7 @@ from asc.errors import AscError
 from broker.access.scope import Scope
 from broker.cancellation import Cancellation
 from broker.config.config import Config
-from broker.errors import CancelledError, QueryError
+from broker.errors import CancelledError, MissingStreamError, QueryError
 from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_topic import refused_feed
 from broker.operators.kinds import kind_of
@@ -52,7 +52,7 @@ class Judge:
         known = ", ".join(sorted(own))
         if name is None:
             if len(own) != 1:
-                raise QueryError("stream", None, f"name one of {known}")
+                raise MissingStreamError("stream", None, f"name one of {known}", sorted(own))
             return next(iter(own.values()))
         if name not in own:
             raise QueryError("unknown stream", name[:200], f"configured: {known}")

@@ -48,7 +48,8 @@ def listed(server: str, *arguments: object) -> Result:
 def test_a_stream_that_is_missing_is_named_with_its_option(
     address: Address, run: Run, command: tuple[str, ...]
 ) -> None:
-    error = {"message": "stream: name one of a, b", "subject": "stream", "value": None, "remedy": "name one of a, b"}
+    # The daemon says it in a field: its words are its own.
+    error = {"message": "no stream", "subject": "stream", "value": None, "remedy": "name it", "streams": ["a", "b"]}
     for path in ("/v1/queries", "/v1/test", "/v1/check"):
         address.answers[path] = [(400, json.dumps({"error": error}))]
     result = run(*command, "--server", address.url)

@@ -151,6 +151,14 @@ def test_an_error_of_a_predicate_has_a_caret(site: Site) -> None:
     assert error["caret"].splitlines()[1].index("^") == 10
 
 
+def test_an_error_for_a_missing_stream_has_those_that_may_be_named(site: Site) -> None:
+    error = site.client.post("/v1/check", json={"where": "n > 1"}).json()["error"]
+    assert error["streams"] == sorted(site.config.streams)
+    assert error["message"] == f"stream: name one of {', '.join(error['streams'])}"
+    other = site.client.post("/v1/check", json={"where": "n > 1", "stream": "nowhere"}).json()["error"]
+    assert other["streams"] is None
+
+
 def test_the_limit_of_expressions(site: Site) -> None:
     limit = site.config.limits.spark_attributes
     topic = site.topic("expressions")
