@@ -128,7 +128,8 @@ class CloudEventsDecoder(Decoder):
         try:
             inner = self.inner.knowing(unknown, self._data_of(records))
         except UnfinishedError as error:
-            error.decoder = replace(self, inner=error.decoder)
+            if error.decoder is not None:
+                error.decoder = replace(self, inner=error.decoder)
             raise
         return self if inner is self.inner else replace(self, inner=inner)
 

@@ -154,7 +154,7 @@ class Decoder(ABC):
 class UnfinishedError(SchemaRegistryError):
     """Schemas of a batch of which not all were had in the time for one attempt; ``decoder`` knows the others."""
 
-    def __init__(self, subject: str, value: object, remedy: str, decoder: Decoder) -> None:
+    def __init__(self, subject: str, value: object, remedy: str, decoder: Decoder | None = None) -> None:
         super().__init__(subject, value, remedy)
         self.decoder = decoder
 

@@ -65,7 +65,7 @@ class SchemaQuestions:
                     found = decoder if rows is None else decoder.knowing(rows, records)
                 except SchemaRegistryError as error:
                     if isinstance(error, UnfinishedError):
-                        decoder = error.decoder
+                        decoder = error.decoder or decoder
                     if isinstance(error, SchemaAnswerError) and self._gives_up(error):
                         decoder = decoder.without(self._unanswered)
                         continue
