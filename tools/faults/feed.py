@@ -43,13 +43,21 @@ def record_of(number: int) -> tuple[bytes | None, bytes, list[tuple[str, bytes]]
 class Feed:
     """Publishes records from number 0 on, ``per_s`` a second, until it is closed, in a thread of its own.
 
-    ``record``: key, value and headers of the record of a number.
+    ``record``: key, value and headers of the record of a number. ``end``: the number before which it stops to wait for
+    those that read, so that a backlog has a bound on a machine that is too slow for the pace; None for no bound.
 
     ``acknowledged``: partition, offset and number of what Kafka has confirmed. A send waits for as long as Kafka is
     away, and is not given up; ``failure`` says so where it was.
     """
 
-    def __init__(self, producer: Callable[..., Any], topic: str, per_s: float, record: Record = record_of) -> None:
+    def __init__(
+        self,
+        producer: Callable[..., Any],
+        topic: str,
+        per_s: float,
+        record: Record = record_of,
+        end: Callable[[], int] | None = None,
+    ) -> None:
         # One request at a time under way: kafka-python then keeps the order also where one is sent again.
         self._producer = producer(
             delivery_timeout_ms=_DELIVERY_S, max_block_ms=_DELIVERY_S, max_in_flight_requests_per_connection=1
@@ -57,6 +65,7 @@ class Feed:
         self._topic = topic
         self._record = record
         self._per_s = per_s
+        self._end = end
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._publish, name="feed", daemon=True)
         self.count = 0
@@ -80,6 +89,8 @@ class Feed:
         try:
             while not self._over.wait(_PULSE_S):
                 due = first + int((time.monotonic() - begun) * self._per_s)
+                if self._end is not None:
+                    due = min(due, self._end())
                 # What was missed while Kafka was away comes afterwards, but not all in one pulse.
                 for number in range(self.count, min(due, self.count + round(self._per_s))):
                     key, value, headers = self._record(number)

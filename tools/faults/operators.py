@@ -36,8 +36,17 @@ class Operators:
     topics are its own. RuntimeError where it does not get ready.
     """
 
-    def __init__(self, folder: Path, cluster: KafkaCluster, header: Callable[[str], str], per_s: float) -> None:
-        """``header``: the section of Kafka for a registry topic, as configuration. ``per_s``: records a second."""
+    def __init__(
+        self,
+        folder: Path,
+        cluster: KafkaCluster,
+        header: Callable[[str], str],
+        per_s: float,
+        end: Callable[[], int],
+    ) -> None:
+        """``header``: the section of Kafka for a registry topic, as configuration. ``per_s``: records a second, before
+        the number ``end``.
+        """
         self._client = cluster.client
         self._cluster = cluster
         port = free_port()
@@ -49,7 +58,7 @@ class Operators:
             "utf-8",
         )
         self._calm = BrokerProcess(config, f"http://127.0.0.1:{port}")
-        self._feed = Feed(self._client.producer, SOURCE, per_s, move_of)
+        self._feed = Feed(self._client.producer, SOURCE, per_s, move_of, end)
 
     def start(self, broker: httpx.Client) -> None:
         """Register the queries with both brokers, then begin to publish."""

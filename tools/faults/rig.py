@@ -33,6 +33,9 @@ TOPICS = ("alpha", "beta", "gamma")
 
 _CHECKPOINT_MB, _KAFKA_MB = 64, 2_000
 _STALLED_S = 180.0
+_UNDELIVERED_MAX = 5_000
+"""The most records that wait to be delivered: five batches, which a busy machine does before it is stalled."""
+_RECORDS_A_MOVE = 3
 _LOOK_S = 0.2
 _OWN_HEADERS = "asc-"
 
@@ -68,12 +71,15 @@ class Rig:
         self.client = self.cluster.client
         self.cluster.create_topics([SOURCE, MOVES, *TOPICS, EVERYTHING], {})
         self.add_partition()
-        self.operators = Operators(self._folder, self.cluster, self._kafka_section, self._per_s / 3)
+        self.operators = Operators(
+            *(self._folder, self.cluster, self._kafka_section, self._per_s / _RECORDS_A_MOVE),
+            end=lambda: self._end() // _RECORDS_A_MOVE,
+        )
         self.broker.launch()
         self.broker.await_ready()
         self.subscribers = Subscribers(self.broker.client, TOPICS, stream=STREAM, seed=self._seed)
         self.subscribers.put("everything", "n >= 0", EVERYTHING)
-        self.feed = Feed(self.client.producer, SOURCE, self._per_s)
+        self.feed = Feed(self.client.producer, SOURCE, self._per_s, end=self._end)
         self._arrivals = _Arrivals(self.client)
         self._arrivals.start()
         self.operators.start(self.broker.client)
@@ -104,6 +110,10 @@ class Rig:
     def checkpoint(self) -> Path:
         """The folder of the stream's checkpoint."""
         return self.checkpoint_disk.folder / "own" / STREAM
+
+    def _end(self) -> int:
+        """Return the number before which records are published while those before are on their way."""
+        return self._arrivals.highest + 1 + _UNDELIVERED_MAX
 
     def await_delivery(self) -> float:
         """Wait until a record is delivered that is published from now on; the seconds that took."""

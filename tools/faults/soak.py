@@ -84,7 +84,13 @@ def _say(line: str, tell: bool) -> None:
 @click.command()
 @click.option("--minutes", type=click.FloatRange(min=0, min_open=True), default=30.0, show_default=True)
 @click.option("--seed", type=int, default=None, help="Which faults come in which order; drawn where it is not given.")
-@click.option("--per-s", type=click.FloatRange(min=1), default=300.0, show_default=True, help="Records a second.")
+@click.option(
+    "--per-s",
+    type=click.FloatRange(min=1),
+    default=300.0,
+    show_default=True,
+    help="Records a second, at most: no more than 5,000 wait to be delivered.",
+)
 def main(minutes: float, seed: int | None, per_s: float) -> None:
     """Make random faults in a broker under load, and check that nothing was lost."""
     logging.getLogger("kafka").setLevel(logging.CRITICAL)

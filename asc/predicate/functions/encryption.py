@@ -19,11 +19,11 @@ def _without_chance(call: Call) -> str | None:
     """Spark draws an initialisation vector where none is given, or an empty one."""
     mode = call.constant(2)
     if len(call.args) < 3 or not isinstance(mode, str):
-        return "aes_encrypt draws a random vector, and a predicate depends on the record alone: give it the mode 'ECB'"
+        return "aes_encrypt draws a random vector, and a predicate depends on the record alone: give it the mode ECB"
     if mode.upper() != "ECB" and not (len(call.args) > 4 and _is_constant_vector(call.args[4])):
         return (
-            f"aes_encrypt draws a random vector in mode {mode}, and a predicate depends on the record alone: give it"
-            " one as a constant such as X'...', or the mode 'ECB'"
+            f"aes_encrypt draws a random vector in mode {mode}, and a predicate depends on the record alone: write"
+            " X'hex digits' for it, or the mode ECB"
         )
     return None
 

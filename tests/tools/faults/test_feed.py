@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
+from typing import Any
 
-from tools.faults.feed import COLUMNS, record_of
+from tools.faults.feed import COLUMNS, Feed, record_of
 
 
 def test_a_number_has_one_record() -> None:
@@ -21,3 +23,41 @@ def test_they_are_of_every_kind() -> None:
     assert None in {key for key, _, _ in records}
     assert {len(headers) for _, _, headers in records} == {1, 2, 3}
     assert record_of(0)[1] == b"{not json 0"
+
+
+class Sent:
+    """A producer that confirms nothing, and keeps the numbers that it was given."""
+
+    def __init__(self) -> None:
+        self.keys: list[object] = []
+
+    def send(self, topic: str, value: bytes, *, key: object, headers: object) -> Sent:
+        self.keys.append(value)
+        return self
+
+    def add_callback(self, *_: object) -> None: ...
+
+    def add_errback(self, *_: object) -> None: ...
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_it_waits_for_those_that_read() -> None:
+    sent, end = Sent(), [7]
+
+    def producer(**_: Any) -> Sent:
+        return sent
+
+    feed = Feed(producer, "topic", 1_000, end=lambda: end[0])
+    feed.start()
+    try:
+        for most in (7, 20):
+            end[0] = most
+            while feed.count < most:
+                time.sleep(0.01)
+            time.sleep(0.15)
+            assert (feed.count, len(sent.keys)) == (most, most)
+    finally:
+        feed.close()
