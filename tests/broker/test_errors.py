@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from asc.errors import AscError, FeedFormError, PlanError, PredicateError, SchemaError, ShapeError
+from asc.errors import AscError, CubeError, FeedFormError, PlanError, PredicateError, SchemaError, ShapeError
 from asc.spark_types import PlainTextError
 from broker.errors import (
     BrokerError,
@@ -48,6 +48,7 @@ STATUSES: dict[type[AscError], int] = {
     PlainTextError: 400,
     ShapeError: 400,
     PlanError: 400,
+    CubeError: 400,
     BrokerError: 503,
     SchemaRegistryError: 503,
     SchemaAccessError: 503,
