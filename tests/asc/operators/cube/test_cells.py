@@ -77,3 +77,10 @@ def test_panes_that_are_far_apart() -> None:
     far = cells([(2**31, "a", 1), (-(2**31), "a", 1), (2**31, "a", 1)])
     assert listed(far) == [(-(2**31), "a", 1, 1), (2**31, "a", 1, 2)]
     assert listed(far.take(np.array([1]))) == [(2**31, "a", 1, 2)]
+
+
+def test_a_piece_has_the_bytes_that_its_pane_alone_would_have() -> None:
+    alone = cells([(0, "b", 1)])
+    together = cells([(0, "b", 1), (1, "a", 1), (1, "c", 2)])
+    first, _ = together.pieces(LAYOUT)
+    assert [piece.to_bytes() for piece in alone.pieces(LAYOUT)] == [first.to_bytes()]
