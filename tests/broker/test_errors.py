@@ -19,6 +19,7 @@ from broker.errors import (
     ForbiddenError,
     KafkaError,
     MatchError,
+    MissingStreamError,
     MissingTopicError,
     NotThereError,
     QueryError,
@@ -36,6 +37,7 @@ from broker.errors import (
     UnknownQueryError,
     http_status,
 )
+from broker.formats.decoder import UnfinishedError
 from broker.stream.suspects import InquiryError
 from monitor.errors import MonitorError
 
@@ -53,6 +55,7 @@ STATUSES: dict[type[AscError], int] = {
     SchemaRegistryError: 503,
     SchemaAccessError: 503,
     SchemaAnswerError: 503,
+    UnfinishedError: 503,
     CheckpointTakenError: 503,
     ConfigError: 503,
     ConfigFaultsError: 503,
@@ -66,6 +69,7 @@ STATUSES: dict[type[AscError], int] = {
     CancelledError: 503,
     MatchError: 400,
     QueryError: 400,
+    MissingStreamError: 400,
     TooLargeLoadError: 413,
     BulkRefusedError: 400,
     ForbiddenBulkError: 403,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from asc.errors import CubeError
-from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.definition import DIMENSIONS_MAX, MEASURES_MAX, CubeDefinition
 
 PLAIN: dict[str, Any] = {
     "dimensions": [["origin", "dest"], ["carrier"]],
@@ -71,12 +71,15 @@ def test_another_grain_is_refused(grain_s: object) -> None:
         ({"dimensions": [[7]]}, "dimension 7: give an expression"),
         ({"dimensions": [["x" * 10_001]]}, "of at most 10,000 characters"),
         ({"dimensions": [["\ud800"]]}, "holds half of a surrogate pair"),
-        ({"dimensions": [[f"c{i}"] for i in range(17)]}, "dimensions 17: a cube has at most 16 expressions"),
+        (
+            {"dimensions": [[f"c{i}"] for i in range(DIMENSIONS_MAX + 1)]},
+            "dimensions 17: a cube has at most 16 expressions",
+        ),
         ({"dimensions": [[f"c{i}"] for i in range(13)]}, "cuboids 8192: a cube has at most 4,096"),
         ({"measures": None}, "measures: give a list"),
         ({"measures": []}, "measures []: give a list"),
         ({"measures": "count(*)"}, "measures 'count(*)': give a list"),
-        ({"measures": [f"sum(x) AS m{i}" for i in range(33)]}, "measures 33: a cube has at most 32"),
+        ({"measures": [f"sum(x) AS m{i}" for i in range(MEASURES_MAX + 1)]}, "measures 33: a cube has at most 32"),
         ({"measures": ["sum(a) AS n", "sum(b) AS N"]}, "measure 'N': has the name of another one"),
         ({"measures": ["count(*)", "count( * )"]}, "measure 'count(*)': has the name of another one"),
         ({"measures": ["count(*) AS group"]}, "measure 'group': is a name that answers use"),
