@@ -11,7 +11,7 @@ from tools.faults.faults import FAULTS
 from tools.faults.rig import Rig
 from tools.faults.soak import settled, suffer
 
-pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(1_800)]
 
 CHOSEN = (
     "daemon killed between write and commit",
