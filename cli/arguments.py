@@ -68,6 +68,24 @@ def decoding_options_option(command: Command) -> Command:
     )(command)
 
 
+def row_schema_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--schema``, ``--config``, ``--stream`` and ``--option``: the schema and the decoding of rows of files.
+
+    The command's ``schema_file``, ``config_file``, ``stream`` and ``options``.
+    """
+    schema_option = click.option(
+        "--schema",
+        "schema_file",
+        type=EXISTING_FILE,
+        help="The rows' schema: Spark DDL, or the JSON of a Spark StructType.",
+    )
+    own_config_option = config_option(
+        "The daemon's configuration: schema, decoding options and time zone are those of its --stream."
+    )
+    own_stream_option = click.option("--stream", help="The stream of --config; needed where there are several.")
+    return with_options(command, (schema_option, own_config_option, own_stream_option, decoding_options_option))
+
+
 def _pairs(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
     pairs = [text.partition("=") for text in texts]
     wrong = [name for name, equals, _ in pairs if not (name and equals)]

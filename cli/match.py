@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from asc.schema import CRSS
-from cli.arguments import EXISTING_FILE, config_option, decoding_options_option
+from cli.arguments import EXISTING_FILE, row_schema_options
 from cli.command import Command, examples
 from cli.output import counted, json_option, print_json, print_table
 
@@ -34,15 +34,7 @@ if TYPE_CHECKING:
     type=EXISTING_FILE,
     help='The predicates: NDJSON of {"id", "where"}, or a mapping of ids to predicates as .toml or .json.',
 )
-@click.option(
-    "--schema",
-    "schema_file",
-    type=EXISTING_FILE,
-    help="The rows' schema: Spark DDL, or the JSON of a Spark StructType.",
-)
-@config_option("The daemon's configuration: schema, decoding options and time zone are those of its --stream.")
-@click.option("--stream", help="The stream of --config; needed where there are several.")
-@decoding_options_option
+@row_schema_options
 @click.option(
     "--output",
     type=click.Path(path_type=Path),

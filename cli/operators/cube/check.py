@@ -1,4 +1,4 @@
-"""What ``asc cube check`` finds, and how it is printed."""
+"""The findings of ``asc cube check``, and their printing."""
 
 from __future__ import annotations
 

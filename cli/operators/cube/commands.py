@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from cli.arguments import EXISTING_FILE, config_option, decoding_options_option
+from cli.arguments import EXISTING_FILE, row_schema_options
 from cli.client import Json
 from cli.command import Command, Group, examples
 from cli.operators.cube.options import definition_options
@@ -87,15 +87,7 @@ def check(
 @click.option("--to", "end", metavar="TIME", help="The exclusive end of the interval, on the grain.")
 @click.option("--order", metavar="NAMES", help="Measures or dimensions to order by, as 'flights DESC, carrier'.")
 @click.option("--limit", type=int, metavar="N", help="The most rows; by default 1,000.")
-@click.option(
-    "--schema",
-    "schema_file",
-    type=EXISTING_FILE,
-    help="The rows' schema: Spark DDL, or the JSON of a Spark StructType.",
-)
-@config_option("The daemon's configuration: schema, decoding options and time zone are those of its --stream.")
-@click.option("--stream", help="The stream of --config; needed where there are several.")
-@decoding_options_option
+@row_schema_options
 @click.option("--time-zone", help="Time zone of the rows and of TIMESTAMP literals; that of --config, or UTC.")
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @json_option

@@ -1,4 +1,4 @@
-"""What ``asc cube run`` does: files of records rolled up, and the answer printed."""
+"""The work of ``asc cube run``: files of records rolled up, and the answer printed."""
 
 from __future__ import annotations
 
