@@ -33,8 +33,9 @@ _FAILURE = f"{BatchFailure.__module__}.{BatchFailure.__qualname__}: "
 _STOP_S = 10.0
 
 _MESSAGES_LEAST = 20_000
-"""What a batch may read of a feed, however few records a batch of the stream has. A record may have a message for each
-track, and a batch costs over a second for whatever it reads.
+"""The messages that a batch may read of a feed, however few records a batch of the stream has.
+
+A record may have a message for each track, and a batch costs over a second for whatever it reads.
 """
 
 STATE_OPTIONS = {

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from asc.errors import CubeError, PredicateError
+from asc.frozen import frozen
 from asc.matcher import Matcher
 from asc.operators.cube.cells import Cells, joined, merged
 from asc.operators.cube.cuboid import Levels
@@ -119,8 +120,7 @@ def _accepted(
     layout: Layout, where: str, keys: Sequence[Key], named: Sequence[int], count: int
 ) -> npt.NDArray[np.int64]:
     """Return the places of the cells whose group a predicate accepts. Each different group is judged once."""
-    rows = np.arange(count, dtype=np.int64)
-    rows.setflags(write=False)
+    rows = frozen(np.arange(count, dtype=np.int64))
     grouping = Grouping.of([(key.codes, key.radix) for key in keys], rows)
     own = {
         layout.dimensions[place].sql: key.take(grouping.firsts).array() for place, key in zip(named, keys, strict=True)

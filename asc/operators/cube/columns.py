@@ -20,10 +20,8 @@ from asc.operators.cube.keys import Key
 from asc.operators.cube.operand import Operand
 from asc.operators.cube.states.memory import nulls_of, numbers
 from asc.operators.cube.states.state import State, Values
+from asc.operators.times import FIRST_US, LAST_US
 from asc.schema import Schema
-
-_FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
-"""The first and the last microsecond of the years 1 to 9999, which a time has to be in."""
 
 _Ints = npt.NDArray[np.int64]
 
@@ -104,7 +102,7 @@ class Columns:
         """Return the mask of the rows whose time is not NULL and within the years 1 to 9999; None for all of them."""
         if time.sql not in self._usable:
             times, nulls = numbers(self.array(time), np.int64), nulls_of(self.array(time))
-            mask = (times >= _FIRST_US) & (times <= _LAST_US)
+            mask = (times >= FIRST_US) & (times <= LAST_US)
             if len(nulls):
                 mask &= ~nulls
             self._usable[time.sql] = None if mask.all() else mask
@@ -147,7 +145,7 @@ class Columns:
             column = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        # Of other types it only matters which values are NULL.
+        # A measure of another type reads alone whether a value is NULL.
         if not has_keys or column.type == operand.type:
             return column
         try:

@@ -21,7 +21,7 @@ _Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Folded:
-    """What a fold made of records: cells, and how many records it counted and excluded.
+    """The result of a fold: cells, and the numbers of records that it counted and excluded.
 
     ``time``: those with an unusable time; ``too_large``: those whose group's key has more than KEY_BYTES_MAX.
     """

@@ -11,7 +11,7 @@ from asc.compiled import compiled
 Array = Any
 
 _FACTOR_1, _FACTOR_2 = np.uint64(0xBF58_476D_1CE4_E5B9), np.uint64(0x94D0_49BB_1331_11EB)
-"""Those of the finaliser of SplitMix64, which mixes all bits of a key into each other."""
+"""The factors of the finaliser of SplitMix64, which mixes all bits of a key into each other."""
 
 DIGIT_BITS = 11
 """The bits that one pass of a sort looks at."""

@@ -64,7 +64,7 @@ class Answered:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What the cells of a cube are made of.
+    """The expressions and states of the cells of a cube.
 
     ``slots``: the different states; measures with equal ones share them. ``dimensions``: the operands of all levels.
     ``warnings``: what was found odd in its expressions.

@@ -30,7 +30,7 @@ class Ordering:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a cube is asked for.
+    """A question to a cube: groups and measures of an interval.
 
     ``cuboids``: those asked for, one at least, none twice; ``orders``: for each of them its hierarchies in the order in
     which they were named. ``where``: a predicate over dimensions. ``first``, ``end``: panes, from the one to before the

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from asc.frozen import frozen
 from asc.operators.cube.states.kernels import sum_decimals, sum_integers, sum_limbs, sum_short
 from asc.operators.cube.states.memory import nulls_of, numbers, stored
 from asc.operators.cube.states.state import Places, Rows, State, Values
@@ -40,8 +41,7 @@ class ExactSum(State):
         if self._is_wide:
             return Values(halves, nulls_of(column))
         low = np.ascontiguousarray(halves[:, 0]).view(np.int64)
-        low.setflags(write=False)
-        return _short_values(low, column)
+        return _short_values(frozen(low), column)
 
     def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:
         """Return the sums of values by cell."""

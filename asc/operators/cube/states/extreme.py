@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from asc.frozen import frozen
 from asc.keys.floats import SIGN_MASK
 from asc.keys.kernels import float_keys
 from asc.operators.cube.keys import Key
@@ -36,20 +37,17 @@ class Extreme(State):
         if types.is_floating(kind):
             keys = np.empty(len(column), dtype=np.int64)
             float_keys(numbers(column.cast(pa.float64()), np.float64), keys)
-            keys.setflags(write=False)
-            return Values(keys, nulls)
+            return Values(frozen(keys), nulls)
         if types.is_date(kind):
             column = column.cast(pa.int32())
         if types.is_integer(kind) or types.is_boolean(kind) or types.is_temporal(kind):
             return Values(numbers(column.cast(pa.int64()), np.int64), nulls)
         if types.is_decimal(kind) and kind.precision <= _SHORT_DIGITS:
             low = np.ascontiguousarray(numbers(column, np.uint64, 2)[:, 0]).view(np.int64)
-            low.setflags(write=False)
-            return Values(low, nulls)
+            return Values(frozen(low), nulls)
         key = Key.of(column)
         ranks = key.codes.astype(np.int64) - 1
-        ranks.setflags(write=False)
-        return Values(ranks, nulls, key.dictionary)
+        return Values(frozen(ranks), nulls, key.dictionary)
 
     def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:
         """Return the extreme of each cell."""
@@ -57,14 +55,13 @@ class Extreme(State):
         found, has_value = np.full(count, _LEAST if self._is_max else _GREATEST), np.zeros(count, dtype=np.bool_)
         find = greatest if self._is_max else least
         find(values.numbers, values.nulls, rows, cells, found, has_value)
-        # What lies under NULL is zero.
+        # Values under NULL are zero.
         found *= has_value
         return self._of_keys(found, has_value, values.dictionary)
 
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
         """Return the extreme of extremes by cell."""
-        rows = np.arange(len(states), dtype=np.int64)
-        rows.setflags(write=False)
+        rows = frozen(np.arange(len(states), dtype=np.int64))
         return self.fold(self.values(states), rows, cells, count)
 
     def answer(self, states: pa.Array) -> pa.Array:

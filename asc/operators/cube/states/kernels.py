@@ -19,7 +19,7 @@ LARGE = 2.0**1000
 """The magnitude from which on a pair of a sum is kept in units of UNIT, for the next sum might overflow."""
 UNIT = 2.0**128
 IN_UNITS = 1.0
-"""What the third number of a float sum is where its pair is in units of UNIT; 0 where it is plain."""
+"""The third number of a float sum whose pair is in units of UNIT; it is 0 where the pair is plain."""
 
 
 @compiled
