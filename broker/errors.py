@@ -76,6 +76,10 @@ class SchemaAccessError(SchemaRegistryError):
     """A schema registry that does not let the broker ask what it asks."""
 
 
+class FoldError(BrokerError):
+    """States of a batch that were lost, or could not be committed: the batch is run again, and is not to blame."""
+
+
 class CancelledError(BrokerError):
     """Work of a request that is not wanted any more: its caller is gone, or the daemon stops."""
 

@@ -26,6 +26,7 @@ WITHOUT_TESTS = {
     **dict.fromkeys(VALUE_CLASSES, "holds values that the tests of its users compare"),
     "asc/operators/times.py": "has an example that is run",
     "asc/operators/exclusions.py": "is tested by each kind of operator",
+    "asc/operators/fold.py": "is a protocol, which kinds of the handoff meet",
     "asc/operators/events/event_query.py": "has an example that is run",
     "asc/operators/near/near_query.py": "has an example that is run",
     **dict.fromkeys(
@@ -38,7 +39,10 @@ WITHOUT_TESTS = {
     ),
     "asc/operators/cube/kernels.py": "is run by tests/asc/operators/cube/test_grouping.py",
     **dict.fromkeys(
-        ("broker/operators/condition_watch.py", "broker/operators/definition.py", "broker/operators/kind.py"),
+        (
+            *("broker/operators/condition_watch.py", "broker/operators/definition.py"),
+            *("broker/operators/folder.py", "broker/operators/kind.py"),
+        ),
         "is a protocol, which every kind of the table meets",
     ),
     "broker/operators/kind_body.py": "is the base of the bodies of kinds, which have tests of their own",

@@ -62,6 +62,10 @@ class Matches:
         kept = ~rows[self.rows]
         return replace(self, rows=self.rows[kept], queries=self.queries[kept])
 
+    def of(self, pairs: Mask) -> Matches:
+        """Those of some pairs; ``pairs`` bool[n]. What it cost stays counted."""
+        return replace(self, rows=self.rows[pairs], queries=self.queries[pairs])
+
     @property
     def evaluated(self) -> int:
         """Constructs evaluated, summed over tuples and blocks."""

@@ -19,15 +19,18 @@ _Places = npt.NDArray[np.signedinteger[Any]]
 NO_DESTINATION = -1
 """In a table's ``of_query``: the matches of the query go to its topic."""
 
+NO_TARGET = ""
+"""The target of a destination whose matches do not leave the workers, which fold them into a state."""
+
 
 @dataclass(frozen=True, slots=True)
 class Destination:
     """The operator of a query in a plan.
 
     ``name``: the id of the registered query. ``op``: the tag of the operator's kind. ``target``: the name under which
-    matches leave the workers. ``selection``: the name, in a match, of the queries that accept the same records.
-    ``form``: the form of ``definition``, which is all that the operator needs to know of the query, as the text of a
-    JSON object. The engine reads none of them.
+    matches leave the workers, NO_TARGET where they stay there. ``selection``: the name, in a match, of the queries that
+    accept the same records. ``form``: the form of ``definition``, which is all that the operator needs to know of the
+    query, as the text of a JSON object. The engine reads none of them.
     """
 
     name: str

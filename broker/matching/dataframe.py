@@ -106,8 +106,9 @@ def delivering(
     sends to and the ids of these queries, sorted; NULL where none accepts it. Every row stays.
 
     Made once, it serves all frames alike. ``tallying`` counts and draws in the same pass; ``told`` is what it needs for
-    that of a row beside the values: with tracks the source partition (INT) and an event time for each (BIGINT), and at
-    last, where it counts records, what it counts of one (BIGINT). The session that analyses them has ANSI mode off.
+    that of a row beside the values: with tracks or folding the source partition (INT), an event time for each track
+    (BIGINT), and at last, where it counts records, what it counts of one (BIGINT). The session that analyses them has
+    ANSI mode off.
     """
     columns = tuple(map(sf.col, kept))
     with own_interpreter(spark.sparkContext):
@@ -166,7 +167,7 @@ def matching_function(spark: SparkSession, shipped: ShippedPlan, tallying: Tally
 
 
 def _function(shipped: ShippedPlan, output: Output, tallying: Tallying | None) -> UserDefinedFunctionLike:
-    task = matching_task(shipped.transport, shipped.parts, output, tallying)
+    task = matching_task(shipped.transport, shipped.parts, output, tallying, shipped.folding)
     # Spark would evaluate a deterministic one twice: once for the filter, once for the column.
     function: UserDefinedFunctionLike = pandas_udf(task, "string").asNondeterministic()  # type: ignore[call-overload]
     return function

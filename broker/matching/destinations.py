@@ -1,4 +1,4 @@
-"""Names under which matches leave the workers: topics, and of operators their targets with selections."""
+"""Names under which matches leave the workers, topics and targets of operators, and the matches that stay in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from asc.plan.destination import NO_DESTINATION
+from asc.plan.destination import NO_TARGET
 from asc.plan.plan import Plan
 from broker.matching.plan_ids import shape_texts
 
@@ -17,8 +17,33 @@ _Ints = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Folded:
+    """A plan's queries whose matches stay in the workers, folded into states.
+
+    ``names``: of their destinations. ``is_folded`` bool[queries]; ``place_of`` int32[queries]: the place of each in
+    ``names``, meaningless for others.
+    """
+
+    names: tuple[str, ...]
+    is_folded: npt.NDArray[np.bool_]
+    place_of: _Ints
+
+    @staticmethod
+    def of(plan: Plan) -> Folded | None:
+        """Return those of a plan; None where it has none."""
+        table = plan.destinations
+        places = [place for place in table.used_places() if table.entries[place].target == NO_TARGET]
+        if not places:
+            return None
+        code_of = np.full(len(table.entries) + 1, -1, dtype=np.int32)
+        code_of[places] = np.arange(len(places))
+        place_of = code_of[table.of_query]
+        return Folded(tuple(table.entries[place].name for place in places), place_of >= 0, place_of)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Operated:
-    """The targets and selections of a plan's queries that have an operator.
+    """The targets and selections of a plan's queries whose matches go to an operator after the workers.
 
     ``is_operated`` bool[queries]. ``targets``, ``selections``: the names, each once, ascending; ``target_of`` and
     ``selection_of`` int32[queries]: the place of each query's, meaningless for others. Of a member of a join the
@@ -34,11 +59,13 @@ class Operated:
 
     @staticmethod
     def of(plan: Plan) -> Operated | None:
-        """Return those of a plan; None where no query has an operator."""
+        """Return those of a plan; None where it has none."""
         table = plan.destinations
-        if not table.entries:
+        has_target = np.array([own.target != NO_TARGET for own in table.entries] + [False], dtype=np.bool_)
+        if not has_target.any():
             return None
-        is_operated = table.of_query != NO_DESTINATION
+        # NO_DESTINATION is the last place.
+        is_operated = has_target[table.of_query]
         places = pa.array(table.of_query[is_operated])
         targets = pa.array([own.target for own in table.entries], pa.string()).take(places)
         selections = pa.array([own.selection for own in table.entries], pa.string()).take(places)
@@ -52,17 +79,18 @@ class Destinations:
     """The names under which the matches of a plan's queries leave the workers.
 
     ``names``: topics, and ``of_query`` int32[queries]: the place of each query's topic. ``operated``: of the queries
-    that have an operator; None where there are none.
+    whose matches go to an operator, ``folded``: of those whose matches do not leave; None where there are none.
     """
 
     names: pa.StringArray
     of_query: _Ints
     operated: Operated | None = None
+    folded: Folded | None = None
 
     @staticmethod
     def of(plan: Plan) -> Destinations:
         """Return those of a plan."""
-        return Destinations(plan.topic_names, plan.topic_of, Operated.of(plan))
+        return Destinations(plan.topic_names, plan.topic_of, Operated.of(plan), Folded.of(plan))
 
 
 def _coded(texts: pa.StringArray, is_operated: npt.NDArray[np.bool_]) -> tuple[pa.StringArray, _Ints]:

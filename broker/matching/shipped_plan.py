@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark import Broadcast
 from pyspark.sql import DataFrame, SparkSession
@@ -14,13 +14,14 @@ from asc.plan.parts import Part, parts_of
 from asc.plan.plan import Plan, Query
 from broker.errors import MatchError
 from broker.matching.expressions import analyse, countable_errors
+from broker.matching.fold_task import Folding
 from broker.matching.plan_parts import PlanParts, broadcasts_of, forget
 from broker.matching.transport import Transport
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShippedPlan:
-    """A plan, its parts as the workers read them, and how its p-attributes cross into Python.
+    """A plan, its parts as the workers read them, and how its p-attributes and what is folded cross into Python.
 
     Holds for every DataFrame with the columns of the one it was made for. Cost: the parts once more, on the driver's
     disk and on that of each host, until :meth:`release`; of a plan that was changed from another one that was shipped,
@@ -30,6 +31,12 @@ class ShippedPlan:
     plan: Plan
     broadcasts: Mapping[Part, Broadcast[bytes]]
     transport: Transport
+    folding: Folding | None = None
+
+    @property
+    def carried(self) -> tuple[PAttribute, ...]:
+        """What crosses beside the plan's p-attributes, after them."""
+        return () if self.folding is None else self.folding.carried
 
     @staticmethod
     def of(
@@ -39,25 +46,34 @@ class ShippedPlan:
         *,
         counts_errors: bool = False,
         before: ShippedPlan | None = None,
+        folding: Folding | None = None,
     ) -> ShippedPlan:
         """Have Spark analyse the plan's expressions over a frame, and ship the plan, or what one shipped ``before`` has
         not of it.
 
-        ``counts_errors``: the conditions of their evaluation errors travel as well. Raises MatchError where Spark
+        ``counts_errors``: the conditions of their evaluation errors travel as well. ``folding``: of the plan's queries
+        whose records are folded. Raises MatchError where Spark
         refuses an expression or finds it of another type, naming those of the ``queries`` that use it.
         """
+        crossing = plan.p_attributes if folding is None else (*plan.p_attributes, *folding.carried)
         with ansi_off(frame.sparkSession):
-            found = analyse(frame, plan.p_attributes)
+            found = analyse(frame, crossing)
             for attribute, remedy in found.refusals.items():
                 raise MatchError(_subject(attribute, queries), attribute.as_written, remedy)
             conditions: Mapping[int, str] = countable_errors(frame, plan.p_attributes) if counts_errors else {}
-        nullable = [found.nullable[attribute] for attribute in plan.p_attributes]
-        transport = Transport.of(plan.p_attributes, nullable, conditions)
-        return _shipped(frame.sparkSession, plan, {} if before is None else before.broadcasts, transport)
+        nullable = [found.nullable[attribute] for attribute in crossing]
+        transport = Transport.of(crossing, nullable, conditions)
+        known = {} if before is None else before.broadcasts
+        return replace(_shipped(frame.sparkSession, plan, known, transport), folding=folding)
 
-    def with_plan(self, spark: SparkSession, plan: Plan) -> ShippedPlan:
-        """Another plan of the same p-attributes, in the same order: it crosses as this one does."""
-        return _shipped(spark, plan, self.broadcasts, self.transport)
+    def crosses(self, plan: Plan, folding: Folding | None) -> bool:
+        """Whether another plan has the same p-attributes, in the same order, and the same are folded."""
+        carried = () if folding is None else folding.carried
+        return (self.plan.p_attributes, self.carried) == (plan.p_attributes, carried)
+
+    def with_plan(self, spark: SparkSession, plan: Plan, folding: Folding | None = None) -> ShippedPlan:
+        """Another plan that crosses as this one does."""
+        return replace(_shipped(spark, plan, self.broadcasts, self.transport), folding=folding)
 
     @property
     def parts(self) -> PlanParts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from asc.evaluation.executor import Matches, match_within
 from asc.keys.buffers import Mask
 from asc.plan.plan import Plan
 from broker.matching.destinations import Destinations, Operated
+from broker.matching.fold_task import Folding, TaskFold
 from broker.matching.matches_text import AFTER_SHAPES, AFTER_TARGET, AFTER_TOPIC, BETWEEN_IDS, BETWEEN_TOPICS
 from broker.matching.plan_ids import RegisteredIds, header_texts
 from broker.matching.plan_parts import PlanParts
@@ -39,36 +40,40 @@ Batch = tuple[pd.Series, ...]
 
 
 def matching_task(
-    transport: Transport, parts: PlanParts, output: Output, tallying: Tallying | None = None
+    transport: Transport,
+    parts: PlanParts,
+    output: Output,
+    tallying: Tallying | None = None,
+    folding: Folding | None = None,
 ) -> Callable[[Iterator[Batch]], Iterator[pd.Series]]:
     """The function of a Pandas UDF over iterators: arguments of the transport in, texts out.
 
     A text is NULL where no query accepts the row. Without a topic: ids. With topics: the topic and its ids, for each.
     Pieces that leave may be smaller than the batches that come, so that even the ids of a row that every query
     accepts, times the rows of a batch, have room. With ``tallying``, each task counts and draws. Where it counts
-    records, a dead letter is accepted by none, whatever its columns, all NULL, would meet. With event times, the
-    partition and each of them come before the number of a record.
+    records, a dead letter is accepted by none, whatever its columns, all NULL, would meet. With ``folding``, which
+    wants records counted, each task folds what the queries of that handoff accept, and no text names these. With either
+    of event times and folding, the partition comes before the number of a record, and each time between them.
     """
 
     def matched(batches: Iterator[Batch]) -> Iterator[pd.Series]:
         decoded, registered, destinations = parts.plan, parts.registered, parts.destinations
-        most = _PAIRS
+        most, width = _PAIRS, len(decoded.p_attributes)
         pairs = pairs_a_piece(decoded, output, destinations=destinations)
         tally = None if tallying is None else TaskTally(tallying)
+        folded = destinations.folded
+        fold = None if folding is None or folded is None else TaskFold(folding, folded)
         match_s = 0.0
         for batch in batches:
             begun = perf_counter()
             # PySpark hands a lone argument over bare.
             arrived = batch if isinstance(batch, tuple) else (batch,)
             columns, count = transport.read(arrived), len(arrived[0])
+            columns, carried = columns[:width], columns[width:]
             dead = None
             if tally is not None and tallying is not None:
                 if tallying.counts_records:
-                    *_, last = arrived
-                    dead = tally.add_records(last.to_numpy())
-                    if tallying.times:
-                        partitions, *times = arrived[len(transport.arguments) : -1]
-                        tally.add_times(partitions.to_numpy(), [series.to_numpy() for series in times])
+                    dead = _told(tally, fold, tallying, carried, arrived[len(transport.arguments) :])
                 tally.add_errors(decoded, columns, partial(_errors, transport, arrived, dead))
             start = 0
             while start < max(1, count):
@@ -77,25 +82,51 @@ def matching_task(
                 most = rows_of_a_call(len(decoded), len(matches) / max(1, matches.tuples))
                 if dead is not None:
                     matches = matches.without(dead[start : start + matches.tuples])
+                if fold is not None:
+                    fold.accept(start, matches)
                 start += max(1, matches.tuples)
                 if tally is not None:
                     part = [column.slice(0, matches.tuples) for column in rest]
                     tally.add(decoded.p_attributes, part, matches)
                 written = 0
                 for texts in texts_of(decoded, registered, matches, output, pairs, destinations=destinations):
-                    written += _counted(texts, AFTER_TOPIC)
-                    if destinations.operated is not None:
-                        written -= _counted(texts, AFTER_TARGET)
+                    written += _written(texts, destinations)
                     match_s += perf_counter() - begun
                     yield pd.Series(pd.arrays.ArrowExtensionArray(texts))
                     begun = perf_counter()
                 if tally is not None:
                     tally.add_accepted(len(registered.ids), registered.accepted(matches.rows, matches.queries), written)
+            if fold is not None:
+                fold.end()
             match_s += perf_counter() - begun
+        if fold is not None:
+            fold.hand_over()
         if tally is not None:
             tally.hand_over(match_s)
 
     return matched
+
+
+def _told(
+    tally: TaskTally, fold: TaskFold | None, tallying: Tallying, carried: Sequence[pa.Array], told: Batch
+) -> Mask | None:
+    """Count what is told of the records of a batch beside their values; return which are dead letters, None for none.
+
+    With ``fold`` it begins the batch there.
+    """
+    numbers = told[-1].to_numpy()
+    dead = tally.add_records(numbers)
+    if tallying.times:
+        tally.add_times(told[0].to_numpy(), [series.to_numpy() for series in told[1:-1]])
+    if fold is not None:
+        fold.begin(carried, told[0].to_numpy(), numbers, dead)
+    return dead
+
+
+def _written(texts: pa.Array, destinations: Destinations) -> int:
+    """Return the records that texts have written to topics of queries."""
+    topics = _counted(texts, AFTER_TOPIC)
+    return topics if destinations.operated is None else topics - _counted(texts, AFTER_TARGET)
 
 
 def rows_of_a_call(queries: int, found: float) -> int:
@@ -137,8 +168,13 @@ def texts_of(
     *,
     destinations: Destinations | None = None,
 ) -> Iterator[pa.Array]:
-    """The texts of all rows of a batch in their order, in pieces of so many ``pairs`` at most, a row at least."""
+    """The texts of all rows of a batch in their order, in pieces of so many ``pairs`` at most, a row at least.
+
+    Matches that stay in the workers are in no text of deliveries.
+    """
     own = destinations or Destinations.of(plan)
+    if output == "deliveries" and own.folded is not None:
+        matches = matches.of(~own.folded.is_folded[matches.queries])
 
     def text(rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
         if output == "queries":

@@ -8,6 +8,7 @@ from asc.keys.attribute import PAttribute
 from asc.plan.plan import Plan
 from broker.operators.feed_destination import FeedDestination, destinations_in
 from broker.operators.feeding import carried_sql
+from broker.operators.fold_destination import FoldDestination, folds_in
 
 
 def expressions_of(plan: Plan) -> tuple[PAttribute, ...]:
@@ -15,15 +16,18 @@ def expressions_of(plan: Plan) -> tuple[PAttribute, ...]:
 
     Operators' expressions are not part of the plan's constructs, but a batch computes them as well.
     """
-    own = (one for destination in destinations_in(plan) for one in expressions_of_destination(destination))
+    destinations: tuple[FeedDestination | FoldDestination, ...] = (*destinations_in(plan), *folds_in(plan))
+    own = (one for destination in destinations for one in expressions_of_destination(destination))
     return tuple(dict.fromkeys((*plan.p_attributes, *own)))
 
 
-def expressions_of_destination(destination: FeedDestination) -> tuple[PAttribute, ...]:
+def expressions_of_destination(destination: FeedDestination | FoldDestination) -> tuple[PAttribute, ...]:
     """Return the expressions that the operator of one query reads of a record, as the batch computes them.
 
-    They are key, time and position, and the values that a condition reads of both objects.
+    In the feed they are key, time and position, and the values that a condition reads of both objects.
     """
+    if isinstance(destination, FoldDestination):
+        return destination.attributes
     track = destination.track
     return (
         PAttribute(track.key, pa.string()),

@@ -12,7 +12,7 @@ import numpy as np
 
 from asc.errors import PlanError
 from asc.operators.feed import QuerySettings
-from asc.plan.destination import NO_DESTINATION, Destination
+from asc.plan.destination import NO_DESTINATION, NO_TARGET, Destination
 from asc.plan.plan import Plan
 from asc.predicate.normal_form import Conjunct, Predicate
 
@@ -72,6 +72,16 @@ class FeedDestination:
     conditions: tuple[str, ...] = ()
 
     @property
+    def op(self) -> str:
+        """Return the tag of its kind."""
+        return self.track.op
+
+    @property
+    def id(self) -> str:
+        """Return the id of the query."""
+        return self.query.id
+
+    @property
     def selection(self) -> str:
         """Return the name of the records that the query accepts; of a join that of all its shapes together."""
         return self.query.selections[0]
@@ -95,7 +105,7 @@ class FeedDestination:
 
 def destinations_in(plan: Plan) -> list[FeedDestination]:
     """Return the queries of a plan whose records go to the feed, each once, however many shapes a join has."""
-    return [FeedDestination.of(own) for own in plan.destinations.used()]
+    return [FeedDestination.of(own) for own in plan.destinations.used() if own.target != NO_TARGET]
 
 
 def routed_topics(plan: Plan) -> set[str]:

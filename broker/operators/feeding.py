@@ -89,10 +89,9 @@ class Feeding(Operator):
         """Return the columns from which the tally finds the progress of event time: source partition, and each time."""
         from pyspark.sql import functions as sf
 
-        partition = sf.coalesce(sf.col(f"{RECORD}.partition"), sf.lit(0))
         first = self._first_with_time().values()
         times = (f"if({ERROR} IS NULL, coalesce({name}.e, {_LEAST}), {_LEAST})" for name in first)
-        return (partition, *map(sf.expr, times))
+        return (source_partition(), *map(sf.expr, times))
 
     def _first_with_time(self) -> dict[str, str]:
         """Return the column of the first track that has each time, by the time's name."""
@@ -169,6 +168,13 @@ class Feeding(Operator):
             is_own = sf.startswith(sf.col("target"), sf.lit(target_of(track)))
             found = sf.when(is_own, column).otherwise(found)
         return found
+
+
+def source_partition() -> Column:
+    """Return the column of a record's source partition."""
+    from pyspark.sql import functions as sf
+
+    return sf.coalesce(sf.col(f"{RECORD}.partition"), sf.lit(0))
 
 
 def target_of(track: Track) -> str:

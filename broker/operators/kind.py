@@ -13,9 +13,12 @@ from broker.operators.condition_watch import ConditionWatch
 from broker.operators.definition import Definition
 from broker.operators.expression import OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination
+from broker.operators.fold_destination import FoldDestination
+from broker.operators.folder import FoldContext, Folder
 from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
+    from asc.operators.fold import Fold
     from broker.operators.feed_query import FeedReader
 
 
@@ -37,13 +40,24 @@ class StreamContext:
     watch: ConditionWatch
 
 
+@dataclass(frozen=True, slots=True)
+class FoldedQuery:
+    """A query that a kind with the handoff ``fold`` is asked to plan."""
+
+    id: str
+    stream: str
+    where: str
+    topic: str
+
+
 class OperatorKind(Protocol[D]):
-    """A kind of operator: its name, its limits, and its parts.
+    """A kind of operator: its name, its limits, and the parts that all kinds have.
 
     ``name``: the tag in records, plans, messages and metrics. ``noun``: one query of the kind, in messages to users.
     ``definition``: the class of its parameters. ``body``: their model in the API. ``handoff``: the path of records to
-    it. ``limits``: keys of ``[limits]``; the first one bounds the queries of a stream. ``allows_join``: whether a join
-    may have it. ``held_noun``: the things in its state, in the plural.
+    it: one of ``feed`` is a :class:`FeedKind`, one of ``fold`` a :class:`FoldKind`. ``limits``: keys of ``[limits]``;
+    the first one bounds the queries of a stream. ``allows_join``: whether a join may have it. ``held_noun``: the things
+    in its state, in the plural.
     """
 
     @property
@@ -59,7 +73,7 @@ class OperatorKind(Protocol[D]):
     def body(self) -> type[KindBody]: ...
 
     @property
-    def handoff(self) -> Literal["feed"]: ...
+    def handoff(self) -> Literal["feed", "fold"]: ...
 
     @property
     def limits(self) -> tuple[str, ...]: ...
@@ -76,6 +90,10 @@ class OperatorKind(Protocol[D]):
         ``patiently``: Spark has all the time that it needs for its answers.
         """
 
+
+class FeedKind(OperatorKind[D], Protocol[D]):
+    """A kind whose observations go to the feed of a stream, from which a second query of Spark's reads them."""
+
     def destination(
         self, definition: D, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
     ) -> FeedDestination:
@@ -89,6 +107,27 @@ class OperatorKind(Protocol[D]):
 
     def reader(self, stream: StreamContext) -> FeedReader:
         """Return the reader of the kind's messages in the feed of a stream."""
+
+
+class FoldKind(OperatorKind[D], Protocol[D]):
+    """A kind whose states workers fill while they judge records.
+
+    ``partial_limit``: the key of ``[limits]`` that bounds the bytes of the states of one batch.
+    """
+
+    @property
+    def partial_limit(self) -> str: ...
+
+    def destination(
+        self, definition: D, query: FoldedQuery, predicate: Predicate, expressions: OperatorExpressions
+    ) -> FoldDestination:
+        """Return the destination of a query in plans."""
+
+    def fold(self) -> Fold:
+        """Return the computation of its states. Workers load it by its module."""
+
+    def folder(self, stream: FoldContext) -> Folder:
+        """Return the owner of its states in a stream, which opens nothing before the first commit."""
 
 
 def read_fields(definition: Definition, analyser: RecordAnalyser) -> tuple[Predicate, ...]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from broker.errors import QueryError, UnknownOperatorError
 from broker.operators.definition import Definition
 from broker.operators.events.kind import EVENTS
-from broker.operators.kind import OperatorKind
+from broker.operators.kind import FeedKind, FoldKind, OperatorKind
 from broker.operators.near.kind import NEAR
 from broker.operators.operator_fields import shown
 
@@ -72,6 +72,16 @@ def check_name(name: str) -> None:
 
 def _known() -> str:
     return f"known are {', '.join((ROUTE, *OPERATORS))}"
+
+
+def feed_kinds() -> Mapping[str, FeedKind[Any]]:
+    """Return the kinds with the handoff ``feed``, by their tags."""
+    return {name: cast("FeedKind[Any]", kind) for name, kind in OPERATORS.items() if kind.handoff == "feed"}
+
+
+def fold_kinds() -> Mapping[str, FoldKind[Any]]:
+    """Return the kinds with the handoff ``fold``, by their tags."""
+    return {name: cast("FoldKind[Any]", kind) for name, kind in OPERATORS.items() if kind.handoff == "fold"}
 
 
 def kind_of(definition: Definition) -> OperatorKind[Any]:

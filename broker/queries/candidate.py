@@ -21,7 +21,9 @@ from broker.matching.plan_ids import member_id, members_in
 from broker.operators.expression import NO_EXPRESSIONS, OperatorExpressions
 from broker.operators.expressions import expressions_of_destination
 from broker.operators.feed_destination import FeedDestination, selection_of, selection_of_join
-from broker.operators.kinds import kind_of
+from broker.operators.fold_destination import FoldDestination
+from broker.operators.kind import FoldedQuery
+from broker.operators.kinds import feed_kinds, fold_kinds, kind_of
 from broker.plans.sorted_map import SortedMap
 from broker.queries.query import RegisteredQuery
 from broker.stream.analyser import StreamAnalyser
@@ -200,15 +202,19 @@ class Candidate:
         return [Query(query.id, self.predicate, query.topic, destination)]
 
     @property
-    def destination(self) -> FeedDestination | None:
+    def destination(self) -> FeedDestination | FoldDestination | None:
         """Return the operator that its matches go to, as plans have it; None for its topic."""
         query, definition = self.query, self.query.operator
         if definition is None:
             return None
+        folded = fold_kinds().get(definition.name)
+        if folded is not None:
+            planned = FoldedQuery(query.id, query.stream, query.where, query.topic)
+            return folded.destination(definition, planned, self.predicate, self.expressions)
         join = query.join
         selection = selection_of(self.predicate) if join is None else selection_of_join(query.where, join.layer)
         own = QuerySettings(query.id, query.topic, "", "", (selection,), {})
-        return kind_of(definition).destination(definition, own, self.predicate, self.expressions)
+        return feed_kinds()[definition.name].destination(definition, own, self.predicate, self.expressions)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -7,11 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from asc.errors import AscError
+from asc.plan.destination import NO_TARGET
 from asc.plan.plan import Plan
 from broker.config.config import Config
 from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
 from broker.operators.feed_destination import FeedDestination
+from broker.operators.fold_destination import FoldDestination
 from broker.operators.kinds import OPERATORS
 from broker.queries.candidate import Candidate
 
@@ -49,28 +51,31 @@ def excess_of_operators(
 
 @dataclass(frozen=True, slots=True)
 class _Used:
-    """The ids of the queries of a stream by kind, and the names of its tracks."""
+    """The ids of the queries of a stream by kind, and the names of its tracks in the feed."""
 
     queries: defaultdict[str, set[str]]
     tracks: set[str]
 
     def add(self, op: str, query_id: str, track: str) -> None:
-        """Count a query."""
+        """Count a query; ``track`` is NO_TARGET where it is of no track."""
         self.queries[op].add(query_id)
-        self.tracks.add(track)
+        if track != NO_TARGET:
+            self.tracks.add(track)
 
-    def excess(self, limits: LimitsConfig, stream: str, destination: FeedDestination) -> QueryError | None:
+    def excess(
+        self, limits: LimitsConfig, stream: str, destination: FeedDestination | FoldDestination
+    ) -> QueryError | None:
         """Return the reason why one query more is too many; where it is not, count it."""
-        track, query = destination.track, destination.query
-        kind = OPERATORS[track.op]
+        op, track = destination.op, destination.in_plan().target
+        kind = OPERATORS[op]
         limit = kind.limits[0]
         most: int = getattr(limits, limit)
-        if len(self.queries[track.op]) >= most:
+        if len(self.queries[op]) >= most:
             remedy = f"stream '{stream}' has {most:,} already: remove one, or raise limits.{limit}"
-            return QueryError(kind.noun, query.id, remedy)
-        if len({*self.tracks, track.name}) > limits.stream_tracks:
+            return QueryError(kind.noun, destination.id, remedy)
+        if track != NO_TARGET and len({*self.tracks, track}) > limits.stream_tracks:
             full = f"stream '{stream}' has {limits.stream_tracks} tracks already"
             remedy = f"{full}: read what another query of its kind reads, or raise limits.stream_tracks"
-            return QueryError("operator of query", query.id, remedy)
-        self.add(track.op, query.id, track.name)
+            return QueryError("operator of query", destination.id, remedy)
+        self.add(op, destination.id, track)
         return None

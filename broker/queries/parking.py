@@ -84,6 +84,8 @@ class Parking:
 def _reason(query: RegisteredQuery, finding: Finding, stream: Stream, shapes: Mapping[str, Layer]) -> str | None:
     if query.topic in finding.topics:
         return finding.topics[query.topic]
+    if query.id in finding.queries and query.version <= finding.version:
+        return finding.queries[query.id]
     if query.operator is not None:
         for condition in conditions_of(query.operator):
             if condition in finding.conditions:

@@ -21,6 +21,7 @@ from broker.operators.outgoing import usual_limit
 from broker.plans.running_plan import BoundBatch
 from broker.stream.event_time import EventTime
 from broker.stream.feed_writer import FeedWriter
+from broker.stream.fold_commits import FoldCommits
 from broker.stream.phases import BatchPhases
 from broker.stream.pipeline import Pipeline
 from broker.stream.prepared_frame import PreparedFrame
@@ -93,6 +94,7 @@ class BatchRunner:
         monitor: StreamMonitor,
         phases: BatchPhases,
         event_time: EventTime,
+        folds: FoldCommits,
         check_folder: Callable[[], None],
         fed: Callable[[Sequence[FeedDestination]], None] = lambda found: None,
     ) -> None:
@@ -117,6 +119,7 @@ class BatchRunner:
         self._limits: tuple[Plan, dict[str, int], tuple[int, dict[str, int]]] | None = None
         self._pipeline: tuple[_Made, Pipeline] | None = None
         self._event_time = event_time
+        self._folds = folds
         self._feed_writer = FeedWriter(name, config, cluster, check_folder)
         self._max_future_s = config.streams[name].max_future_s
         self._feed: tuple[Plan, tuple[Feeding, Sequence[FeedDestination]] | None] | None = None
@@ -135,11 +138,11 @@ class BatchRunner:
         batch: BoundBatch,
         stopping: threading.Event,
     ) -> Tally | None:
-        """Match the records of a batch by the plan that it is bound to, and write the deliveries.
+        """Match the records of a batch by the plan that it is bound to, write the deliveries, and commit the states.
 
         Returns the counts of the workers; None for lost counts.
         Waits while a schema registry that the records need does not answer; SchemaRegistryError where the stream stops
-        meanwhile.
+        meanwhile, FoldError where states are lost or not committed.
         """
         plan = batch.plan
         with self._phases.timed("build"):
@@ -158,7 +161,11 @@ class BatchRunner:
                 self._feed_writer.begin(() if feed is None else feed[1], marks)
             if feed is not None:
                 self._fed(feed[1])
+            attempt = None if shipped.folding is None else self._folds.begin(self._spark, outgoing)
             self._write(outgoing)
+            if attempt is not None:
+                # Before Spark commits the batch: what fails here has it run again.
+                self._folds.commit(batch_id, batch, attempt, self._waiting.of(batch))
         tally: Tally | None = tallying.accumulator.value
         # Of a batch that failed a task may come late, with counts of the plan before.
         if tally is not None and tally.plan != tallying.plan:
@@ -201,6 +208,9 @@ class BatchRunner:
         never = sf.rand() + 1 < 0
         while True:
             outgoing = self._pipeline_of(records, shipped, self._tallying(plan)).outgoing(records)
+            if shipped.folding is not None:
+                # Of its own nonce, so that nothing of it is taken for records of a batch.
+                self._folds.begin(self._spark, outgoing)
             self._write(outgoing.filter(never))
             if time.monotonic() >= end or stopping.is_set():
                 return
@@ -215,10 +225,12 @@ class BatchRunner:
         """Forget the knowledge of the topics, which may not hold after a failure."""
         self._limits = self._pipeline = None
         self._feed_writer.forget()
+        self._folds.forget_topic()
 
     def close(self) -> None:
         """Let the workers forget the plan; only when no batch runs."""
         self._feed_writer.close()
+        self._folds.close()
         self._waiting.close()
         if self._shipped is not None:
             self._shipped.release()
@@ -296,12 +308,12 @@ class BatchRunner:
         from broker.matching.shipped_plan import ShippedPlan
 
         if self._shipped is None or self._shipped.plan is not plan:
-            old = self._shipped
-            if old is not None and old.plan.p_attributes == plan.p_attributes:
-                self._shipped = old.with_plan(self._spark, plan)
+            old, folding = self._shipped, self._folds.folding(self._spark, plan)
+            if old is not None and old.crosses(plan, folding):
+                self._shipped = old.with_plan(self._spark, plan, folding)
             else:
                 frame = self._decoder.decode(records)
-                self._shipped = ShippedPlan.of(frame, plan, counts_errors=True, before=old)
+                self._shipped = ShippedPlan.of(frame, plan, counts_errors=True, before=old, folding=folding)
             self._plans_shipped += 1
             if old is not None:
                 # One batch runs at a time, so nothing uses the old one any more.

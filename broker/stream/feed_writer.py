@@ -14,7 +14,7 @@ from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_destination import FeedDestination
 from broker.operators.feed_part import PARTS, part_of
 from broker.operators.feed_topic import make_feed
-from broker.operators.kinds import OPERATORS
+from broker.operators.kinds import feed_kinds
 from broker.stream.event_time import Marks
 
 _ALL_PARTS = frozenset(range(PARTS))
@@ -75,7 +75,7 @@ class FeedWriter:
 
     def begin(self, destinations: Sequence[FeedDestination], marks: Marks) -> None:
         """Write the settings and the watermarks of a batch where they differ from the previous ones; KafkaError."""
-        now = _Written({op: self._settings_of(op, destinations) for op in OPERATORS}, dict(marks))
+        now = _Written({op: self._settings_of(op, destinations) for op in feed_kinds()}, dict(marks))
         messages = [*self._changed_settings(now), *self._changed_marks(now)]
         if not messages:
             return
@@ -117,7 +117,7 @@ class FeedWriter:
     def _settings_of(self, op: str, destinations: Sequence[FeedDestination]) -> tuple[Settings, frozenset[int]]:
         own = [each for each in destinations if each.track.op == op]
         queries = tuple(sorted((each.query for each in own), key=lambda query: query.id))
-        limit = OPERATORS[op].held_limit(self._limits, len(queries))
+        limit = feed_kinds()[op].held_limit(self._limits, len(queries))
         parts = frozenset[int]().union(*map(_parts_of, own))
         return Settings(op, self._source_topic, self._is_planar, limit, queries), parts
 

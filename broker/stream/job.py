@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.batch_failure import ShortFailing
 from broker.config.config import Config
-from broker.errors import BrokerError, SchemaRegistryError
+from broker.errors import BrokerError, FoldError, SchemaRegistryError
 from broker.failure import is_of_dead_worker, one_line, root_cause, text_of
 from broker.formats.decoder import Decoder
 from broker.kafka.cluster import KafkaCluster
@@ -31,6 +31,7 @@ from broker.stream.evaluation_errors import EvaluationErrors
 from broker.stream.event_time import EventTime
 from broker.stream.figures import StreamFigures
 from broker.stream.finding import Finding
+from broker.stream.fold_commits import FoldCommits
 from broker.stream.inquiry import Inquiry
 from broker.stream.phases import BatchPhases
 from broker.stream.source_topic import SourceTopic
@@ -99,6 +100,7 @@ class StreamJob:
         figures: StreamFigures,
         phases: BatchPhases,
         event_time: EventTime,
+        folds: FoldCommits,
         fed: Callable[[Sequence[FeedDestination]], None] = lambda found: None,
     ) -> None:
         """Create the job, without starting it. ``fed``: see :class:`BatchRunner`."""
@@ -123,6 +125,7 @@ class StreamJob:
             monitor=monitor,
             phases=self._phases,
             event_time=event_time,
+            folds=folds,
             check_folder=running.check_folder,
             fed=fed,
         )
@@ -408,6 +411,9 @@ class StreamJob:
                 self._running.excuse()
                 raise
             except BaseException as error:
+                if isinstance(error, FoldError):
+                    # No expression is to blame: it computed, and was written.
+                    self._running.excuse()
                 self._error = error
                 raise
             finally:

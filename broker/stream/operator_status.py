@@ -10,7 +10,10 @@ from asc.operators.feed import Kind
 from asc.plan.plan import Plan
 from broker.operators.feed_destination import FeedDestination, destinations_in
 from broker.operators.feed_query import FeedQuery
+from broker.operators.fold_destination import FoldDestination, folds_in
+from broker.operators.folder import Folder
 from broker.stream.event_time import Marks
+from broker.stream.fold_commits import FoldCommits
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +42,24 @@ class PlanDestinations:
     """The destinations of the plan that runs, read once a plan."""
 
     def __init__(self) -> None:
-        self._read: tuple[Plan, Sequence[FeedDestination]] | None = None
+        self._read: tuple[Plan, Sequence[FeedDestination], Sequence[FoldDestination]] | None = None
 
     def of(self, plan: Plan) -> Sequence[FeedDestination]:
-        """Return the destinations of a plan. Cost: some microseconds a query where it is not the previous plan."""
+        """Return the destinations of a plan in the feed.
+
+        Cost: some microseconds a query where it is not the previous plan.
+        """
+        return self._of(plan)[1]
+
+    def folded(self, plan: Plan) -> Sequence[FoldDestination]:
+        """Return the destinations of a plan whose records are folded, at the same cost."""
+        return self._of(plan)[2]
+
+    def _of(self, plan: Plan) -> tuple[Plan, Sequence[FeedDestination], Sequence[FoldDestination]]:
         read = self._read
         if read is None or read[0] is not plan:
-            self._read = read = (plan, destinations_in(plan))
-        return read[1]
+            self._read = read = (plan, destinations_in(plan), folds_in(plan))
+        return read
 
 
 def operator_statuses(
@@ -80,3 +93,28 @@ def operator_statuses(
             query.problem,
         )
     return found
+
+
+def fold_statuses(
+    destinations: Sequence[FoldDestination], folders: Mapping[str, Folder], commits: FoldCommits
+) -> dict[str, OperatorStatus]:
+    """Return the status of each kind that folds and is used: the plan has a query of it, or records were counted.
+
+    What workers fold is committed with its batch, and so never behind.
+    """
+    queries = Counter(each.op for each in destinations)
+    return {
+        op: OperatorStatus(
+            queries[op],
+            folder.held,
+            commits.counted(op),
+            {},
+            commits.excluded(op),
+            folder.watermarks_us,
+            lag_records=0,
+            failures=0,
+            problem=None,
+        )
+        for op, folder in folders.items()
+        if queries[op] or commits.counted(op)
+    }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from broker.formats.decoder import ERROR, RECORD, Decoder
-from broker.operators.feeding import Feeding
+from broker.operators.feeding import Feeding, source_partition
 from broker.operators.outgoing import outgoing as outgoing_projections
 from broker.stream.prepared_frame import PreparedFrame
 
@@ -49,7 +49,10 @@ class Pipeline:
 
         from broker.matching.dataframe import DELIVERIES_COLUMN, delivering
 
-        told = (*(() if feed is None else feed.times()), _record_number(decoder))
+        times = () if feed is None else feed.times()
+        if shipped.folding is not None and not times:
+            times = (source_partition(),)
+        told = (*times, _record_number(decoder))
         carried = () if feed is None else feed.names
         matching = delivering(records.sparkSession, shipped, (RECORD, ERROR, *carried), tallying, told)
         operators = () if feed is None else (feed,)

@@ -144,6 +144,12 @@ def _rows(records: DataFrame) -> Any:
     return analysed.rdd() if _name(analysed) == _GIVEN else execution.toRdd()
 
 
+def partitions_of(frame: DataFrame) -> int:
+    """Return the number of partitions of a frame that :meth:`PreparedFrame.over` made."""
+    found: int = _rows(frame).getNumPartitions()
+    return found
+
+
 def _name(node: Any) -> str:
     found: str = node.getClass().getSimpleName()
     return found

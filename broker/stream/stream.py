@@ -14,8 +14,9 @@ from broker.kafka.source_record import Place, SourceRecord, record_at
 from broker.operators.feed_destination import FeedDestination
 from broker.operators.feed_query import FeedQuery, feed_messages_max
 from broker.operators.feed_topic import make_feed
+from broker.operators.folder import FoldContext
 from broker.operators.kind import StreamContext
-from broker.operators.kinds import OPERATORS
+from broker.operators.kinds import feed_kinds, fold_kinds
 from broker.plans.binding import BatchBindings
 from broker.plans.checkpoint import mend_checkpoint
 from broker.plans.running_plan import RunningPlan
@@ -28,9 +29,11 @@ from broker.stream.evaluation_errors import EvaluationErrors
 from broker.stream.event_time import EventTime
 from broker.stream.figures import StreamFigures
 from broker.stream.finding import Finding
+from broker.stream.fold_commits import FoldCommits
+from broker.stream.fold_parks import FoldParks
 from broker.stream.job import CONSUMER, StreamJob
 from broker.stream.lag import Lag
-from broker.stream.operator_status import OperatorStatus, PlanDestinations, operator_statuses
+from broker.stream.operator_status import OperatorStatus, PlanDestinations, fold_statuses, operator_statuses
 from broker.stream.parked import ParkedQueries
 from broker.stream.phases import BatchPhases, DoneBatch
 from broker.stream.recent_records import RecentRecords
@@ -88,20 +91,29 @@ class Stream:
         self._feed_lag = Lag(f"{name}-feed", self._feed_topic, cluster.client, {})
         self._event_time = EventTime(folder)
         self._destinations = PlanDestinations()
-        self._conditions = {op: ConditionInquiry(op, name, config, folder) for op in OPERATORS}
+        self._conditions = {op: ConditionInquiry(op, name, config, folder) for op in feed_kinds()}
         messages_max = feed_messages_max(config.spark.max_records_per_batch)
         own = (name, sink_options(config, cluster), messages_max, self.analyser)
         source = {**CONSUMER, **cluster.client.spark_options()}
         self.feed_queries: Mapping[str, FeedQuery] = {
             op: FeedQuery(
                 *(name, spark, self._feed_topic, folder, kind.reader(StreamContext(*own, self._conditions[op]))),
-                others=OPERATORS.keys() - {op},
+                others=feed_kinds().keys() - {op},
                 source=source,
                 prepare=self._prepare_feed,
             )
-            for op, kind in OPERATORS.items()
+            for op, kind in feed_kinds().items()
         }
         """The readers of its feed, by the tag of their kind."""
+        context = FoldContext(
+            *(name, config.spark.checkpoint_dir, config.limits),
+            lateness_us=round(self.config.lateness_s * 1_000_000),
+            time_zone=self.time_zone,
+        )
+        self.folders = {op: kind.folder(context) for op, kind in fold_kinds().items()}
+        """The owners of states that workers fill, by the tag of their kind."""
+        self._fold_parks = FoldParks()
+        self._folds = FoldCommits(name, config, cluster, self.folders, self._fold_parks)
         self.job = StreamJob(
             name,
             config,
@@ -117,6 +129,7 @@ class Stream:
             figures=self.figures,
             phases=self._phases,
             event_time=self._event_time,
+            folds=self._folds,
             fed=self._begin_feed_queries,
         )
 
@@ -128,9 +141,9 @@ class Stream:
 
     @property
     def finding(self) -> Finding | None:
-        """Return the finding that blocks the stream until the queries that use it are parked; None for none."""
+        """Return the finding whose queries are to be parked, which blocks the stream unless it names them; or None."""
         findings = (inquiry.finding for inquiry in self._conditions.values())
-        return self.job.finding or next(filter(None, findings), None)
+        return self.job.finding or next(filter(None, findings), None) or self._fold_parks.finding
 
     def phases(self) -> dict[str, float]:
         """Return the seconds of each phase of a batch, the medians of the last batches with records: see ``PHASES``."""
@@ -154,6 +167,7 @@ class Stream:
         self.job.go_on(finding)
         for inquiry in self._conditions.values():
             inquiry.go_on(finding)
+        self._fold_parks.go_on(finding)
 
     def warm_up(self, seconds: float) -> None:
         """Warm up before the start: see :meth:`broker.stream.job.StreamJob.warm_up`."""
@@ -185,7 +199,9 @@ class Stream:
         }
         destinations = self._destinations.of(self.running.plan)
         lateness_us = round(self.config.lateness_s * 1_000_000)
-        return operator_statuses(destinations, self.feed_queries, lags, self._event_time.marks, lateness_us)
+        folded = fold_statuses(self._destinations.folded(self.running.plan), self.folders, self._folds)
+        fed = operator_statuses(destinations, self.feed_queries, lags, self._event_time.marks, lateness_us)
+        return {**fed, **folded}
 
     def _begin_feed_queries(self, destinations: Sequence[FeedDestination]) -> None:
         """Start the readers of the feed that the queries of a batch need."""

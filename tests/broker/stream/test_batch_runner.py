@@ -20,6 +20,8 @@ from broker.plans.binding import BatchBindings
 from broker.plans.running_plan import BoundBatch, RunningPlan
 from broker.stream.batch_runner import BatchRunner
 from broker.stream.event_time import EventTime
+from broker.stream.fold_commits import FoldCommits
+from broker.stream.fold_parks import FoldParks
 from broker.stream.phases import BatchPhases
 
 if TYPE_CHECKING:
@@ -93,6 +95,7 @@ def _runner(config: Config, spark: SparkSession, cluster: KafkaCluster, folder: 
         monitor=StreamMonitor("s", config.monitor, running),
         phases=BatchPhases(),
         event_time=EventTime(folder),
+        folds=FoldCommits("s", config, cluster, {}, FoldParks()),
         check_folder=running.check_folder,
     )
 

@@ -1,0 +1,44 @@
+"""The handoff ``fold``: the pure computation of a kind whose states workers fill while they judge records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+
+class FoldState(Protocol):
+    """The partial state of one query in one task."""
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes that the state takes, about those of :meth:`to_bytes` or more."""
+
+    def fold(self, columns: Any, rows: npt.NDArray[np.int64]) -> int:
+        """Add some records of a batch; return how many of them are too large, and left out.
+
+        ``columns``: as :meth:`Fold.columns` returns them. ``rows``: ascending places in them, each with a usable time.
+        """
+
+    def to_bytes(self) -> bytes:
+        """Return the state."""
+
+
+class Fold(Protocol):
+    """The computation of one kind, in tasks and on the driver.
+
+    Invariant: without a state of its own, so that it travels to workers. :meth:`merge` of the states of any parts of a
+    batch, in their order, is the state of the whole batch.
+    """
+
+    def columns(self, batch: pa.RecordBatch) -> Any:
+        """Return the columns of a batch in the form that states read, shared by all queries of the kind."""
+
+    def state(self, definition: Mapping[str, Any]) -> FoldState:
+        """Return the empty state of a query, whose destination in the plan has this definition."""
+
+    def merge(self, definition: Mapping[str, Any], states: Sequence[bytes]) -> bytes:
+        """Return the state that partial states make together, merged in their order."""

@@ -1,0 +1,273 @@
+"""The handoff ``fold`` in a task: partial states of queries, filled while records are judged, handed over once."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyspark import Accumulator, SparkContext, TaskContext
+from pyspark.accumulators import AccumulatorParam
+
+from asc.evaluation.executor import Matches
+from asc.keys.attribute import PAttribute
+from asc.keys.buffers import Mask, fixed_width, null_mask
+from asc.operators.fold import Fold, FoldState
+from asc.operators.times import FIRST_US, LAST_US
+from broker.failure import one_line
+from broker.matching.destinations import Folded
+from broker.matching.tally import REASON_BITS, Newest
+
+PROPERTY = "asc.fold"
+"""The local property of Spark that tells a task the nonce of its attempt, and the number of its tasks."""
+
+_REASON_CHARS = 300
+
+HandedOver = dict[tuple[str, int], bytes]
+"""What tasks handed over, by the nonce of the attempt and the partition: :class:`TaskPartials` as bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoldCounts:
+    """Accepted records of one query: those in its state, and those excluded, by reason."""
+
+    counted: int = 0
+    time: int = 0
+    future_timestamp: int = 0
+    too_large: int = 0
+
+    def plus(self, other: FoldCounts) -> FoldCounts:
+        """Return the sum of both."""
+        return FoldCounts(
+            self.counted + other.counted,
+            self.time + other.time,
+            self.future_timestamp + other.future_timestamp,
+            self.too_large + other.too_large,
+        )
+
+    @property
+    def excluded(self) -> dict[str, int]:
+        """Return the records excluded, by reason."""
+        return {"time": self.time, "future_timestamp": self.future_timestamp, "too_large": self.too_large}
+
+
+@dataclass(frozen=True, slots=True)
+class FoldPartial:
+    """The state of one query over some records, as bytes, and their counts."""
+
+    state: bytes
+    counts: FoldCounts
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPartials:
+    """All that one task hands over.
+
+    ``partials`` by query, of those that accepted a record. ``failed``: the queries whose state failed, with the reason.
+    ``newest``: of all decoded records, by the SQL of a time and source partition.
+    """
+
+    partials: Mapping[str, FoldPartial] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
+    newest: Newest = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        """Return it as bytes."""
+        return pickle.dumps(self, protocol=5)
+
+    @staticmethod
+    def of_bytes(content: bytes) -> TaskPartials:
+        """Return what :meth:`to_bytes` wrote."""
+        found: TaskPartials = pickle.loads(content)
+        return found
+
+
+class FoldParam(AccumulatorParam[HandedOver]):
+    """The sum of what tasks hand over: a place for each, and nothing merged, for it runs in Spark's scheduler."""
+
+    def zero(self, value: HandedOver) -> HandedOver:
+        return {}
+
+    def addInPlace(self, value1: HandedOver, value2: HandedOver) -> HandedOver:  # noqa: N802
+        value1.update(value2)
+        return value1
+
+
+def fold_accumulator(context: SparkContext) -> Accumulator[HandedOver]:
+    """Return the place where partial states arrive; Spark keeps it for the life of the session, so one serves all."""
+    return context.accumulator({}, FoldParam())
+
+
+@dataclass(frozen=True, slots=True)
+class FoldQuery:
+    """A query of the handoff ``fold`` as tasks need it.
+
+    ``op``: the tag of its kind. ``time``: the SQL of its time in microseconds. ``definition``: see :class:`Fold`.
+    """
+
+    op: str
+    time: str
+    definition: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Folding:
+    """All that a worker needs to fold the records of a plan.
+
+    ``folds``: the computation of each kind by its tag. ``queries`` by the names of their destinations. ``carried``: the
+    expressions that cross into Python after the plan's p-attributes. ``times``: the place among them of each time, by
+    its SQL. ``columns``: by kind the place of each column that its states read, by the name that they know it by.
+    ``future_us``: the most by which a time may be past its record's timestamp. ``bytes_max``: by kind, of the states of
+    a batch, in equal shares for its tasks; ``limits``: the keys of ``[limits]`` that have them.
+    """
+
+    accumulator: Accumulator[HandedOver]
+    folds: Mapping[str, Fold]
+    queries: Mapping[str, FoldQuery]
+    carried: tuple[PAttribute, ...]
+    times: Mapping[str, int]
+    columns: Mapping[str, Mapping[str, int]]
+    future_us: int
+    bytes_max: Mapping[str, int]
+    limits: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Times:
+    """The times of a batch: masks over its rows, of usable ones and of those in the future."""
+
+    is_usable: Mask
+    is_future: Mask
+
+
+class TaskFold:
+    """The partial states of one task, over all of its batches.
+
+    A query whose state fails, or is the widest where all of them are past the task's share of memory, fails alone: its
+    reason travels in place of its state. Anything else that fails is a failure of the task. Cost: a pass over the
+    times of a batch, and that of the states over the records that their queries accept.
+    """
+
+    def __init__(self, folding: Folding, folded: Folded) -> None:
+        """Create it in the task that it is of. ``folded``: the plan's queries with this handoff."""
+        self._folding = folding
+        self._folded = folded
+        context = TaskContext.get()
+        assert context is not None
+        self._partition = context.partitionId()
+        self._nonce, _, tasks = (context.getLocalProperty(PROPERTY) or "").partition(" ")
+        self._tasks = max(1, int(tasks or 1))
+        self._states: dict[str, FoldState] = {}
+        self._counts: dict[str, FoldCounts] = {}
+        self._failed: dict[str, str] = {}
+        self._newest: dict[tuple[str, int], int] = {}
+        self._batch: Sequence[pa.Array] = ()
+        self._times: dict[str, _Times] = {}
+        self._accepted: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]] = []
+
+    def begin(
+        self,
+        carried: Sequence[pa.Array],
+        partitions: npt.NDArray[np.integer[Any]],
+        numbers: npt.NDArray[np.int64],
+        dead: Mask | None,
+    ) -> None:
+        """Begin a batch: the columns carried, source partitions, and numbers of records (see ``REASON_BITS``).
+
+        ``dead``: the rows that are dead letters; None for none.
+        """
+        self._batch, self._accepted = carried, []
+        stamps_ms = numbers >> REASON_BITS
+        self._times = {}
+        for sql, place in self._folding.times.items():
+            times_us, nulls = fixed_width(carried[place], np.int64), null_mask(carried[place])
+            is_timed = (times_us >= FIRST_US) & (times_us <= LAST_US)
+            if nulls is not None:
+                is_timed &= ~nulls
+            # A time out of range may wrap here, and is none whatever it is compared with.
+            is_future = is_timed & (stamps_ms >= 0) & (times_us - self._folding.future_us > stamps_ms * 1_000)
+            own = self._times[sql] = _Times(is_timed & ~is_future, is_future)
+            self._note_newest(sql, times_us, partitions, own.is_usable if dead is None else own.is_usable & ~dead)
+
+    def _note_newest(
+        self, sql: str, times_us: npt.NDArray[np.int64], partitions: npt.NDArray[np.integer[Any]], is_counted: Mask
+    ) -> None:
+        for partition in np.unique(partitions[is_counted]).tolist():
+            newest = int(times_us[is_counted & (partitions == partition)].max())
+            place = (sql, int(partition))
+            self._newest[place] = max(newest, self._newest.get(place, newest))
+
+    def accept(self, start: int, matches: Matches) -> None:
+        """Note the matches of some rows of the batch, which begin at ``start``."""
+        is_own = self._folded.is_folded[matches.queries]
+        if is_own.any():
+            rows = matches.rows[is_own].astype(np.int64) + start
+            self._accepted.append((rows, self._folded.place_of[matches.queries[is_own]]))
+
+    def end(self) -> None:
+        """End a batch: fold the records that were accepted."""
+        if not self._accepted:
+            return
+        rows = np.concatenate([rows for rows, _ in self._accepted])
+        places = np.concatenate([places for _, places in self._accepted])
+        order = np.argsort(places, kind="stable")
+        rows, places = rows[order], places[order]
+        columns: dict[str, Any] = {}
+        for place in np.unique(places).tolist():
+            name = self._folded.names[place]
+            if name not in self._failed and name in self._folding.queries:
+                low, high = np.searchsorted(places, (place, place + 1))
+                try:
+                    self._fold(name, columns, rows[low:high])
+                except Exception as error:
+                    self._fail(name, f"its state failed: {one_line(error, _REASON_CHARS)}")
+        self._keep_to_share({name: state.nbytes for name, state in self._states.items()})
+
+    def _fold(self, name: str, columns: dict[str, Any], rows: npt.NDArray[np.int64]) -> None:
+        query = self._folding.queries[name]
+        fold = self._folding.folds[query.op]
+        if query.op not in columns:
+            own = {column: self._batch[place] for column, place in self._folding.columns[query.op].items()}
+            columns[query.op] = fold.columns(pa.RecordBatch.from_arrays(list(own.values()), names=list(own)))
+        if name not in self._states:
+            self._states[name] = fold.state(query.definition)
+        times = self._times[query.time]
+        is_usable = times.is_usable[rows]
+        future = int(np.count_nonzero(times.is_future[rows]))
+        kept = rows if is_usable.all() else rows[is_usable]
+        too_large = self._states[name].fold(columns[query.op], kept) if len(kept) else 0
+        found = FoldCounts(len(kept) - too_large, len(rows) - len(kept) - future, future, too_large)
+        self._counts[name] = self._counts.get(name, FoldCounts()).plus(found)
+
+    def _keep_to_share(self, sizes: dict[str, int]) -> None:
+        """Fail the widest states of each kind until the others have room in the task's share."""
+        for op, most in self._folding.bytes_max.items():
+            own = {name: size for name, size in sizes.items() if self._folding.queries[name].op == op}
+            share = most // self._tasks
+            while sum(own.values()) > share:
+                widest = max(own, key=lambda name: (own[name], name))
+                found = f"its state of {own.pop(widest):,} bytes in one task is the widest"
+                limit = f"{share:,}, the task's share of limits.{self._folding.limits[op]}"
+                self._fail(widest, f"{found}, and all of its kind may take {limit}")
+
+    def _fail(self, name: str, reason: str) -> None:
+        self._failed[name] = reason
+        self._states.pop(name, None)
+        self._counts.pop(name, None)
+
+    def hand_over(self) -> None:
+        """Hand all of it to the driver, once, also where there was no record."""
+        states: dict[str, bytes] = {}
+        for name, state in list(self._states.items()):
+            try:
+                states[name] = state.to_bytes()
+            except Exception as error:
+                self._fail(name, f"its state failed: {one_line(error, _REASON_CHARS)}")
+        self._keep_to_share({name: len(state) for name, state in states.items()})
+        partials = {name: FoldPartial(states[name], counts) for name, counts in self._counts.items()}
+        told = TaskPartials(partials, self._failed, self._newest)
+        self._folding.accumulator.add({(self._nonce, self._partition): told.to_bytes()})

@@ -1,0 +1,80 @@
+"""Destinations of the handoff ``fold``: the expressions and the parameters of a query, in a plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from asc.errors import PlanError
+from asc.keys.attribute import PAttribute
+from asc.plan.destination import NO_TARGET, Destination
+from asc.plan.plan import Plan
+from asc.spark_types import ddl_of_type, type_of_ddl
+
+FORM = 1
+"""The form of the definitions in plans."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoldColumn:
+    """An expression that the states of a query read. ``name``: the name under which they find its column."""
+
+    name: str
+    attribute: PAttribute
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoldDestination:
+    """A query of a kind with the handoff ``fold``, in a plan.
+
+    It has all that tasks and folder need to know of the query, so that a replayed batch uses the definitions of its
+    plan. ``op``: the tag of the kind. ``time``: the SQL of its time, in microseconds. ``definition``: JSON.
+    Invariant: queries of one kind have one expression under a name.
+    """
+
+    op: str
+    id: str
+    topic: str
+    time: str
+    columns: tuple[FoldColumn, ...]
+    definition: Mapping[str, Any]
+
+    @property
+    def attributes(self) -> tuple[PAttribute, ...]:
+        """Return the expressions that it reads of a record, the time first, each once."""
+        time = PAttribute(self.time, pa.int64())
+        return tuple(dict.fromkeys((time, *(column.attribute for column in self.columns))))
+
+    def in_plan(self) -> Destination:
+        """Return the destination as plans have it."""
+        columns = [
+            [column.name, own.sql, ddl_of_type(own.type), None if own.path is None else list(own.path)]
+            for column in self.columns
+            for own in (column.attribute,)
+        ]
+        plain = {"topic": self.topic, "time": self.time, "columns": columns, "definition": dict(self.definition)}
+        text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+        return Destination(self.id, self.op, FORM, NO_TARGET, "", text)
+
+    @staticmethod
+    def of(destination: Destination) -> FoldDestination:
+        """Return the query of a plan's destination; PlanError for one of another form."""
+        if destination.form != FORM:
+            remedy = f"another version wrote it: {FORM} is known"
+            raise PlanError(f"form of the destination of query '{destination.name}'", destination.form, remedy)
+        plain = json.loads(destination.definition)
+        columns = tuple(
+            FoldColumn(name, PAttribute(sql, type_of_ddl(ddl), None if path is None else tuple(path)))
+            for name, sql, ddl, path in plain["columns"]
+        )
+        own = plain["topic"], plain["time"], columns, plain["definition"]
+        return FoldDestination(destination.op, destination.name, *own)
+
+
+def folds_in(plan: Plan) -> list[FoldDestination]:
+    """Return the queries of a plan whose records are folded."""
+    return [FoldDestination.of(own) for own in plan.destinations.used() if own.target == NO_TARGET]

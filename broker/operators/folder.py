@@ -1,0 +1,77 @@
+"""The driver's end of the handoff ``fold``: what a kind commits of each batch, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from broker.config.sections import LimitsConfig
+from broker.operators.fold_destination import FoldDestination
+from broker.plans.offsets import Offsets
+
+if TYPE_CHECKING:
+    from broker.matching.fold_task import FoldPartial
+
+
+@dataclass(frozen=True, slots=True)
+class FoldContext:
+    """The parts of a stream that its folders need.
+
+    ``checkpoint_dir``: that of all streams. ``lateness_us``: see the specification of operators, section 8.
+    ``time_zone``: that in which Spark reads TIMESTAMP literals.
+    """
+
+    name: str
+    checkpoint_dir: Path
+    limits: LimitsConfig
+    lateness_us: int
+    time_zone: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoldBatch:
+    """A batch that was written to Kafka, with the states of the queries of one kind over its records.
+
+    ``version``: of its plan. ``topic_id``: of the source topic, which another topic of that name has not; empty where
+    Kafka does not say. ``first``, ``end``: offsets by source partition, the same whenever the batch is run.
+    ``waiting``: the partitions of which it has no record, though there are records after it.
+
+    ``queries``: those of the kind in the plan, by id. ``partials``: the states of those that accepted a record and did
+    not fail. ``failed``: the others that are not counted from this batch on, with the reasons. ``newest_us``: the
+    newest time by the SQL of the time, then by source partition, of all decoded records.
+    """
+
+    batch_id: int
+    version: int
+    topic_id: str
+    first: Offsets
+    end: Offsets
+    waiting: frozenset[int]
+    queries: Mapping[str, FoldDestination]
+    partials: Mapping[str, FoldPartial]
+    failed: Mapping[str, str]
+    newest_us: Mapping[str, Mapping[int, int]]
+
+
+class Folder(Protocol):
+    """The owner of the states of one kind in a stream. One thread commits; status is read from others."""
+
+    @property
+    def held(self) -> int | None:
+        """Return the number of things in its states; None where it is not known."""
+
+    @property
+    def watermarks_us(self) -> Mapping[str, int]:
+        """Return the watermarks by the SQL of a time, in microseconds."""
+
+    def commit(self, batch: FoldBatch) -> Mapping[str, str]:
+        """Commit a batch durably; return the queries that are not counted from it on, with the reasons.
+
+        An interval of offsets that was committed before is skipped, whatever the id of its batch. An exception fails
+        the batch, which is run again.
+        """
+
+    def close(self) -> None:
+        """Close what it has open; a later commit opens it again."""

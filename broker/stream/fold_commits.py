@@ -1,0 +1,245 @@
+"""The handoff ``fold`` on the driver: attempts of batches, and the commits of what their tasks handed over."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from asc.keys.attribute import PAttribute
+from asc.plan.plan import Plan
+from broker.config.config import Config
+from broker.errors import FoldError
+from broker.failure import one_line
+from broker.kafka.cluster import KafkaCluster
+from broker.operators.fold_destination import FoldDestination, folds_in
+from broker.operators.folder import FoldBatch, Folder
+from broker.operators.kinds import fold_kinds
+from broker.plans.running_plan import BoundBatch
+from broker.stream.fold_parks import FoldParks
+from broker.stream.prepared_frame import partitions_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from broker.matching.fold_task import Folding, FoldPartial, TaskPartials
+
+LOG = logging.getLogger("asc.job")
+
+_TOLD = 5
+"""The most missing partitions that an error names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One run of a batch, or of the warm-up: a nonce that no other run has, and the number of its tasks."""
+
+    nonce: str
+    tasks: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Planned:
+    """The queries of a plan that are folded, by id, and all that workers need for it."""
+
+    plan: Plan
+    queries: Mapping[str, FoldDestination]
+    folding: Folding | None
+
+
+class FoldCommits:
+    """The commits of a stream's batches into the states of kinds with the handoff ``fold``.
+
+    Invariant: what is committed of a batch is what exactly one attempt of each of its tasks folded. A task that is
+    missing, or a commit that fails, fails the batch. A query whose state failed is in no commit from that batch on
+    until it is parked, and is told to ``parks``. A stream without such queries has none of this. The job's batches come
+    one at a time, warm-up included.
+    """
+
+    def __init__(
+        self, stream: str, config: Config, cluster: KafkaCluster, folders: Mapping[str, Folder], parks: FoldParks
+    ) -> None:
+        """Create it. ``folders``: by the tags of their kinds."""
+        self._stream = stream
+        self._config = config
+        self._cluster = cluster
+        self._folders = folders
+        self._parks = parks
+        self._accumulator: Any = None
+        self._planned: _Planned | None = None
+        self._topic_id: str | None = None
+        self._failed: dict[str, tuple[str, str]] = {}
+        self._counted: Counter[str] = Counter()
+        self._excluded: defaultdict[str, Counter[str]] = defaultdict(Counter)
+
+    def counted(self, op: str) -> int:
+        """Return the records that queries of a kind counted since the daemon started."""
+        return self._counted[op]
+
+    def excluded(self, op: str) -> Mapping[str, int]:
+        """Return the records that queries of a kind excluded since the daemon started, by reason."""
+        return {reason: count for reason, count in self._excluded[op].copy().items() if count}
+
+    def forget_topic(self) -> None:
+        """Forget the identity of the source topic, which may not hold after a failure."""
+        self._topic_id = None
+
+    def folding(self, spark: SparkSession, plan: Plan) -> Folding | None:
+        """Return what workers need to fold the records of a plan; None where no query of it is folded."""
+        planned = self._planned
+        if planned is None or planned.plan is not plan:
+            queries = {own.id: own for own in folds_in(plan)}
+            self._planned = planned = _Planned(plan, queries, self._made(spark, queries) if queries else None)
+        return planned.folding
+
+    def begin(self, spark: SparkSession, outgoing: DataFrame) -> Attempt:
+        """Begin an attempt of what is about to be written by this thread."""
+        from broker.matching.fold_task import PROPERTY
+
+        attempt = Attempt(uuid.uuid4().hex, partitions_of(outgoing))
+        self._accumulator.value = {}
+        spark.sparkContext.setLocalProperty(PROPERTY, f"{attempt.nonce} {attempt.tasks}")
+        return attempt
+
+    def commit(self, batch_id: int, batch: BoundBatch, attempt: Attempt, waiting: frozenset[int]) -> None:
+        """Commit what the tasks of an attempt handed over, after it is written. FoldError fails the batch."""
+        planned = self._planned
+        assert planned is not None
+        assert planned.plan is batch.plan
+        parts = self._handed_over(batch_id, attempt)
+        newest = _newest_of(parts)
+        failed = self._failures(planned, parts)
+        merged, failed = _merged(planned.queries, parts, failed)
+        for op, folder in self._folders.items():
+            own = {name: query for name, query in planned.queries.items() if query.op == op}
+            if own:
+                found = FoldBatch(
+                    *(batch_id, batch.plan.version, self._source_id(), batch.first, batch.end, waiting, own),
+                    partials={name: partial for name, partial in merged.items() if name in own},
+                    failed={name: reason for name, reason in failed.items() if name in own},
+                    newest_us={query.time: newest[query.time] for query in own.values() if query.time in newest},
+                )
+                failed = {**failed, **self._committed(folder, found)}
+                self._count(op, found)
+        self._note(failed, planned, batch.plan.version)
+
+    def close(self) -> None:
+        """Close all folders; only when no batch runs."""
+        for folder in self._folders.values():
+            folder.close()
+
+    def _made(self, spark: SparkSession, queries: Mapping[str, FoldDestination]) -> Folding:
+        from broker.matching.fold_task import Folding, FoldQuery, fold_accumulator
+
+        if self._accumulator is None:
+            self._accumulator = fold_accumulator(spark.sparkContext)
+        carried: dict[PAttribute, int] = {}
+        times: dict[str, int] = {}
+        columns: dict[str, dict[str, int]] = {}
+        for query in queries.values():
+            for attribute in query.attributes:
+                carried.setdefault(attribute, len(carried))
+            times[query.time] = carried[query.attributes[0]]
+            own = {column.name: carried[column.attribute] for column in query.columns}
+            columns.setdefault(query.op, {}).update(own)
+        kinds = fold_kinds()
+        limits = {op: kinds[op].partial_limit for op in columns}
+        return Folding(
+            self._accumulator,
+            folds={op: kinds[op].fold() for op in columns},
+            queries={name: FoldQuery(own.op, own.time, own.definition) for name, own in queries.items()},
+            carried=tuple(carried),
+            times=times,
+            columns=columns,
+            future_us=round(self._config.streams[self._stream].max_future_s * 1_000_000),
+            bytes_max={op: getattr(self._config.limits, limit) for op, limit in limits.items()},
+            limits=limits,
+        )
+
+    def _handed_over(self, batch_id: int, attempt: Attempt) -> Sequence[TaskPartials]:
+        """Return what each task of an attempt handed over, in the order of partitions; FoldError where one did not."""
+        from broker.matching.fold_task import TaskPartials
+
+        told = dict(self._accumulator.value)
+        self._accumulator.value = {}
+        found = {partition: content for (nonce, partition), content in told.items() if nonce == attempt.nonce}
+        missing = sorted(set(range(attempt.tasks)) - found.keys())
+        if missing:
+            named = ", ".join(map(str, missing[:_TOLD])) + (", ..." if len(missing) > _TOLD else "")
+            lost = f"has no states of {len(missing)} of its {attempt.tasks} tasks (partition {named})"
+            raise FoldError("batch", batch_id, f"{lost}: it is run again")
+        return [TaskPartials.of_bytes(found[partition]) for partition in range(attempt.tasks)]
+
+    def _failures(self, planned: _Planned, parts: Sequence[TaskPartials]) -> dict[str, str]:
+        """Return the queries of a plan that failed in this batch, or in one before, with the reasons."""
+        own = {name: query.in_plan().definition for name, query in planned.queries.items()}
+        told = self._parks.finding
+        # One that was parked and is there again was registered anew.
+        pending = {} if told is None else told.queries
+        self._failed = {
+            name: known for name, known in self._failed.items() if name in pending and own.get(name) == known[0]
+        }
+        found = {name: reason for part in reversed(parts) for name, reason in part.failed.items()}
+        return {**found, **{name: reason for name, (_, reason) in self._failed.items()}}
+
+    def _committed(self, folder: Folder, batch: FoldBatch) -> Mapping[str, str]:
+        try:
+            return folder.commit(batch)
+        except Exception as error:
+            remedy = f"could not be committed, and is run again: {one_line(error)}"
+            raise FoldError("states of batch", batch.batch_id, remedy) from error
+
+    def _count(self, op: str, batch: FoldBatch) -> None:
+        for partial in batch.partials.values():
+            self._counted[op] += partial.counts.counted
+            self._excluded[op].update(partial.counts.excluded)
+
+    def _note(self, failed: Mapping[str, str], planned: _Planned, version: int) -> None:
+        for name, reason in failed.items():
+            if name not in self._failed:
+                LOG.error("stream '%s': query '%s' is parked: %s", self._stream, name, reason)
+                self._failed[name] = (planned.queries[name].in_plan().definition, reason)
+        remedy = "change it, or register it anew to try again"
+        self._parks.tell({name: f"is parked, for {reason}: {remedy}" for name, reason in failed.items()}, version)
+
+    def _source_id(self) -> str:
+        if self._topic_id is None:
+            self._topic_id = self._cluster.topic_id(self._config.streams[self._stream].topic) or ""
+        return self._topic_id
+
+
+def _newest_of(parts: Sequence[TaskPartials]) -> Mapping[str, dict[int, int]]:
+    found: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    for part in parts:
+        for (time, partition), time_us in part.newest.items():
+            found[time][partition] = max(time_us, found[time].get(partition, time_us))
+    return dict(found)
+
+
+def _merged(
+    queries: Mapping[str, FoldDestination], parts: Sequence[TaskPartials], failed: Mapping[str, str]
+) -> tuple[dict[str, FoldPartial], dict[str, str]]:
+    """Return the states of the queries that have some and did not fail, and all that failed with the reasons."""
+    from broker.matching.fold_task import FoldCounts, FoldPartial
+
+    kinds = fold_kinds()
+    found: dict[str, FoldPartial] = {}
+    failures = dict(failed)
+    for name, query in queries.items():
+        own = [part.partials[name] for part in parts if name in part.partials]
+        if not own or name in failures:
+            continue
+        try:
+            states = [partial.state for partial in own]
+            state = states[0] if len(states) == 1 else kinds[query.op].fold().merge(query.definition, states)
+        except Exception as error:
+            failures[name] = f"its states cannot be merged: {one_line(error)}"
+            continue
+        counts = FoldCounts()
+        for partial in own:
+            counts = counts.plus(partial.counts)
+        found[name] = FoldPartial(state, counts)
+    return found, failures

@@ -1,0 +1,323 @@
+"""States that workers fold, committed with their batch: each record once, whatever is lost between."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyspark import cloudpickle
+
+import tests.broker.fold_echo as echo
+from asc.keys.attribute import PAttribute
+from asc.plan.compiler import compile_plan
+from asc.plan.plan import Plan, Query
+from asc.predicate import normalise
+from broker.adapting.stream_monitor import StreamMonitor
+from broker.config.config import Config, parse_config
+from broker.errors import FoldError
+from broker.kafka.cluster import KafkaCluster
+from broker.matching.fold_task import FoldParam
+from broker.matching.tally import Tally
+from broker.operators.fold_destination import FoldColumn, FoldDestination
+from broker.operators.kinds import OPERATORS
+from broker.plans.binding import BatchBindings
+from broker.plans.running_plan import BoundBatch, RunningPlan
+from broker.stream.batch_runner import BatchRunner
+from broker.stream.event_time import EventTime
+from broker.stream.fold_commits import FoldCommits
+from broker.stream.fold_parks import FoldParks
+from broker.stream.phases import BatchPhases
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from broker.kafka.embedded import EmbeddedKafka
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
+
+KAFKA_DDL = (
+    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, timestampType INT, "
+    "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
+)
+AT = datetime(2026, 6, 1, 12, tzinfo=timezone.utc)
+TIME = "unix_micros(t)"
+
+
+@dataclass
+class Rig:
+    """The runner of one stream, with all that it commits to."""
+
+    config: Config
+    cluster: KafkaCluster
+    runner: BatchRunner
+    folder: echo.EchoFolder
+    parks: FoldParks
+    commits: FoldCommits
+    spark: SparkSession
+    kafka: EmbeddedKafka
+    offset: int = 0
+
+    def topic(self) -> str:
+        return f"out-{uuid.uuid4().hex}"
+
+    def plan(self, *queries: tuple[str, str, FoldDestination | None], version: int = 1) -> Plan:
+        fields = self.config.streams["folded"].fields()
+        own = [
+            Query(name, normalise(where, fields), self.topic() if fold is None else fold.topic, fold and fold.in_plan())
+            for name, where, fold in queries
+        ]
+        return replace(compile_plan(own), version=version)
+
+    def run(self, plan: Plan, *records: Mapping[str, Any] | bytes, tasks: int = 2, again: int = 0) -> Tally | None:
+        """Run a batch of records over two source partitions; ``again``: the times that it is run anew first."""
+        first = self.offset
+        self.offset += len(records)
+        ends = {0: self.offset, 1: self.offset}
+        batch = BoundBatch(plan, is_replay=False, first={0: first, 1: first}, end=ends)
+        frame = self.records(records, tasks)
+        for _ in range(again):
+            with pytest.raises(Exception):  # noqa: B017, PT011
+                self.runner.run(7, frame, batch, threading.Event())
+        return self.runner.run(7, frame, batch, threading.Event())
+
+    def records(self, records: Sequence[Mapping[str, Any] | bytes], tasks: int) -> DataFrame:
+        values = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in records]
+        rows = [(None, value, "in", place % 2, place, AT, 0, None) for place, value in enumerate(values)]
+        return self.spark.createDataFrame(self.spark.sparkContext.parallelize(rows, tasks), KAFKA_DDL)
+
+    def values(self, topic: str) -> list[Any]:
+        from kafka import KafkaConsumer, TopicPartition
+
+        consumer: KafkaConsumer = KafkaConsumer(bootstrap_servers=self.kafka.bootstrap_servers)
+        try:
+            place = TopicPartition(topic, 0)
+            consumer.assign([place])
+            consumer.seek_to_beginning(place)
+            end, found = consumer.end_offsets([place])[place], []
+            while consumer.position(place) < end:
+                found += [json.loads(one.value)["n"] for one in consumer.poll(500).get(place, ())]
+            return sorted(found)
+        finally:
+            consumer.close()
+
+
+def to_echo(name: str, key: str = "upper(s)", flag: str = "") -> FoldDestination:
+    column = FoldColumn(key, PAttribute(key, pa.string()))
+    own = {"column": key, "flag": flag}
+    return FoldDestination(echo.OP, name, f"out-{uuid.uuid4().hex}", TIME, (column,), own)
+
+
+def record(s: str | None, n: int = 5, after_s: float = 0, **more: Any) -> dict[str, Any]:
+    return {"n": n, "s": s, "t": (AT + timedelta(seconds=after_s)).isoformat(), **more}
+
+
+@pytest.fixture
+def rig_of(spark: SparkSession, kafka: EmbeddedKafka, tmp_path: Path) -> Iterator[Callable[..., Rig]]:
+    made: list[Rig] = []
+    # Workers cannot import a test.
+    cloudpickle.register_pickle_by_value(sys.modules[echo.__name__])
+
+    def rig(**limits: int) -> Rig:
+        source = f"in-{uuid.uuid4().hex}"
+        config = parse_config(
+            {
+                "kafka": {"bootstrap_servers": kafka.bootstrap_servers},
+                "spark": {"checkpoint_dir": str(tmp_path / "checkpoint")},
+                "limits": limits,
+                "streams": {"folded": {"topic": source, "format": "json", "schema": "n INT, s STRING, t TIMESTAMP"}},
+            }
+        )
+        cluster = KafkaCluster(kafka.bootstrap_servers, config.kafka)
+        cluster.ensure_topics({config.kafka.registry_topic, source})
+        stream = config.streams["folded"]
+        running = RunningPlan("folded", BatchBindings(tmp_path / "bindings", tmp_path / "spark"), {0: 0})
+        folder, parks = echo.EchoFolder(tmp_path / "echo.json"), FoldParks()
+        commits = FoldCommits("folded", config, cluster, {echo.OP: folder}, parks)
+        runner = BatchRunner(
+            *("folded", config),
+            spark=spark,
+            cluster=cluster,
+            decoder=stream.decoder(stream.fields(), "UTC"),
+            monitor=StreamMonitor("folded", config.monitor, running),
+            phases=BatchPhases(),
+            event_time=EventTime(tmp_path),
+            folds=commits,
+            check_folder=running.check_folder,
+        )
+        made.append(Rig(config, cluster, runner, folder, parks, commits, spark, kafka))
+        return made[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(OPERATORS, echo.OP, echo.EchoKind())  # type: ignore[arg-type]
+        yield rig
+        for one in made:
+            one.runner.close()
+            one.cluster.close()
+
+
+def test_each_query_is_folded_and_only_routed_records_are_written(rig_of: Callable[..., Rig]) -> None:
+    rig = rig_of()
+    plan = rig.plan(
+        ("high", "n > 4", to_echo("high")), ("low", "n < 8", to_echo("low", "lower(s)")), ("routed", "n = 9", None)
+    )
+    tally = rig.run(plan, record("a", 5), record("b", 1), record("A", 9), b"?", tasks=3)
+    assert rig.folder.totals == {"high": {"A": 2}, "low": {"a": 1, "b": 1}}
+    (topic,) = set(plan.topics.to_pylist()) - {own.topic for own in rig.folder.batches[0].queries.values()}
+    assert rig.values(topic) == [9]
+    assert tally is not None
+    ids = plan.query_ids.take(pa.array(tally.by_query.ordinals)).to_pylist()
+    # Records that no topic gets are accepted all the same, and cost no text.
+    assert dict(zip(ids, tally.by_query.counts.tolist(), strict=True)) == {"high": 2, "low": 2, "routed": 1}
+    assert (tally.tuples, tally.accepted, tally.written) == (4, 3, 1)
+    batch = rig.folder.batches[0]
+    assert (batch.batch_id, batch.version, batch.first, batch.end) == (7, 1, {0: 0, 1: 0}, {0: 4, 1: 4})
+    assert batch.topic_id == rig.cluster.topic_id(rig.config.streams["folded"].topic)
+    assert rig.commits.counted(echo.OP) == 4
+    # A plan without such queries, and one with others, in the next batches.
+    rig.run(rig.plan(("routed", "n = 9", None)), record("c", 9))
+    assert len(rig.folder.batches) == 1
+    rig.run(rig.plan(("high", "n > 4", to_echo("high"))), record("c", 9))
+    assert rig.folder.totals["high"] == {"A": 2, "C": 1}
+
+
+def test_a_batch_without_rows_and_tasks_without_rows_hand_over(rig_of: Callable[..., Rig]) -> None:
+    rig = rig_of()
+    plan = rig.plan(("all", "true", to_echo("all")))
+    rig.run(plan, tasks=3)
+    assert rig.folder.batches[0].partials == {}
+    rig.run(plan, record("a"), tasks=5)
+    assert rig.folder.totals == {"all": {"A": 1}}
+
+
+def test_a_lost_hand_over_fails_the_batch_and_counts_nothing(rig_of: Callable[..., Rig], tmp_path: Path) -> None:
+    rig, flag = rig_of(), tmp_path / "lost"
+    plan = rig.plan(("all", "true", to_echo("all", flag=str(flag))), ("other", "n > 4", to_echo("other")))
+    flag.touch()
+    rig.run(plan, record("a"), record("b"), record("a"), again=1)
+    assert not flag.exists()
+    assert len(rig.folder.batches) == 1
+    assert rig.folder.totals == {"all": {"A": 2, "B": 1}, "other": {"A": 2, "B": 1}}
+
+
+def test_a_lost_update_of_the_accumulator_fails_the_batch(
+    rig_of: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig, honest, lost = rig_of(), FoldParam.addInPlace, Counter[str]()
+
+    def lossy(self: FoldParam, value1: Any, value2: Any) -> Any:
+        if ("1" in {str(partition) for _, partition in value2}) and not lost["once"]:
+            lost["once"] += 1
+            return value1
+        return honest(self, value1, value2)
+
+    monkeypatch.setattr(FoldParam, "addInPlace", lossy)
+    plan = rig.plan(("all", "true", to_echo("all")))
+    records = rig.records([record("a"), record("b")], 2)
+    batch = BoundBatch(plan, is_replay=False, first={0: 0, 1: 0}, end={0: 1, 1: 1})
+    with pytest.raises(FoldError, match=r"batch '?3'?: has no states of 1 of its 2 tasks \(partition 1\)"):
+        rig.runner.run(3, records, batch, threading.Event())
+    assert rig.folder.batches == []
+    rig.runner.run(3, records, batch, threading.Event())
+    assert rig.folder.totals == {"all": {"A": 1, "B": 1}}
+
+
+def test_a_commit_that_fails_is_tried_again_with_the_batch(rig_of: Callable[..., Rig]) -> None:
+    rig = rig_of()
+    plan = rig.plan(("all", "true", to_echo("all")))
+    rig.folder.fails = 1
+    rig.run(plan, record("a"), again=1)
+    assert rig.folder.totals == {"all": {"A": 1}}
+    # What was covered is skipped: the folder decides, by offsets.
+    batch = BoundBatch(plan, is_replay=True, first={0: 0, 1: 0}, end={0: 1, 1: 1})
+    rig.runner.run(9, rig.records([record("a")], 1), batch, threading.Event())
+    assert rig.folder.totals == {"all": {"A": 1}}
+
+
+def test_made_up_records_and_dead_letters_are_not_counted(rig_of: Callable[..., Rig]) -> None:
+    rig = rig_of()
+    plan = rig.plan(("all", "true", to_echo("all")), ("none", "s IS NULL", to_echo("none")))
+    rig.runner.warm_up(plan, 0, threading.Event())
+    rig.run(plan, record("a"), b"?", b"", record("b"), b"{")
+    assert rig.folder.totals == {"all": {"A": 1, "B": 1}}
+    assert rig.folder.batches[0].newest_us == {TIME: {0: us(AT), 1: us(AT)}}
+
+
+def us(at: datetime) -> int:
+    return round(at.timestamp()) * 1_000_000
+
+
+def test_excluded_records_are_counted_by_reason_and_move_no_time(rig_of: Callable[..., Rig]) -> None:
+    rig = rig_of()
+    plan = rig.plan(("all", "n > 1", to_echo("all")))
+    records = [
+        record("a", after_s=-7),
+        record("b", after_s=3_600),
+        record("c", after_s=3_601),
+        {"n": 5, "s": "d"},
+        record("x" * (echo.LARGEST_CHARS + 1), after_s=-90),
+        record("not accepted", 0, after_s=60),
+    ]
+    rig.run(plan, *records)
+    assert rig.folder.totals == {"all": {"A": 1, "B": 1}}
+    assert rig.folder.counts == {"all": {"counted": 2, "time": 1, "future_timestamp": 1, "too_large": 1}}
+    # Records that no query accepts move the time as well.
+    hour = timedelta(hours=1)
+    assert rig.folder.batches[0].newest_us == {TIME: {0: us(AT - timedelta(seconds=7)), 1: us(AT + hour)}}
+    assert rig.commits.excluded(echo.OP) == {"time": 1, "future_timestamp": 1, "too_large": 1}
+
+
+def test_a_query_whose_state_fails_is_parked_alone(rig_of: Callable[..., Rig]) -> None:
+    rig = rig_of()
+    plan = rig.plan(("bad", "true", to_echo("bad")), ("good", "n > 5", to_echo("good")), version=4)
+    rig.run(plan, record("a", 6), record("poison"), record("b", 6))
+    reason = "its state failed: this key is"
+    assert rig.folder.batches[0].failed == {"bad": reason}
+    assert rig.folder.totals == {"good": {"A": 1, "B": 1}}
+    finding = rig.parks.finding
+    assert finding is not None
+    assert (dict(finding.queries), finding.version) == (
+        {"bad": f"is parked, for {reason}: change it, or register it anew to try again"},
+        4,
+    )
+    # From this batch on, until no plan has it.
+    rig.run(plan, record("a", 6))
+    assert rig.folder.batches[1].failed == {"bad": reason}
+    assert rig.folder.totals == {"good": {"A": 2, "B": 1}}
+    rig.run(rig.plan(("good", "n > 5", to_echo("good"))), record("a", 6))
+    rig.run(plan, record("c"))
+    assert rig.folder.totals["bad"] == {"C": 1}
+    # The folder parks as well.
+    rig.run(plan, record("enough"))
+    assert rig.parks.finding is not None
+    assert "its folder has enough" in rig.parks.finding.queries["bad"]
+
+
+def test_the_widest_state_beyond_the_limit_fails_and_no_other(rig_of: Callable[..., Rig]) -> None:
+    rig = rig_of(stream_objects=400)
+    plan = rig.plan(("narrow", "true", to_echo("narrow", "upper(left(s, 1))")), ("wide", "true", to_echo("wide")))
+    rig.run(plan, *(record(f"key {n:05}") for n in range(50)), tasks=2)
+    (reason,) = rig.folder.batches[0].failed.values()
+    assert reason.endswith("is the widest, and all of its kind may take 200, the task's share of limits.stream_objects")
+    assert rig.folder.totals == {"narrow": {"K": 50}}
+
+
+def test_a_column_that_a_predicate_and_a_state_read_crosses_once(rig_of: Callable[..., Rig]) -> None:
+    rig = rig_of()
+    plan = rig.plan(("all", "upper(s) > 'A' AND n > 1", to_echo("all")))
+    rig.run(plan, record("a"), record("b"))
+    assert rig.folder.totals == {"all": {"B": 1}}
+    shipped = rig.runner._shipped
+    assert shipped is not None
+    (texts,) = ([text for text in shipped.transport.arguments if "upper(s)" in text and "isnull" not in text],)
+    assert len(texts) == 1
+    assert len(shipped.transport.carriers) == len(plan.p_attributes) + 2
