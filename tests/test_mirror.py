@@ -37,6 +37,7 @@ WITHOUT_TESTS = {
         [f"asc/operators/cube/states/{name}.py" for name in ("kernels", "memory", "state")],
         "is what the states are made of, which meet tests/asc/operators/cube/states/test_contract.py",
     ),
+    "asc/operators/cube/task_columns.py": "is tested by tests/asc/operators/cube/test_task_fold.py",
     "asc/operators/cube/kernels.py": "is run by tests/asc/operators/cube/test_grouping.py",
     **dict.fromkeys(
         (

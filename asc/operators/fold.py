@@ -34,11 +34,14 @@ class Fold(Protocol):
     batch, in their order, is the state of the whole batch.
     """
 
+    def prepare(self, definition: Mapping[str, Any]) -> Any:
+        """Return the definition of a query in the form that its states take, once a plan: it travels to workers."""
+
     def columns(self, batch: pa.RecordBatch) -> Any:
         """Return the columns of a batch in the form that states read, shared by all queries of the kind."""
 
-    def state(self, definition: Mapping[str, Any]) -> FoldState:
-        """Return the empty state of a query, whose destination in the plan has this definition."""
+    def state(self, prepared: Any) -> FoldState:
+        """Return the empty state of a query."""
 
-    def merge(self, definition: Mapping[str, Any], states: Sequence[bytes]) -> bytes:
+    def merge(self, prepared: Any, states: Sequence[bytes]) -> bytes:
         """Return the state that partial states make together, merged in their order."""

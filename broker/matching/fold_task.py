@@ -106,12 +106,13 @@ def fold_accumulator(context: SparkContext) -> Accumulator[HandedOver]:
 class FoldQuery:
     """A query of the handoff ``fold`` as tasks need it.
 
-    ``op``: the tag of its kind. ``time``: the SQL of its time in microseconds. ``definition``: see :class:`Fold`.
+    ``op``: the tag of its kind. ``time``: the SQL of its time in microseconds. ``prepared``: its definition, see
+    :class:`Fold`.
     """
 
     op: str
     time: str
-    definition: Mapping[str, Any]
+    prepared: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,7 +235,7 @@ class TaskFold:
             own = {column: self._batch[place] for column, place in self._folding.columns[query.op].items()}
             columns[query.op] = fold.columns(pa.RecordBatch.from_arrays(list(own.values()), names=list(own)))
         if name not in self._states:
-            self._states[name] = fold.state(query.definition)
+            self._states[name] = fold.state(query.prepared)
         times = self._times[query.time]
         is_usable = times.is_usable[rows]
         future = int(np.count_nonzero(times.is_future[rows]))

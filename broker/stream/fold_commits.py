@@ -43,11 +43,15 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Planned:
-    """The queries of a plan that are folded, by id, and all that workers need for it."""
+    """The queries of a plan that are folded, by id, and all that workers need for it.
+
+    ``refused``: those that workers cannot fold, with the reasons.
+    """
 
     plan: Plan
     queries: Mapping[str, FoldDestination]
     folding: Folding | None
+    refused: Mapping[str, str]
 
 
 class FoldCommits:
@@ -92,7 +96,9 @@ class FoldCommits:
         planned = self._planned
         if planned is None or planned.plan is not plan:
             queries = {own.id: own for own in folds_in(plan)}
-            self._planned = planned = _Planned(plan, queries, self._made(spark, queries) if queries else None)
+            refused: dict[str, str] = {}
+            folding = self._made(spark, queries, refused) if queries else None
+            self._planned = planned = _Planned(plan, queries, folding, refused)
         return planned.folding
 
     def begin(self, spark: SparkSession, outgoing: DataFrame) -> Attempt:
@@ -109,10 +115,11 @@ class FoldCommits:
         planned = self._planned
         assert planned is not None
         assert planned.plan is batch.plan
+        assert planned.folding is not None
         parts = self._handed_over(batch_id, attempt)
         newest = _newest_of(parts)
         failed = self._failures(planned, parts)
-        merged, failed = _merged(planned.queries, parts, failed)
+        merged, failed = _merged(planned.folding, parts, failed)
         for op, folder in self._folders.items():
             own = {name: query for name, query in planned.queries.items() if query.op == op}
             if own:
@@ -131,7 +138,8 @@ class FoldCommits:
         for folder in self._folders.values():
             folder.close()
 
-    def _made(self, spark: SparkSession, queries: Mapping[str, FoldDestination]) -> Folding:
+    def _made(self, spark: SparkSession, queries: Mapping[str, FoldDestination], refused: dict[str, str]) -> Folding:
+        """Return the folding of queries; those that it has not are noted as ``refused``."""
         from broker.matching.fold_task import Folding, FoldQuery, fold_accumulator
 
         if self._accumulator is None:
@@ -143,14 +151,21 @@ class FoldCommits:
             for attribute in query.attributes:
                 carried.setdefault(attribute, len(carried))
             times[query.time] = carried[query.attributes[0]]
-            own = {column.name: carried[column.attribute] for column in query.columns}
-            columns.setdefault(query.op, {}).update(own)
+            places = {column.name: carried[column.attribute] for column in query.columns}
+            columns.setdefault(query.op, {}).update(places)
         kinds = fold_kinds()
         limits = {op: kinds[op].partial_limit for op in columns}
+        folds = {op: kinds[op].fold() for op in columns}
+        prepared: dict[str, FoldQuery] = {}
+        for name, own in queries.items():
+            try:
+                prepared[name] = FoldQuery(own.op, own.time, folds[own.op].prepare(own.definition))
+            except Exception as error:
+                refused[name] = f"its definition is refused: {one_line(error)}"
         return Folding(
             self._accumulator,
-            folds={op: kinds[op].fold() for op in columns},
-            queries={name: FoldQuery(own.op, own.time, own.definition) for name, own in queries.items()},
+            folds=folds,
+            queries=prepared,
             carried=tuple(carried),
             times=times,
             columns=columns,
@@ -183,7 +198,7 @@ class FoldCommits:
             name: known for name, known in self._failed.items() if name in pending and own.get(name) == known[0]
         }
         found = {name: reason for part in reversed(parts) for name, reason in part.failed.items()}
-        return {**found, **{name: reason for name, (_, reason) in self._failed.items()}}
+        return {**found, **planned.refused, **{name: reason for name, (_, reason) in self._failed.items()}}
 
     def _committed(self, folder: Folder, batch: FoldBatch) -> Mapping[str, str]:
         try:
@@ -220,21 +235,20 @@ def _newest_of(parts: Sequence[TaskPartials]) -> Mapping[str, dict[int, int]]:
 
 
 def _merged(
-    queries: Mapping[str, FoldDestination], parts: Sequence[TaskPartials], failed: Mapping[str, str]
+    folding: Folding, parts: Sequence[TaskPartials], failed: Mapping[str, str]
 ) -> tuple[dict[str, FoldPartial], dict[str, str]]:
     """Return the states of the queries that have some and did not fail, and all that failed with the reasons."""
     from broker.matching.fold_task import FoldCounts, FoldPartial
 
-    kinds = fold_kinds()
     found: dict[str, FoldPartial] = {}
     failures = dict(failed)
-    for name, query in queries.items():
+    for name, query in folding.queries.items():
         own = [part.partials[name] for part in parts if name in part.partials]
         if not own or name in failures:
             continue
         try:
             states = [partial.state for partial in own]
-            state = states[0] if len(states) == 1 else kinds[query.op].fold().merge(query.definition, states)
+            state = states[0] if len(states) == 1 else folding.folds[query.op].merge(query.prepared, states)
         except Exception as error:
             failures[name] = f"its states cannot be merged: {one_line(error)}"
             continue

@@ -70,10 +70,13 @@ class EchoFold:
     def columns(self, batch: pa.RecordBatch) -> Mapping[str, list[str | None]]:
         return {name: batch.column(name).cast(pa.string()).to_pylist() for name in batch.schema.names}
 
-    def state(self, definition: Mapping[str, Any]) -> FoldState:
-        return EchoCounts(definition["column"], definition["flag"])
+    def prepare(self, definition: Mapping[str, Any]) -> tuple[str, str]:
+        return str(definition["column"]), str(definition["flag"])
 
-    def merge(self, definition: Mapping[str, Any], states: Sequence[bytes]) -> bytes:
+    def state(self, prepared: tuple[str, str]) -> FoldState:
+        return EchoCounts(*prepared)
+
+    def merge(self, prepared: tuple[str, str], states: Sequence[bytes]) -> bytes:
         whole: Counter[str] = Counter()
         for state in states:
             whole.update(json.loads(state))

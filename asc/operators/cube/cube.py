@@ -8,17 +8,15 @@ from typing import Any
 from asc.errors import CubeError
 from asc.interchange import Incoming
 from asc.operators.cube.answer import answer
-from asc.operators.cube.cells import Cells, merged
+from asc.operators.cube.cells import Cells
 from asc.operators.cube.columns import Columns
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.fold import Folded, folded
+from asc.operators.cube.growing import GrowingCells
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.piece import Piece
 from asc.operators.cube.question import Question
 from asc.schema import Schema
-
-_LOOSE_LEAST = 50_000
-"""The cells that may be unmerged, beyond as many as the merged ones."""
 
 
 class Cube:
@@ -44,10 +42,7 @@ class Cube:
         ``time_zone``: that in which Spark reads TIMESTAMP literals of predicates.
         """
         self.layout = Layout.of(definition, Schema.of(schema), time_zone)
-        self._merged = Cells.none(self.layout)
-        self._loose: list[Cells] = []
-        self._loose_count = 0
-        self._whole: Cells | None = self._merged
+        self._cells = GrowingCells(self.layout)
         self._counts = {"counted": 0, "time": 0, "too_large": 0}
 
     @property
@@ -68,9 +63,7 @@ class Cube:
     @property
     def cells(self) -> Cells:
         """Return all its cells."""
-        if self._whole is None:
-            self._whole = merged(self.layout, [self._merged, *self._loose])
-        return self._whole
+        return self._cells.cells
 
     def fold(self, table: object) -> None:
         """Add the records of a table: of pyarrow, Polars, pandas, DuckDB, or whatever gives itself as Arrow.
@@ -86,7 +79,7 @@ class Cube:
         self._counts["counted"] += found.counted
         self._counts["time"] += found.time
         self._counts["too_large"] += found.too_large
-        self._add(found.cells)
+        self._cells.add(found.cells)
 
     def merge(self, other: Cube) -> None:
         """Add all that another cube holds; CubeError for a cube of another definition."""
@@ -95,8 +88,8 @@ class Cube:
             raise CubeError("cube", other.definition.summary(), remedy)
         for name, count in other._counts.items():
             self._counts[name] += count
-        for cells in (other._merged, *list(other._loose)):
-            self._add(cells)
+        for cells in other._cells.parts:
+            self._cells.add(cells)
 
     def query(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a body as the API takes it: ``by``, ``where``, ``from``, ``to``, ``measures``, ``order``
@@ -107,13 +100,3 @@ class Cube:
     def pieces(self) -> Iterator[Piece]:
         """Yield the cells of each pane, as what is stored and sent."""
         return self.cells.pieces(self.layout)
-
-    def _add(self, cells: Cells) -> None:
-        if not cells.count:
-            return
-        self._loose.append(cells)
-        self._loose_count += cells.count
-        self._whole = None
-        if self._loose_count > self._merged.count + _LOOSE_LEAST:
-            self._merged = self._whole = merged(self.layout, [self._merged, *self._loose])
-            self._loose, self._loose_count = [], 0

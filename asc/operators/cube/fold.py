@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -24,12 +25,14 @@ class Folded:
     """The result of a fold: cells, and the numbers of records that it counted and excluded.
 
     ``time``: those with an unusable time; ``too_large``: those whose group's key has more than KEY_BYTES_MAX.
+    ``by_pane``: the counted ones by the number of their pane.
     """
 
     cells: Cells
     counted: int
     time: int = 0
     too_large: int = 0
+    by_pane: Mapping[int, int] = field(default_factory=dict)
 
 
 def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folded:
@@ -61,7 +64,13 @@ def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folde
         states.append(slot.state.fold(values, rows, grouping.cells, grouping.count))
     own = np.zeros(grouping.count, dtype=np.int64) if panes is None else panes.numbers[firsts]
     cells = Cells(frozen(own), tuple(key.take(firsts) for key in keys), tuple(states))
-    return Folded(cells, counted, time, too_large)
+    return Folded(cells, counted, time, too_large, _by_pane(own, np.bincount(grouping.cells)))
+
+
+def _by_pane(panes: _Ints, records: _Ints) -> dict[int, int]:
+    """Return the sums of records by pane, from those of cells, whose panes are ascending."""
+    starts = np.append(0, np.flatnonzero(np.diff(panes)) + 1)
+    return dict(zip(panes[starts].tolist(), np.add.reduceat(records, starts).tolist(), strict=True))
 
 
 def _of_bounded_keys(layout: Layout, columns: Columns, rows: _Ints) -> _Ints:

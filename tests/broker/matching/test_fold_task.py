@@ -61,7 +61,7 @@ class Task:
         folding = Folding(
             self.arrived,
             folds={echo.OP: echo.EchoFold()},
-            queries={name: FoldQuery(echo.OP, "t_us", {"column": "n", "flag": ""}) for name in names},
+            queries={name: FoldQuery(echo.OP, "t_us", ("n", "")) for name in names},
             carried=CARRIED,
             times={"t_us": 0},
             columns={echo.OP: {"n": 1}},

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, timezone
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,96 +18,32 @@ from pyspark import cloudpickle
 
 import tests.broker.fold_echo as echo
 from asc.keys.attribute import PAttribute
-from asc.plan.compiler import compile_plan
-from asc.plan.plan import Plan, Query
-from asc.predicate import normalise
-from broker.adapting.stream_monitor import StreamMonitor
-from broker.config.config import Config, parse_config
 from broker.errors import FoldError
-from broker.kafka.cluster import KafkaCluster
 from broker.matching.fold_task import FoldParam
-from broker.matching.tally import Tally
 from broker.operators.fold_destination import FoldColumn, FoldDestination
 from broker.operators.kinds import OPERATORS
-from broker.plans.binding import BatchBindings
-from broker.plans.running_plan import BoundBatch, RunningPlan
-from broker.stream.batch_runner import BatchRunner
-from broker.stream.event_time import EventTime
-from broker.stream.fold_commits import FoldCommits
-from broker.stream.fold_parks import FoldParks
-from broker.stream.phases import BatchPhases
+from broker.plans.running_plan import BoundBatch
+from tests.broker.fold_rig import AT, FoldRig
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from broker.kafka.embedded import EmbeddedKafka
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
 
-KAFKA_DDL = (
-    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, timestampType INT, "
-    "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
-)
-AT = datetime(2026, 6, 1, 12, tzinfo=timezone.utc)
 TIME = "unix_micros(t)"
+SCHEMA = "n INT, s STRING, t TIMESTAMP"
 
 
-@dataclass
-class Rig:
-    """The runner of one stream, with all that it commits to."""
+class EchoRig(FoldRig):
+    """A stream whose queries echo."""
 
-    config: Config
-    cluster: KafkaCluster
-    runner: BatchRunner
-    folder: echo.EchoFolder
-    parks: FoldParks
-    commits: FoldCommits
-    spark: SparkSession
-    kafka: EmbeddedKafka
-    offset: int = 0
-
-    def topic(self) -> str:
-        return f"out-{uuid.uuid4().hex}"
-
-    def plan(self, *queries: tuple[str, str, FoldDestination | None], version: int = 1) -> Plan:
-        fields = self.config.streams["folded"].fields()
-        own = [
-            Query(name, normalise(where, fields), self.topic() if fold is None else fold.topic, fold and fold.in_plan())
-            for name, where, fold in queries
-        ]
-        return replace(compile_plan(own), version=version)
-
-    def run(self, plan: Plan, *records: Mapping[str, Any] | bytes, tasks: int = 2, again: int = 0) -> Tally | None:
-        """Run a batch of records over two source partitions; ``again``: the times that it is run anew first."""
-        first = self.offset
-        self.offset += len(records)
-        ends = {0: self.offset, 1: self.offset}
-        batch = BoundBatch(plan, is_replay=False, first={0: first, 1: first}, end=ends)
-        frame = self.records(records, tasks)
-        for _ in range(again):
-            with pytest.raises(Exception):  # noqa: B017, PT011
-                self.runner.run(7, frame, batch, threading.Event())
-        return self.runner.run(7, frame, batch, threading.Event())
-
-    def records(self, records: Sequence[Mapping[str, Any] | bytes], tasks: int) -> DataFrame:
-        values = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in records]
-        rows = [(None, value, "in", place % 2, place, AT, 0, None) for place, value in enumerate(values)]
-        return self.spark.createDataFrame(self.spark.sparkContext.parallelize(rows, tasks), KAFKA_DDL)
-
-    def values(self, topic: str) -> list[Any]:
-        from kafka import KafkaConsumer, TopicPartition
-
-        consumer: KafkaConsumer = KafkaConsumer(bootstrap_servers=self.kafka.bootstrap_servers)
-        try:
-            place = TopicPartition(topic, 0)
-            consumer.assign([place])
-            consumer.seek_to_beginning(place)
-            end, found = consumer.end_offsets([place])[place], []
-            while consumer.position(place) < end:
-                found += [json.loads(one.value)["n"] for one in consumer.poll(500).get(place, ())]
-            return sorted(found)
-        finally:
-            consumer.close()
+    @property
+    def folder(self) -> echo.EchoFolder:
+        found = self.folders[echo.OP]
+        assert isinstance(found, echo.EchoFolder)
+        return found
 
 
 def to_echo(name: str, key: str = "upper(s)", flag: str = "") -> FoldDestination:
@@ -122,50 +57,24 @@ def record(s: str | None, n: int = 5, after_s: float = 0, **more: Any) -> dict[s
 
 
 @pytest.fixture
-def rig_of(spark: SparkSession, kafka: EmbeddedKafka, tmp_path: Path) -> Iterator[Callable[..., Rig]]:
-    made: list[Rig] = []
+def rig_of(spark: SparkSession, kafka: EmbeddedKafka, tmp_path: Path) -> Iterator[Callable[..., EchoRig]]:
+    made: list[EchoRig] = []
     # Workers cannot import a test.
     cloudpickle.register_pickle_by_value(sys.modules[echo.__name__])
 
-    def rig(**limits: int) -> Rig:
-        source = f"in-{uuid.uuid4().hex}"
-        config = parse_config(
-            {
-                "kafka": {"bootstrap_servers": kafka.bootstrap_servers},
-                "spark": {"checkpoint_dir": str(tmp_path / "checkpoint")},
-                "limits": limits,
-                "streams": {"folded": {"topic": source, "format": "json", "schema": "n INT, s STRING, t TIMESTAMP"}},
-            }
-        )
-        cluster = KafkaCluster(kafka.bootstrap_servers, config.kafka)
-        cluster.ensure_topics({config.kafka.registry_topic, source})
-        stream = config.streams["folded"]
-        running = RunningPlan("folded", BatchBindings(tmp_path / "bindings", tmp_path / "spark"), {0: 0})
-        folder, parks = echo.EchoFolder(tmp_path / "echo.json"), FoldParks()
-        commits = FoldCommits("folded", config, cluster, {echo.OP: folder}, parks)
-        runner = BatchRunner(
-            *("folded", config),
-            spark=spark,
-            cluster=cluster,
-            decoder=stream.decoder(stream.fields(), "UTC"),
-            monitor=StreamMonitor("folded", config.monitor, running),
-            phases=BatchPhases(),
-            event_time=EventTime(tmp_path),
-            folds=commits,
-            check_folder=running.check_folder,
-        )
-        made.append(Rig(config, cluster, runner, folder, parks, commits, spark, kafka))
+    def rig(**limits: int) -> EchoRig:
+        folder = echo.EchoFolder(tmp_path / "echo.json")
+        made.append(EchoRig.made(spark, kafka, tmp_path, {echo.OP: folder}, schema=SCHEMA, limits=limits))
         return made[-1]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(OPERATORS, echo.OP, echo.EchoKind())  # type: ignore[arg-type]
         yield rig
         for one in made:
-            one.runner.close()
-            one.cluster.close()
+            one.close()
 
 
-def test_each_query_is_folded_and_only_routed_records_are_written(rig_of: Callable[..., Rig]) -> None:
+def test_each_query_is_folded_and_only_routed_records_are_written(rig_of: Callable[..., EchoRig]) -> None:
     rig = rig_of()
     plan = rig.plan(
         ("high", "n > 4", to_echo("high")), ("low", "n < 8", to_echo("low", "lower(s)")), ("routed", "n = 9", None)
@@ -190,7 +99,7 @@ def test_each_query_is_folded_and_only_routed_records_are_written(rig_of: Callab
     assert rig.folder.totals["high"] == {"A": 2, "C": 1}
 
 
-def test_a_batch_without_rows_and_tasks_without_rows_hand_over(rig_of: Callable[..., Rig]) -> None:
+def test_a_batch_without_rows_and_tasks_without_rows_hand_over(rig_of: Callable[..., EchoRig]) -> None:
     rig = rig_of()
     plan = rig.plan(("all", "true", to_echo("all")))
     rig.run(plan, tasks=3)
@@ -199,7 +108,7 @@ def test_a_batch_without_rows_and_tasks_without_rows_hand_over(rig_of: Callable[
     assert rig.folder.totals == {"all": {"A": 1}}
 
 
-def test_a_lost_hand_over_fails_the_batch_and_counts_nothing(rig_of: Callable[..., Rig], tmp_path: Path) -> None:
+def test_a_lost_hand_over_fails_the_batch_and_counts_nothing(rig_of: Callable[..., EchoRig], tmp_path: Path) -> None:
     rig, flag = rig_of(), tmp_path / "lost"
     plan = rig.plan(("all", "true", to_echo("all", flag=str(flag))), ("other", "n > 4", to_echo("other")))
     flag.touch()
@@ -210,7 +119,7 @@ def test_a_lost_hand_over_fails_the_batch_and_counts_nothing(rig_of: Callable[..
 
 
 def test_a_lost_update_of_the_accumulator_fails_the_batch(
-    rig_of: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch
+    rig_of: Callable[..., EchoRig], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rig, honest, lost = rig_of(), FoldParam.addInPlace, Counter[str]()
 
@@ -231,7 +140,7 @@ def test_a_lost_update_of_the_accumulator_fails_the_batch(
     assert rig.folder.totals == {"all": {"A": 1, "B": 1}}
 
 
-def test_a_commit_that_fails_is_tried_again_with_the_batch(rig_of: Callable[..., Rig]) -> None:
+def test_a_commit_that_fails_is_tried_again_with_the_batch(rig_of: Callable[..., EchoRig]) -> None:
     rig = rig_of()
     plan = rig.plan(("all", "true", to_echo("all")))
     rig.folder.fails = 1
@@ -243,7 +152,7 @@ def test_a_commit_that_fails_is_tried_again_with_the_batch(rig_of: Callable[...,
     assert rig.folder.totals == {"all": {"A": 1}}
 
 
-def test_made_up_records_and_dead_letters_are_not_counted(rig_of: Callable[..., Rig]) -> None:
+def test_made_up_records_and_dead_letters_are_not_counted(rig_of: Callable[..., EchoRig]) -> None:
     rig = rig_of()
     plan = rig.plan(("all", "true", to_echo("all")), ("none", "s IS NULL", to_echo("none")))
     rig.runner.warm_up(plan, 0, threading.Event())
@@ -256,7 +165,7 @@ def us(at: datetime) -> int:
     return round(at.timestamp()) * 1_000_000
 
 
-def test_excluded_records_are_counted_by_reason_and_move_no_time(rig_of: Callable[..., Rig]) -> None:
+def test_excluded_records_are_counted_by_reason_and_move_no_time(rig_of: Callable[..., EchoRig]) -> None:
     rig = rig_of()
     plan = rig.plan(("all", "n > 1", to_echo("all")))
     records = [
@@ -276,7 +185,7 @@ def test_excluded_records_are_counted_by_reason_and_move_no_time(rig_of: Callabl
     assert rig.commits.excluded(echo.OP) == {"time": 1, "future_timestamp": 1, "too_large": 1}
 
 
-def test_a_query_whose_state_fails_is_parked_alone(rig_of: Callable[..., Rig]) -> None:
+def test_a_query_whose_state_fails_is_parked_alone(rig_of: Callable[..., EchoRig]) -> None:
     rig = rig_of()
     plan = rig.plan(("bad", "true", to_echo("bad")), ("good", "n > 5", to_echo("good")), version=4)
     rig.run(plan, record("a", 6), record("poison"), record("b", 6))
@@ -302,7 +211,16 @@ def test_a_query_whose_state_fails_is_parked_alone(rig_of: Callable[..., Rig]) -
     assert "its folder has enough" in rig.parks.finding.queries["bad"]
 
 
-def test_the_widest_state_beyond_the_limit_fails_and_no_other(rig_of: Callable[..., Rig]) -> None:
+def test_a_definition_that_is_refused_parks_its_query_alone(rig_of: Callable[..., EchoRig]) -> None:
+    rig = rig_of()
+    other = replace(to_echo("other"), definition={})
+    rig.run(rig.plan(("good", "true", to_echo("good")), ("other", "true", other)), record("a"))
+    assert rig.folder.totals == {"good": {"A": 1}}
+    assert rig.folder.batches[0].failed == {"other": "its definition is refused: 'column'"}
+    assert rig.parks.finding is not None
+
+
+def test_the_widest_state_beyond_the_limit_fails_and_no_other(rig_of: Callable[..., EchoRig]) -> None:
     rig = rig_of(stream_objects=400)
     plan = rig.plan(("narrow", "true", to_echo("narrow", "upper(left(s, 1))")), ("wide", "true", to_echo("wide")))
     rig.run(plan, *(record(f"key {n:05}") for n in range(50)), tasks=2)
@@ -311,7 +229,7 @@ def test_the_widest_state_beyond_the_limit_fails_and_no_other(rig_of: Callable[.
     assert rig.folder.totals == {"narrow": {"K": 50}}
 
 
-def test_a_column_that_a_predicate_and_a_state_read_crosses_once(rig_of: Callable[..., Rig]) -> None:
+def test_a_column_that_a_predicate_and_a_state_read_crosses_once(rig_of: Callable[..., EchoRig]) -> None:
     rig = rig_of()
     plan = rig.plan(("all", "upper(s) > 'A' AND n > 1", to_echo("all")))
     rig.run(plan, record("a"), record("b"))

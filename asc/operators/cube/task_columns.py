@@ -1,0 +1,43 @@
+"""Columns of a batch as tasks hand them over: exact types, but for some that cross in another form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from asc.operators.cube.columns import Columns
+from asc.operators.cube.operand import Operand
+from asc.schema import Schema
+
+
+class TaskColumns(Columns):
+    """The expressions of cubes over the rows of one batch, computed by Spark, each a column by the text of its operand.
+
+    A boolean crosses as 0 and 1, a time as microseconds, and a value of which it only matters whether it is NULL as any
+    integer. Texts are made whole: bytes that are no UTF-8 become U+FFFD.
+    """
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        super().__init__(batch, Schema(pa.schema([])), "UTC")
+
+    def _made(self, operand: Operand) -> pa.Array:
+        column: Any = self._batch.column(operand.sql)
+        if operand.type is None or pa.types.is_nested(operand.type):
+            return column
+        if pa.types.is_string(operand.type):
+            return _whole(column)
+        return column if column.type == operand.type else column.cast(operand.type)
+
+
+def _whole(column: pa.Array) -> pa.Array:
+    """Return a column of texts, of whose bytes nobody has made sure."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        read = (
+            None if value is None else value.decode("utf-8", "replace")
+            for value in column.view(pa.binary()).to_pylist()
+        )
+        return pa.array(read, pa.string())
+    return column

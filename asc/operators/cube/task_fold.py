@@ -1,0 +1,115 @@
+"""Cubes in the tasks of a stream: records into cells, and the cells of tasks merged, as bytes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from asc.frozen import frozen
+from asc.operators.cube.cells import Cells
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.fold import folded
+from asc.operators.cube.growing import GrowingCells
+from asc.operators.cube.keys import Key
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.states.memory import numbers
+from asc.operators.cube.task_columns import TaskColumns
+from asc.schema import Schema
+
+_PANE = "pane"
+_RECORDS = b"records"
+"""The metadata that have the records by pane, as JSON."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CubePartial:
+    """Cells of the base cuboid in any panes, and the records in them by pane."""
+
+    cells: Cells
+    records: Mapping[int, int]
+
+    def to_bytes(self, layout: Layout) -> bytes:
+        """Return it as an Arrow IPC stream of one batch."""
+        fields = [pa.field(_PANE, pa.int64()), *layout.piece_schema]
+        schema = pa.schema(fields, {_RECORDS: json.dumps(list(self.records.items())).encode()})
+        arrays = [pa.array(self.cells.panes), *(key.array() for key in self.cells.keys), *self.cells.states]
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, schema) as writer:
+            writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+        found: bytes = sink.getvalue().to_pybytes()
+        return found
+
+    @staticmethod
+    def of_bytes(layout: Layout, content: bytes) -> CubePartial:
+        """Return what :meth:`to_bytes` wrote."""
+        with pa.ipc.open_stream(content) as reader:
+            batch = reader.read_next_batch()
+            records = json.loads(reader.schema.metadata[_RECORDS])
+        panes, *columns = batch.columns
+        width = len(layout.dimensions)
+        keys = tuple(map(Key.of_array, columns[:width]))
+        cells = Cells(frozen(numbers(panes, np.int64).copy()), keys, tuple(columns[width:]))
+        return CubePartial(cells, {int(pane): int(count) for pane, count in records})
+
+
+class CubeState:
+    """The cells of one cube in one task."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._cells = GrowingCells(layout)
+        self._records: Counter[int] = Counter()
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of its cells, as far as they are merged."""
+        return sum(map(_nbytes, self._cells.parts))
+
+    def fold(self, columns: TaskColumns, rows: npt.NDArray[np.int64]) -> int:
+        """Add some records of a batch; return how many have too large a key."""
+        found = folded(self._layout, columns, rows)
+        # The dictionaries of a batch have the values of all its records.
+        self._cells.add(replace(found.cells, keys=tuple(key.compact() for key in found.cells.keys)))
+        self._records.update(found.by_pane)
+        return found.too_large
+
+    def to_bytes(self) -> bytes:
+        """Return its cells and the records in them."""
+        return CubePartial(self._cells.cells, self._records).to_bytes(self._layout)
+
+
+class CubeFold:
+    """The computation of cubes (see :class:`asc.operators.fold.Fold`)."""
+
+    def prepare(self, definition: Mapping[str, Any]) -> Layout:
+        """Return the layout of a cube: ``cube``, its definition, over ``schema``, the DDL of the columns it reads."""
+        return Layout.of(CubeDefinition.parse(definition["cube"]), Schema.from_ddl(definition["schema"]))
+
+    def columns(self, batch: pa.RecordBatch) -> TaskColumns:
+        """Return the columns of a batch, each made once for all cubes."""
+        return TaskColumns(batch)
+
+    def state(self, prepared: Layout) -> CubeState:
+        """Return the empty state of a cube."""
+        return CubeState(prepared)
+
+    def merge(self, prepared: Layout, states: Sequence[bytes]) -> bytes:
+        """Return the cells of several tasks together."""
+        whole, records = GrowingCells(prepared), Counter[int]()
+        for state in states:
+            part = CubePartial.of_bytes(prepared, state)
+            whole.add(part.cells)
+            records.update(part.records)
+        return CubePartial(whole.cells, records).to_bytes(prepared)
+
+
+def _nbytes(cells: Cells) -> int:
+    keys = sum(key.codes.nbytes + key.dictionary.nbytes for key in cells.keys)
+    return int(cells.panes.nbytes + keys + sum(state.nbytes for state in cells.states))
