@@ -17,6 +17,7 @@ from asc.predicate.reader import SYNTAX_REMEDY
 from asc.predicate.syntax import shortened
 from asc.schema import Schema
 from broker.errors import QueryError
+from broker.operators.value_predicate import value_predicate
 
 Role = Literal["key", "time", "value", "position", "predicate"]
 """The use of an expression: the text that identifies an object, a TIMESTAMP, any scalar, a point, or a predicate over
@@ -32,12 +33,10 @@ _COMPUTED: Mapping[Role, str] = {
 _ASKED: Mapping[Role, str] = {
     "key": "{computed} >= ''",
     "time": "{computed} <= 9223372036854775807L",
-    "value": "{computed} IS NOT NULL",
 }
 """The predicate by whose p-attribute an expression is read.
 
-It compares the value: a null test of an expression that may throw reads whether it is NULL, and not the value. A value
-is a column.
+It compares the value: a null test of an expression that may throw reads whether it is NULL, and not the value.
 """
 
 _SHOWN_CHARS = 200
@@ -90,15 +89,22 @@ class Expression:
         is_position = self.role == "position"
         if self.role == "key":
             self._check_key(analyser)
-        text = self.computed if is_position else _ASKED[self.role].replace("{computed}", self.computed)
         try:
-            found = analyser.normalise(text)
+            found = analyser.normalise(self._asked(analyser.attributes))
         except PredicateError as error:
             raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], self._remedy(error)) from None
         if len(found.read) != 1 or not found.columns or is_position != bool(found.read[0].parts):
             remedy = "is the same for every record: name columns that differ"
             raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
         return found
+
+    def _asked(self, attributes: Schema) -> str:
+        """Return the predicate by whose p-attribute it is read; PredicateError for a value that has no type."""
+        if self.role == "position":
+            return self.computed
+        if self.role == "value":
+            return value_predicate(self.sql, attributes)
+        return _ASKED[self.role].replace("{computed}", self.computed)
 
     def _check_key(self, analyser: RecordAnalyser) -> None:
         """Raise QueryError for a key of bytes, of which few are UTF-8: their text would be that of other keys."""
@@ -130,13 +136,15 @@ class OperatorExpressions:
     ``fields``: those of its definition, each as a predicate of the one p-attribute that it is, in their order.
     ``carried``: columns that a condition reads besides, by name, as observations carry them (Spark SQL).
     ``carried_reads``: each of these as a predicate of its one p-attribute.
-    ``warnings``: of a registration, each with the field that it is of.
+    ``warnings``: of a registration, each with the field that it is of. ``columns_ddl``: the schema of the columns of a
+    record that they read, where workers type them.
     """
 
     fields: tuple[Predicate, ...] = ()
     carried: tuple[tuple[str, str], ...] | None = None
     carried_reads: tuple[Predicate, ...] = ()
     warnings: tuple[str, ...] = ()
+    columns_ddl: str = ""
 
     @property
     def all(self) -> tuple[Predicate, ...]:

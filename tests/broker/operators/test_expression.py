@@ -23,6 +23,7 @@ ANALYSER = SchemaAnalyser(Schema.from_ddl("n INT, s STRING, t TIMESTAMP, lon DOU
         ("time", "timestamp_seconds(n)", "unix_micros(try_add(timestamp_seconds(n), INTERVAL '0' SECOND))"),
         ("key", "make_date(n, 1, 1)", "CAST(try_add(make_date(n, 1, 1), 0) AS STRING)"),
         ("value", "n", "n"),
+        ("value", "upper(s)", "upper(s)"),
     ],
 )
 def test_an_expression_is_computed_by_its_role(role: Role, sql: str, computed: str) -> None:

@@ -1,0 +1,1 @@
+"""The `cube` operator: exact roll-ups of accepted records."""

@@ -1,0 +1,70 @@
+"""Definitions of the kind ``cube``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from asc.errors import CubeError
+from asc.operators.cube.definition import OP, CubeDefinition
+from broker.errors import QueryError
+from broker.operators.expression import Expression
+from broker.operators.operator_fields import check_known, shown
+
+_FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
+_LATER = (
+    *("keep", "late", "output", "window_s", "slide_s", "emit"),
+    *("materialise", "cuboids", "cells", "from"),
+)
+"""Fields that cubes will have."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingCube:
+    """The parameters of a standing cube."""
+
+    name: ClassVar[str] = OP
+
+    cube: CubeDefinition
+
+    @classmethod
+    def parse(cls, plain: Mapping[str, Any]) -> StandingCube:
+        """Return the definition of a JSON object; QueryError where it is none.
+
+        >>> StandingCube.parse({"name": "cube", "measures": ["count(*) AS flights"], "grain_s": 60}).summary()
+        'flights, every 60 s'
+        """
+        later = next((name for name in plain if name in _LATER), None)
+        if later is not None:
+            raise QueryError("field operator", later, "is not offered yet: leave it out")
+        check_known(plain, _FIELDS)
+        if "time" in plain and plain["time"] is None:
+            raise QueryError("operator.time", None, "give an expression over the record, or leave it out")
+        try:
+            return cls(CubeDefinition.parse(plain))
+        except CubeError as error:
+            raise refusal_of(error) from None
+
+    def plain(self) -> dict[str, Any]:
+        """Return the definition as a JSON object, with its name."""
+        return self.cube.plain()
+
+    def expressions(self) -> tuple[Expression, ...]:
+        """Return the time, then each expression of a dimension or measure once."""
+        time = self.cube.time
+        assert time is not None
+        dimensions = dict.fromkeys(self.cube.dimensions.names, "dimension")
+        measures = {own.expression: "measure" for own in self.cube.measures if own.expression is not None}
+        values = {**measures, **dimensions}
+        values.pop(time, None)
+        return (Expression("time", time, "time"), *(Expression(name, sql, "value") for sql, name in values.items()))
+
+    def summary(self) -> str:
+        """Return the definition in one line."""
+        return self.cube.summary()
+
+
+def refusal_of(error: CubeError) -> QueryError:
+    """Return the refusal of a cube as that of a query."""
+    return QueryError(f"operator.{error.subject}", shown(error.value), error.remedy)

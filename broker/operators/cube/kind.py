@@ -1,0 +1,80 @@
+"""The kind ``cube``: exact roll-ups of the records that a query accepts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+
+from asc.errors import CubeError
+from asc.keys.attribute import PAttribute
+from asc.operators.cube.definition import OP
+from asc.predicate.normal_form import Predicate
+from asc.schema import Schema
+from broker.operators.cube.body import CubeBody
+from broker.operators.cube.definition import StandingCube, refusal_of
+from broker.operators.expression import OperatorExpressions, RecordAnalyser
+from broker.operators.fold_destination import FoldColumn, FoldDestination
+from broker.operators.kind import FoldedQuery, read_fields
+from broker.operators.kind_body import KindBody
+
+if TYPE_CHECKING:
+    from asc.operators.fold import Fold
+
+
+@dataclass(frozen=True, slots=True)
+class CubeKind:
+    """The kind of roll-ups. Workers fold records into the cells of each cube, and a keeper commits them."""
+
+    name: str = OP
+    noun: str = "cube"
+    definition: type[StandingCube] = StandingCube
+    body: type[KindBody] = CubeBody
+    handoff: Literal["fold"] = "fold"
+    limits: tuple[str, ...] = ("stream_cubes", "cube_partial_bytes")
+    allows_join: bool = False
+    held_noun: str = "cells"
+    partial_limit: str = "cube_partial_bytes"
+
+    def read(
+        self, definition: StandingCube, analyser: RecordAnalyser, *, patiently: bool = False
+    ) -> OperatorExpressions:
+        """Return its time, dimensions and the arguments of its measures, checked."""
+        from asc.operators.cube.layout import Layout
+
+        try:
+            layout = Layout.of(definition.cube, analyser.attributes)
+        except CubeError as error:
+            raise refusal_of(error) from None
+        fields = read_fields(definition, analyser)
+        names = {path[0] for each in fields for path in each.columns}
+        columns = [field for field in analyser.attributes.arrow if field.name in names]
+        return OperatorExpressions(fields, warnings=layout.warnings, columns_ddl=Schema(pa.schema(columns)).ddl())
+
+    def destination(
+        self, definition: StandingCube, query: FoldedQuery, predicate: Predicate, expressions: OperatorExpressions
+    ) -> FoldDestination:
+        """Return the destination. It has the generation, and the schema of the columns that are read."""
+        time, *values = (own.read[0] for own in expressions.fields)
+        texts = [own.sql for own in definition.expressions()]
+        columns = (
+            FoldColumn(texts[0], PAttribute(time.sql, pa.int64())),
+            *(FoldColumn(text, attribute) for text, attribute in zip(texts[1:], values, strict=True)),
+        )
+        own: dict[str, Any] = {
+            "generation": definition.cube.generation(query.stream, query.where),
+            "cube": definition.plain(),
+            "schema": expressions.columns_ddl,
+        }
+        return FoldDestination(OP, query.id, query.topic, time.sql, columns, own)
+
+    def fold(self) -> Fold:
+        """Return the computation of cells."""
+        from asc.operators.cube.task_fold import CubeFold
+
+        return CubeFold()
+
+
+CUBE = CubeKind()
+"""The kind ``cube``."""

@@ -1,0 +1,47 @@
+"""Predicates that read the value of an expression, whatever its type."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from asc.keys.spaces import space_of
+from asc.predicate.limits import Limits
+from asc.predicate.parser import parse
+from asc.predicate.typer import Typer
+from asc.schema import Schema
+
+
+def value_predicate(sql: str, attributes: Schema) -> str:
+    """Return a predicate whose one p-attribute has the value of an expression; PredicateError where it has no type.
+
+    A computed boolean is read as 0 and 1, for the engine would look into it. Of an array, map or struct, of which it
+    only matters whether it is NULL, 1 is read.
+
+    >>> schema = Schema.from_ddl("n INT, s STRING, l ARRAY<INT>")
+    >>> for sql in ("n", "n + 1", "s > 'a'", "lower(s)", "l"):
+    ...     print(value_predicate(sql, schema))
+    (n) IS NOT NULL
+    (n + 1) >= 0
+    CAST((s > 'a') AS INT) >= 0
+    (lower(s)) >= ''
+    CASE WHEN (l) IS NOT NULL THEN 1 END >= 0
+    """
+    node, source = parse(sql, Limits(), "UTC")
+    found = Typer(source, attributes).of(node)
+    kind = found.type
+    if kind is None or space_of(kind) is None:
+        return f"CASE WHEN ({sql}) IS NOT NULL THEN 1 END >= 0"
+    if found.path is not None:
+        return f"({sql}) IS NOT NULL"
+    # A null test of an expression that may throw reads whether it is NULL, and not the value.
+    if pa.types.is_boolean(kind):
+        return f"CAST(({sql}) AS INT) >= 0"
+    if pa.types.is_string(kind):
+        return f"({sql}) >= ''"
+    if pa.types.is_binary(kind):
+        return f"({sql}) >= X''"
+    if pa.types.is_date(kind):
+        return f"({sql}) >= DATE '1970-01-01'"
+    if pa.types.is_timestamp(kind):
+        return f"({sql}) >= {'TIMESTAMP_NTZ' if kind.tz is None else 'TIMESTAMP'} '1970-01-01 00:00:00'"
+    return f"({sql}) >= 0"
