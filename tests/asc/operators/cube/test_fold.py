@@ -38,6 +38,7 @@ def test_cells_are_sorted_by_pane_then_key() -> None:
     found = fold(rows)
     assert listed(found) == [(-1, "z", None, 1), (0, None, None, 1), (0, "b", None, 2), (1, "a", None, 1)]
     assert (found.counted, found.time, found.too_large) == (5, 0, 0)
+    assert found.by_pane == {-1: 1, 0: 3, 1: 1}
 
 
 def test_chosen_records_are_folded_alone() -> None:
