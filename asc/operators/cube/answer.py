@@ -43,9 +43,11 @@ def answer(layout: Layout, parts: Sequence[Cells], question: Question) -> dict[s
         made[cuboid] = min(finer, key=lambda own: own.cells.count).rolled_up(layout, wanted)
     rows: list[dict[str, Any]] = []
     groups = overflows = 0
+    skip = question.skip
     for cuboid in question.cuboids:
         own = made[cuboid]
-        found = rows_of(layout, own.cells, own.columns, question, question.limit - len(rows))
+        found = rows_of(layout, own.cells, own.columns, question, question.limit - len(rows), skip=skip)
+        skip = max(0, skip - found.groups)
         rows += found.rows
         groups += found.groups
         overflows += found.overflows

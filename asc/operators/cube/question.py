@@ -34,7 +34,7 @@ class Question:
 
     ``cuboids``: those asked for, one at least, none twice; ``orders``: for each of them its hierarchies in the order in
     which they were named. ``where``: a predicate over dimensions. ``first``, ``end``: panes, from the one to before the
-    other; None for no bound. ``measures``: their places.
+    other; None for no bound. ``measures``: their places. ``skip``: the rows before the first one that is shown.
     """
 
     cuboids: tuple[Levels, ...]
@@ -46,6 +46,7 @@ class Question:
     ordering: tuple[Ordering, ...] = ()
     limit: int = DEFAULT_LIMIT
     body: Mapping[str, Any] | None = None
+    skip: int = 0
 
     @staticmethod
     def parse(body: Mapping[str, Any], definition: CubeDefinition) -> Question:

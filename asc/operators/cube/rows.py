@@ -28,8 +28,10 @@ class Rows:
     overflows: int
 
 
-def rows_of(layout: Layout, cells: Cells, columns: Sequence[int], question: Question, most: int) -> Rows:
-    """Return the rows of the cells of one cuboid, ``most`` of them at most.
+def rows_of(
+    layout: Layout, cells: Cells, columns: Sequence[int], question: Question, most: int, *, skip: int = 0
+) -> Rows:
+    """Return the rows of the cells of one cuboid, ``most`` of them at most, without the first ``skip``.
 
     ``columns``: the places of the dimensions that it groups by. Cost: measures are computed of the rows alone, but for
     those by which the question orders.
@@ -38,7 +40,8 @@ def rows_of(layout: Layout, cells: Cells, columns: Sequence[int], question: Ques
         cells = _of_nothing(layout)
     names = [layout.dimensions[place].sql for place in columns]
     order = _order(layout, cells, names, question)
-    shown = cells.slice(0, most) if order is None else cells.take(order[:most])
+    start, stop = min(skip, cells.count), min(skip + most, cells.count)
+    shown = cells.slice(start, stop) if order is None else cells.take(order[start:stop])
     groups = [plain_values(key.array()) for key in shown.keys]
     measures = [layout.measures[place] for place in question.measures]
     values = [

@@ -20,13 +20,15 @@ PLAIN = {"dimensions": [["s"]], "measures": ["sum(i) AS total", "avg(i) AS mean"
 LAYOUT = Layout.of(CubeDefinition.parse(PLAIN, needs_time=False), SCHEMA)
 
 
-def found(rows: list[tuple[str | None, int | None]], most: int = 10, **body: Any) -> tuple[list[tuple[Any, ...]], int]:
+def found(
+    rows: list[tuple[str | None, int | None]], most: int = 10, skip: int = 0, **body: Any
+) -> tuple[list[tuple[Any, ...]], int]:
     table = pa.table(
         {"s": pa.array([s for s, _ in rows], pa.string()), "i": pa.array([i for _, i in rows], pa.int64())}
     )
     cells = folded(LAYOUT, Columns(table, SCHEMA, "UTC")).cells
     question = Question.parse({"by": ["s"], **body}, LAYOUT.definition)
-    answer = rows_of(LAYOUT, cells, (0,), question, most)
+    answer = rows_of(LAYOUT, cells, (0,), question, most, skip=skip)
     made, groups = answer.rows, answer.groups
     return [(row["group"]["s"], *(row[name] for name in row if name != "group")) for row in made], groups
 
@@ -39,6 +41,8 @@ def test_rows_are_in_the_order_of_groups() -> None:
     assert found(ROWS) == (expected, 4)
     assert found(ROWS, most=2) == (expected[:2], 4)
     assert found(ROWS, most=0) == ([], 4)
+    assert found(ROWS, most=2, skip=1) == (expected[1:3], 4)
+    assert found(ROWS, skip=9) == ([], 4)
 
 
 def test_rows_of_short_sums_are_integers_too() -> None:
@@ -52,6 +56,7 @@ def test_rows_are_ordered_by_measures_and_dimensions() -> None:
     assert [row[0] for row in found(ROWS, order=["MEAN desc"])[0]] == ["a", "b", "c", None]
     assert [row[0] for row in found(ROWS, order=["s DESC"])[0]] == ["c", "b", "a", None]
     assert found(ROWS, order=["last DESC"], most=1)[0][0] == ("c", -5, -5.0, "c")
+    assert [row[0] for row in found(ROWS, order=["total"], most=2, skip=1)[0]] == ["c", "b"]
 
 
 def test_over_nothing_the_cuboid_without_dimensions_has_a_row() -> None:
