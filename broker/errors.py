@@ -154,6 +154,28 @@ class UnknownQueryError(BrokerError):
     http_status = HTTPStatus.NOT_FOUND
 
 
+class CubeStoreError(BrokerError):
+    """The file of a stream's cubes cannot be read or written, or is damaged."""
+
+
+class DamagedPieceError(CubeStoreError):
+    """A piece of a cube that is not what was written. ``number``: that of the piece."""
+
+    def __init__(self, subject: str, value: object, remedy: str, *, number: int = 0) -> None:
+        super().__init__(subject, value, remedy)
+        self.number = number
+
+
+class TooManyQuestionsError(BrokerError):
+    """A question to a cube while as many are answered as may be at a time."""
+
+    http_status = HTTPStatus.TOO_MANY_REQUESTS
+
+
+class SlowAnswerError(BrokerError):
+    """A question to a cube whose answer takes longer than one may."""
+
+
 class NotThereError(BrokerError):
     """Something that is asked for by its place, a record or a block, and is not there."""
 
