@@ -46,6 +46,11 @@ WITHOUT_TESTS = {
         ),
         "is a protocol, which every kind of the table meets",
     ),
+    **dict.fromkeys(
+        [f"broker/operators/cube/{name}.py" for name in ("cube_state", "folding", "partial", "saving", "stepping")],
+        "is what tests/broker/operators/cube/test_keeper.py and test_keeper_model.py run on",
+    ),
+    "broker/operators/cube/asked.py": "is what tests/broker/operators/cube/test_snapshot.py asks",
     "broker/operators/kind_body.py": "is the base of the bodies of kinds, which have tests of their own",
     "broker/operators/feed_outputs.py": "is run by the tests of every reader of a feed",
     "broker/plans/offsets.py": "names a type, and does nothing",

@@ -1,0 +1,72 @@
+"""Bodies of questions to a kept cube: the question with its interval, from the state of a commit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from asc.errors import CubeError
+from asc.operators.cube.json_values import instant_text
+from asc.operators.cube.question import Question
+from broker.operators.cube.cube_state import CubeState
+
+_OWN = ("last_s", "live", "cursor")
+_CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A checked body. ``is_live``: whether it asks for the open panes too."""
+
+    question: Question
+    is_live: bool
+
+    @staticmethod
+    def parse(body: Mapping[str, Any], state: CubeState, commit: int, open_from: int | None) -> Asked:
+        """Return what a body asks of a cube; CubeError names the field, the value and the remedy.
+
+        ``commit``: that of the snapshot. ``open_from``: the first open pane; None where none is closed. Without ``to``
+        the interval ends there, but for a live question.
+        """
+        live = body.get("live") or False
+        if not isinstance(live, bool):
+            raise CubeError("live", live, "give true, for the open panes too, or false")
+        own = {name: value for name, value in body.items() if name not in _OWN}
+        if body.get("last_s") is not None:
+            own |= _last(body, state, open_from)
+        question = replace(Question.parse(own, state.definition), skip=_skip(body.get("cursor"), commit))
+        if question.end is None and not live and open_from is not None:
+            question = replace(question, end=max(open_from, question.first or open_from))
+        return Asked(question, live)
+
+
+def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None) -> dict[str, str]:
+    """Return the interval of ``last_s``, as the fields from and to."""
+    last_s = body["last_s"]
+    grain_s = state.grain_us // 1_000_000
+    if type(last_s) is not int or last_s < 1 or last_s % grain_s:
+        raise CubeError("last_s", last_s, f"is off the grain of {grain_s} s: give a multiple of it")
+    if body.get("from") is not None or body.get("to") is not None:
+        raise CubeError("last_s", last_s, "is an interval already: leave from and to out, or last_s")
+    if open_from is None:
+        raise CubeError("last_s", last_s, "no pane is closed yet: ask without it, with live")
+    panes = last_s // grain_s
+    try:
+        first, end = (instant_text(pane * state.grain_us) for pane in (open_from - panes, open_from))
+    except (OverflowError, ValueError):
+        raise CubeError("last_s", last_s, "begins before all times: give fewer seconds") from None
+    return {"from": first, "to": end}
+
+
+def _skip(cursor: object, commit: int) -> int:
+    """Return the rows that a cursor has gone through."""
+    if cursor is None:
+        return 0
+    found = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
+    if found is None:
+        raise CubeError("cursor", cursor, "is none: give that of an answer, or leave it out")
+    if int(found[1]) != commit:
+        raise CubeError("cursor", cursor, f"is of another commit, and the cube is at {commit}: ask without it again")
+    return int(found[2])

@@ -1,0 +1,127 @@
+"""Coverage: the offsets that are folded, as disjoint intervals by topic and partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+Interval = tuple[int, int]
+"""Offsets from the first to before the second."""
+
+Intervals = tuple[Interval, ...]
+"""Disjoint intervals, ascending, that do not touch. One without offsets says where coverage begins."""
+
+Place = tuple[str, int]
+"""The id of a topic and a partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchInterval:
+    """The records of a batch: the id of their topic, and the first offset and the one after the last by partition.
+
+    They are equal where the batch has no record of a partition. Never the number of the batch: it begins anew with the
+    folder of a stream.
+    """
+
+    topic_id: str
+    first: Mapping[int, int]
+    end: Mapping[int, int]
+
+    @property
+    def places(self) -> Mapping[Place, Interval]:
+        """Return the interval of each partition."""
+        return {(self.topic_id, each): (self.first.get(each, end), end) for each, end in self.end.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Sets of offsets by topic and partition.
+
+    Immutable. Another topic id is another topic, whatever its name. Cost: a few comparisons for each interval of a
+    partition; a stream that runs on has one a partition.
+
+    >>> own = Coverage().with_all({("t", 0): [(0, 10)]}).with_all({("t", 0): [(10, 12)]})
+    >>> own.of(("t", 0)), own.uncovered({("t", 0): (8, 15)})
+    (((0, 12),), {('t', 0): ((12, 15),)})
+    """
+
+    intervals: Mapping[Place, Intervals] = field(default_factory=lambda: MappingProxyType({}))
+
+    def of(self, place: Place) -> Intervals:
+        """Return the intervals of a partition."""
+        return self.intervals.get(place, ())
+
+    def end(self, place: Place) -> int | None:
+        """Return the offset after the last one of a partition; None where nothing of it is known."""
+        own = self.of(place)
+        return own[-1][1] if own else None
+
+    def reaches(self, ends: Mapping[Place, int]) -> bool:
+        """Return whether it goes as far as some offsets, in the partitions of the topics that it knows."""
+        topics = {topic for topic, _ in self.intervals}
+        return all((self.end(place) or 0) >= end for place, end in ends.items() if place[0] in topics)
+
+    @property
+    def begins_at_zero(self) -> bool:
+        """Return whether each partition has all offsets from 0 to its last one, and there is a partition."""
+        return bool(self.intervals) and all(len(own) == 1 and own[0][0] == 0 for own in self.intervals.values())
+
+    def uncovered(self, batch: Mapping[Place, Interval]) -> dict[Place, Intervals]:
+        """Return the offsets of a batch that are not in here, by partition, without empty ones."""
+        found = {place: without(own, self.of(place)) for place, own in batch.items()}
+        return {place: intervals for place, intervals in found.items() if intervals}
+
+    def meets(self, batch: Mapping[Place, Interval]) -> bool:
+        """Return whether some offsets of a batch are in here."""
+        return any(
+            max(first, start) < min(end, stop)
+            for place, (first, end) in batch.items()
+            for start, stop in self.of(place)
+        )
+
+    def with_all(self, added: Mapping[Place, Sequence[Interval]]) -> Coverage:
+        """Return it with intervals more, by partition."""
+        own = {place: merged((*self.of(place), *several)) for place, several in added.items()}
+        return Coverage(MappingProxyType({**self.intervals, **own}))
+
+    def without_all(self, removed: Mapping[Place, Interval]) -> Coverage:
+        """Return it without the offsets of some intervals."""
+        found = dict(self.intervals)
+        for place in removed.keys() & found.keys():
+            found[place] = tuple(part for own in found[place] for part in without(own, (removed[place],)))
+        return Coverage(MappingProxyType({place: own for place, own in found.items() if own}))
+
+
+def merged(intervals: Iterable[Interval]) -> Intervals:
+    """Return the offsets of some intervals as disjoint ones, ascending.
+
+    >>> merged([(5, 7), (0, 2), (2, 3), (9, 9)])
+    ((0, 3), (5, 7), (9, 9))
+    """
+    found: list[Interval] = []
+    for first, end in sorted(intervals):
+        if found and first <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((first, end))
+    return tuple(found)
+
+
+def without(interval: Interval, others: Sequence[Interval]) -> Intervals:
+    """Return the offsets of an interval that are in none of some disjoint, ascending ones.
+
+    >>> without((0, 10), ((2, 3), (8, 12)))
+    ((0, 2), (3, 8))
+    """
+    first, end = interval
+    found = []
+    for start, stop in others:
+        if start == stop:
+            continue
+        if first < min(start, end):
+            found.append((first, min(start, end)))
+        first = max(first, stop)
+    if first < end:
+        found.append((first, end))
+    return tuple(found)

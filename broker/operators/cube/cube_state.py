@@ -1,0 +1,124 @@
+"""States of cubes: everything that is known of one after a commit, but the bytes of its pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.json_values import instant_text
+from asc.operators.cube.layout import Layout
+from broker.operators.cube.coverage import Coverage, Place
+from broker.operators.cube.panes import Panes
+
+COUNTERS = ("counted", "late", "time", "future_timestamp", "too_large")
+"""What becomes of accepted records; late ones are counted as well."""
+
+PAUSED = "paused"
+BEHIND = "other cubes have read further"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CubeId:
+    """The query of a cube, and the hash of all that its pieces depend on."""
+
+    query: str
+    generation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """An interval of event time in which records may be missing, and why; None where it has no bound.
+
+    ``number`` is that of its row, 0 of one that no row has.
+    """
+
+    first_us: int | None
+    end_us: int | None
+    reason: str
+    number: int = 0
+
+    def overlaps(self, first_us: int | None, end_us: int | None) -> bool:
+        """Return whether it has a time in common with an interval; None for no bound."""
+        begins_before = self.first_us is None or end_us is None or self.first_us < end_us
+        ends_after = self.end_us is None or first_us is None or first_us < self.end_us
+        return begins_before and ends_after
+
+    def plain(self) -> dict[str, str | None]:
+        """Return it as answers have it."""
+        first, end = (None if own is None else instant_text(own) for own in (self.first_us, self.end_us))
+        return {"from": first, "to": end, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CubeState:
+    """A cube after a commit.
+
+    ``number``: that of its row. ``layout``: None where the records of the stream have other types than its pieces.
+    ``missed``: the offsets that a gap tells. ``begins_us``: the event time from which on its records are there, None
+    before its first batch with a time. ``mark_us``: the mark after its last batch, None while other cubes have read
+    further, for it is their mark then; ``batch``: the commit of that batch.
+    ``parked``: why it is, None where it is not; ``stopped``: why it was, until its next batch.
+
+    Invariant: its pieces are the fold of the accepted, timed records at the offsets of ``coverage``.
+    """
+
+    id: CubeId
+    number: int
+    definition: CubeDefinition
+    layout: Layout | None
+    panes: Panes
+    coverage: Coverage
+    missed: Coverage
+    gaps: tuple[Gap, ...]
+    counters: Mapping[str, int]
+    begins_us: int | None = None
+    mark_us: int | None = None
+    batch: int = 0
+    parked: str | None = None
+    stopped: str | None = None
+
+    @property
+    def time(self) -> str:
+        """Return its time expression."""
+        assert self.definition.time is not None
+        return self.definition.time
+
+    @property
+    def grain_us(self) -> int:
+        """Return the length of its panes."""
+        assert self.definition.grain_us is not None
+        return self.definition.grain_us
+
+    @property
+    def accepted(self) -> int:
+        """Return the number of records that its query accepted and its batches covered."""
+        return sum(count for name, count in self.counters.items() if name != "late")
+
+    def seen(self) -> Coverage:
+        """Return the offsets that are folded or that a gap tells."""
+        return self.coverage.with_all(self.missed.intervals)
+
+    def told_gaps(self, last_batch: int, ends: Mapping[Place, int]) -> Iterator[Gap]:
+        """Yield all gaps: those of rows, the time before its first record, and the time since it folds no more.
+
+        ``last_batch``: the commit of the last batch of the stream. ``ends``: how far the cubes of the stream have read.
+        """
+        seen = self.seen()
+        if not seen.begins_at_zero:
+            yield Gap(None, self.begins_us, "before its first batch")
+        yield from self.gaps
+        if self.parked is not None or 0 < self.batch < last_batch or not seen.reaches(ends):
+            yield Gap(self.mark_us, None, self.parked or (BEHIND if self.mark_us is None else PAUSED))
+
+    def with_damage(self, numbers: Iterable[int], gap_numbers: Iterator[int]) -> CubeState:
+        """Return it parked for damaged pieces, the panes of which are gaps."""
+        gone = set(numbers)
+        found = [each for each in self.panes.pieces() if each.number in gone]
+        gaps, reason = list(self.gaps), self.parked
+        for pane in sorted({each.pane for each in found}):
+            first_us, end_us = pane * self.grain_us, (pane + 1) * self.grain_us
+            told = f"a piece of the pane of {instant_text(first_us)} is damaged"
+            gaps.append(Gap(first_us, end_us, told, next(gap_numbers)))
+            reason = reason or told
+        return replace(self, panes=self.panes.with_damage(found), gaps=tuple(gaps), parked=reason)

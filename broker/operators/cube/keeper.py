@@ -1,0 +1,242 @@
+"""The keeper: the cubes of a stream, changed by one transaction a batch, read through snapshots."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from asc.operators.cube.definition import CubeDefinition
+from asc.schema import Schema
+from broker.cancellation import Cancellation
+from broker.errors import CubeStoreError, DamagedPieceError, QueryError
+from broker.operators.cube.coverage import BatchInterval
+from broker.operators.cube.cube_state import CubeId, CubeState
+from broker.operators.cube.merging import CubeLimits, PaneMerger
+from broker.operators.cube.partial import Committed, Newest, Partial
+from broker.operators.cube.question_turns import QuestionTurns
+from broker.operators.cube.reading import PieceReader
+from broker.operators.cube.saving import SavedCubes
+from broker.operators.cube.snapshot import Snapshot
+from broker.operators.cube.stepping import BatchSteps, Outcome, Step
+from broker.operators.cube.store import Store
+
+LOG = logging.getLogger("asc.cubes")
+
+KEPT_BYTES = 256 << 20
+"""The bytes of cells that stay in memory, of all cubes of a stream."""
+_TOLD: tuple[Outcome, ...] = ("folded", "covered", "partly")
+
+
+class Keeper:
+    """The cubes of a stream. One thread at a time changes them, any number ask.
+
+    Invariant: the pieces of a cube are the fold of exactly the accepted, timed records at the offsets that it covers,
+    for one transaction writes both. A batch that comes again is known by its offsets, never by its number. Whoever
+    calls ``commit`` may be killed at any place and call it again.
+    """
+
+    def __init__(
+        self, store: Store, saved: SavedCubes, limits: CubeLimits, lateness_us: int, kept_bytes: int = KEPT_BYTES
+    ) -> None:
+        """``kept_bytes``: of the cells that stay in memory."""
+        self._store = store
+        self._saved = saved
+        self._limits = limits
+        self._lateness_us = lateness_us
+        self._reader = PieceReader(kept_bytes)
+        self._turns = QuestionTurns()
+        self._lock = threading.RLock()
+        numbers = saved.numbers()
+        self._pieces, self._gaps = count(numbers["pieces"] + 1), count(numbers["gaps"] + 1)
+        self._snapshot = self._loaded()
+        self._is_unsure = False
+
+    @staticmethod
+    def open(path: Path, schema: Schema, limits: CubeLimits, *, lateness_s: float, time_zone: str = "UTC") -> Keeper:
+        """Return the keeper of the cubes in a file, which is made where it is missing; CubeStoreError where it cannot.
+
+        ``schema``, ``time_zone`` and ``lateness_s``: those of the stream.
+        """
+        lateness_us = round(lateness_s * 1_000_000)
+        store = Store.open(path)
+        try:
+            return Keeper(store, SavedCubes(store, schema, time_zone, lateness_us), limits, lateness_us)
+        except BaseException:
+            store.close()
+            raise
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """Return the cubes after the last commit."""
+        return self._snapshot
+
+    def query(self, cube: CubeId, body: Mapping[str, Any], cancellation: Cancellation | None = None) -> dict[str, Any]:
+        """Return the answer to a body as the API takes it, from one commit.
+
+        Raises CubeError for a body that is refused, UnknownQueryError, TooManyQuestionsError, SlowAnswerError and
+        CancelledError. A damaged piece parks the cube, and the answer goes without it, its pane being a gap.
+        """
+        with self._turns.turn(self._limits.query_s, cancellation) as check:
+            while True:
+                try:
+                    return self._snapshot.query(cube, body, check)
+                except DamagedPieceError as error:
+                    check()
+                    self._park_damaged(cube, error.number)
+
+    def commit(self, batch: BatchInterval, partials: Mapping[CubeId, Partial], newest: Newest) -> Committed:
+        """Commit a batch in one transaction: pieces, offsets, counters, gaps and marks; then swap the snapshot.
+
+        ``partials``: one for each cube of the batch's plan, also where it accepts none of the records. Cubes that are
+        not in it are paused. Raises CubeStoreError where nothing could be written: the same call works when it can.
+        """
+        with self._lock:
+            before = self._sure()
+            merger = PaneMerger(self._limits, before.cells, self._pieces)
+            steps = BatchSteps(before, batch, partials, newest, merger=merger, gap_numbers=self._gaps)
+            dropped = frozenset(partials.keys() - before.cubes.keys())
+            if steps.is_repeat:
+                return _committed(None, steps.all(), dropped)
+            number, found = before.commit + 1, steps.all()
+            # Before they are deleted: a reader that does not find them in the file looks here.
+            before.succeed({each: cells for step in found for each, cells in step.merged.gone.items()})
+            with self._writing(number, number, steps.marks):
+                for step in found:
+                    self._saved.save(step.before, step.after, step.merged.added, step.merged.gone)
+                    self._saved.mark_damaged(step.damaged)
+            self._swap(number, number, steps.marks, {step.after.id: step.after for step in found})
+            for step in found:
+                self._keep(step)
+            return _committed(number, found, dropped)
+
+    def define(self, cube: CubeId, definition: CubeDefinition) -> bool:
+        """Have a cube kept, and return whether it begins empty: one that is kept already goes on.
+
+        Other generations of its query are deleted. Raises CubeError where the definition does not fit the records.
+        """
+        with self._lock:
+            before = self._sure()
+            if cube in before.cubes:
+                return False
+            layout = self._saved.layout(definition)
+            kept = {each: own for each, own in before.cubes.items() if each.query != cube.query}
+            with self._writing(before.commit + 1, before.batch):
+                for each in before.cubes.keys() - kept.keys():
+                    self._store.remove(before.cubes[each].number)
+                kept[cube] = self._saved.add(cube, definition, layout, int(time.time()))
+            self._swap(before.commit + 1, before.batch, before.marks, kept)
+            return True
+
+    def remove(self, query: str) -> None:
+        """Delete the cubes of a query, with all that was kept of them; harmless where there are none."""
+        with self._lock:
+            before = self._sure()
+            kept = {each: own for each, own in before.cubes.items() if each.query != query}
+            if len(kept) == len(before.cubes):
+                return
+            with self._writing(before.commit + 1, before.batch):
+                for each in before.cubes.keys() - kept.keys():
+                    self._store.remove(before.cubes[each].number)
+            self._swap(before.commit + 1, before.batch, before.marks, kept)
+
+    def resume(self, cube: CubeId) -> None:
+        """Have a parked cube fold again, without its damaged pieces; harmless where it is not parked.
+
+        What it missed is a gap. Raises QueryError where its pieces do not fit the records any more.
+        """
+        with self._lock:
+            before = self._sure()
+            state = before.cube(cube)
+            if state.parked is None:
+                return
+            if state.layout is None:
+                raise QueryError("cube", cube.query, state.parked)
+            gone = [piece.number for piece in state.panes.pieces() if piece.is_damaged]
+            after = replace(state, parked=None, stopped=state.parked, panes=state.panes.without_damage())
+            with self._writing(before.commit + 1, before.batch):
+                self._saved.save(state, after, (), gone)
+            self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
+
+    def dump(self, path: Path) -> None:
+        """Write a copy of the file, which another daemon may start with; CubeStoreError where the path is taken."""
+        self._store.dump(path)
+
+    def close(self) -> None:
+        """Close the file. Snapshots are of no use afterwards."""
+        with self._lock:
+            self._store.close()
+
+    def _park_damaged(self, cube: CubeId, number: int) -> None:
+        """Park a cube for a damaged piece that a question has found."""
+        with self._lock:
+            before = self._sure()
+            state = before.cubes.get(cube)
+            if state is None or all(piece.number != number or piece.is_damaged for piece in state.panes.pieces()):
+                return
+            after = state.with_damage([number], self._gaps)
+            with self._writing(before.commit + 1, before.batch):
+                self._saved.save(state, after, (), ())
+                self._saved.mark_damaged([number])
+            self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
+            LOG.error("cube %s is parked: %s", cube.query, after.parked)
+
+    def _sure(self) -> Snapshot:
+        """Return the current snapshot, read anew after a transaction that failed: it may be written all the same."""
+        if self._is_unsure:
+            found = self._loaded()
+            self._snapshot.precede(found)
+            self._snapshot, self._is_unsure = found, False
+        return self._snapshot
+
+    @contextmanager
+    def _writing(self, commit: int, batch: int, marks: Mapping[str, int] = MappingProxyType({})) -> Iterator[None]:
+        try:
+            with self._store.transaction():
+                yield
+                self._saved.save_stream(commit, batch, marks)
+        except CubeStoreError:
+            self._is_unsure = True
+            raise
+
+    def _swap(self, commit: int, batch: int, marks: Mapping[str, int], cubes: Mapping[CubeId, CubeState]) -> None:
+        numbers = {"commit": commit, "batch": batch}
+        found = Snapshot(numbers, marks, self._lateness_us, cubes, store=self._store, reader=self._reader)
+        self._snapshot.precede(found)
+        self._snapshot = found
+
+    def _loaded(self) -> Snapshot:
+        cubes, marks = self._saved.cubes(), self._saved.marks()
+        own = self._saved.numbers(), marks, self._lateness_us, cubes
+        return Snapshot(*own, store=self._store, reader=self._reader)
+
+    def _keep(self, step: Step) -> None:
+        """Keep the cells of open panes in memory: the next batches merge them, and live questions read them."""
+        for number in step.merged.gone:
+            self._reader.forget(number)
+        for new in step.merged.added:
+            if new.stored.pane in step.after.panes.open:
+                self._reader.keep((new.stored.number,), new.cells)
+
+
+def cubes_path(checkpoint_dir: Path, stream: str) -> Path:
+    """Return the file of a stream's cubes, beside the folder of the stream, which may be removed without them."""
+    return checkpoint_dir / ".cubes" / stream / "cubes.sqlite"
+
+
+def _committed(commit: int | None, steps: Sequence[Step], dropped: frozenset[CubeId]) -> Committed:
+    by_outcome: dict[Outcome, set[CubeId]] = {}
+    for step in steps:
+        by_outcome.setdefault(step.outcome, set()).add(step.after.id)
+    parked = {step.after.id: step.after.parked or "" for step in steps if step.outcome == "parked"}
+    for each in sorted(dropped):
+        LOG.warning("a batch of cube %s is dropped: its generation %s is not kept", each.query, each.generation)
+    folded, covered, partly = (frozenset(by_outcome.get(name, ())) for name in _TOLD)
+    return Committed(commit, folded, covered, partly, MappingProxyType(parked), dropped)

@@ -1,0 +1,160 @@
+"""Merging: the pieces of a cube after a batch, computed before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from zlib import crc32
+
+from asc.operators.cube.cells import Cells, merged
+from asc.operators.cube.json_values import instant_text
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.piece import Piece
+from broker.operators.cube.cube_state import CubeState
+from broker.operators.cube.panes import Panes, StoredPiece, sound
+from broker.operators.cube.turn import Turn
+
+PIECES_MOST = 32
+"""The pieces of an open pane; with one more the last ones become one."""
+_WIDER = 2
+"""A piece that has so many times the cells of all later ones of its pane is not merged with them yet."""
+
+_Held = StoredPiece | Piece
+
+
+@dataclass(frozen=True, slots=True)
+class CubeLimits:
+    """The bounds of a cube, beyond which it is parked: the cells of a pane, and the bytes of all pieces.
+
+    ``query_s``: the most time of an answer.
+    """
+
+    pane_cells: int = 1_000_000
+    size_bytes: int = 1 << 30
+    query_s: float = 10.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewPiece:
+    """A piece to be written: its row, its bytes, and its cells."""
+
+    stored: StoredPiece
+    data: bytes
+    cells: Cells
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Merged:
+    """The pieces of a cube after a batch: all of them, those to be written, and the cells of those to be deleted.
+
+    ``over``: the limit that they are beyond, None where they are within all.
+    """
+
+    panes: Panes
+    added: tuple[NewPiece, ...]
+    gone: Mapping[int, Cells]
+    over: str | None = None
+
+
+class PaneMerger:
+    """The rules by which pieces of a pane become one.
+
+    A pane that the batch closes, or that was closed, has one piece afterwards. An open one has a piece a commit, until
+    there are PIECES_MOST: then the later ones become one, but for those that are much larger. So each cell is written
+    again a logarithmic number of times. Pieces merge in the order of their commits.
+
+    Cost: a batch reads the pieces of the panes that it closes, and of those that it merges.
+    """
+
+    def __init__(
+        self, limits: CubeLimits, read: Callable[[Layout, StoredPiece], Cells], numbers: Iterator[int]
+    ) -> None:
+        """``read``: the cells of a piece. ``numbers``: those of new pieces."""
+        self._limits = limits
+        self._read = read
+        self._numbers = numbers
+
+    def merge(self, state: CubeState, added: Cells | None, turn: Turn, *, is_tight: bool = False) -> Merged:
+        """Return the pieces of a cube after a batch. ``added``: the cells that the batch brings, None for none.
+
+        ``is_tight``: each pane is to have one piece.
+        """
+        layout = state.layout
+        if layout is None:
+            return Merged(state.panes, (), {})
+        open_from = turn.open_after(state.grain_us)
+        touched = _touched(state, layout, added, open_from, is_tight=is_tight)
+        changed: dict[int, tuple[StoredPiece, ...]] = {}
+        new: list[NewPiece] = []
+        gone: dict[int, Cells] = {}
+        over = None
+        for pane, held in touched.items():
+            is_whole = is_tight or (open_from is not None and pane < open_from)
+            kept = self._one(layout, held, gone, is_whole=is_whole)
+            pieces = [own if isinstance(own, StoredPiece) else self._new(layout, own, new) for own in kept]
+            changed[pane] = (*(own for own in state.panes.pane(pane) if own.is_damaged), *pieces)
+            cells = sum(own.cells for own in pieces)
+            if cells > self._limits.pane_cells:
+                told = f"{cells:,} cells, and cube_cells is {self._limits.pane_cells:,}"
+                over = f"the pane of {instant_text(pane * state.grain_us)} has {told}"
+        panes = state.panes.changed(changed, open_from)
+        if added is None:
+            over = None
+        elif over is None and panes.size_bytes > self._limits.size_bytes:
+            if not is_tight:
+                return self.merge(state, added, turn, is_tight=True)
+            over = f"it has {panes.size_bytes:,} bytes, and cube_bytes is {self._limits.size_bytes:,}"
+        return Merged(panes, tuple(new), MappingProxyType(gone), over)
+
+    def _one(self, layout: Layout, held: list[_Held], gone: dict[int, Cells], *, is_whole: bool) -> list[_Held]:
+        """Return the pieces of a pane, the later ones merged to one where that is due."""
+        start = 0 if is_whole or sum(_count(own) for own in held) > self._limits.pane_cells else _start(held)
+        if len(held) - start < 2:
+            return held
+        parts = []
+        for own in held[start:]:
+            if isinstance(own, StoredPiece):
+                gone[own.number] = cells = self._read(layout, own)
+            else:
+                cells = Cells.of_piece(layout, own)
+            parts.append(cells)
+        return [*held[:start], *merged(layout, parts).pieces(layout)]
+
+    def _new(self, layout: Layout, piece: Piece, new: list[NewPiece]) -> StoredPiece:
+        data = piece.to_bytes()
+        stored = StoredPiece(next(self._numbers), piece.pane, piece.count, len(data), crc32(data))
+        new.append(NewPiece(stored, data, Cells.of_piece(layout, piece)))
+        return stored
+
+
+def _touched(
+    state: CubeState, layout: Layout, added: Cells | None, open_from: int | None, *, is_tight: bool
+) -> dict[int, list[_Held]]:
+    """Return the panes that a batch changes, each with its pieces and the one that the batch adds."""
+    found: dict[int, list[_Held]] = {}
+    for pane, pieces in state.panes.open.items():
+        if is_tight or (open_from is not None and pane < open_from):
+            found[pane] = list(sound(pieces))
+    for piece in () if added is None else added.pieces(layout):
+        if piece.pane not in found:
+            found[piece.pane] = list(sound(state.panes.pane(piece.pane)))
+        found[piece.pane].append(piece)
+    return found
+
+
+def _start(held: Sequence[_Held]) -> int:
+    """Return the place of the first piece of an open pane that is merged with all later ones."""
+    if len(held) <= PIECES_MOST:
+        return len(held)
+    start = len(held) - 1
+    later = _count(held[start])
+    while start and _count(held[start - 1]) <= _WIDER * later:
+        start -= 1
+        later += _count(held[start])
+    # At least half of them go, however they grow.
+    return min(start, PIECES_MOST // 2)
+
+
+def _count(own: _Held) -> int:
+    return own.cells if isinstance(own, StoredPiece) else own.count

@@ -1,0 +1,59 @@
+"""Partials: what the records of a batch are to a cube, and what a commit did with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from asc.operators.cube.cells import Cells
+from broker.operators.cube.cube_state import CubeId
+
+Newest = Mapping[str, Mapping[int, int]]
+"""By time expression and partition, the newest usable time of all decoded records of a batch, in microseconds."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    """The fold of the records of a batch that a cube accepts, all of its partitions merged.
+
+    ``cells``: of the base cuboid, in any panes. ``records``: the records in them, by pane. ``time``,
+    ``future_timestamp`` and ``too_large``: the excluded ones. ``failed``: why the workers could not fold it, None where
+    they could.
+    """
+
+    cells: Cells
+    records: Mapping[int, int]
+    time: int = 0
+    future_timestamp: int = 0
+    too_large: int = 0
+    failed: str | None = None
+
+    def counters(self, closed_before: int | None) -> dict[str, int]:
+        """Return how much it adds to each counter. ``closed_before``: the first pane that is open; None for all."""
+        late = sum(count for pane, count in self.records.items() if closed_before is not None and pane < closed_before)
+        return {
+            "counted": sum(self.records.values()),
+            "late": late,
+            "time": self.time,
+            "future_timestamp": self.future_timestamp,
+            "too_large": self.too_large,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What a commit did.
+
+    ``commit``: its number; None where there was nothing to write. ``folded``: the cubes that have the batch now.
+    ``covered``: those that had it. ``partly``: those that had a part of it, which do not get the rest: a gap tells it.
+    ``parked``: those that do not get it because they are parked, with the reason. ``dropped``: those that nobody keeps,
+    as after a replacement.
+    """
+
+    commit: int | None
+    folded: frozenset[CubeId] = frozenset()
+    covered: frozenset[CubeId] = frozenset()
+    partly: frozenset[CubeId] = frozenset()
+    parked: Mapping[CubeId, str] = field(default_factory=lambda: MappingProxyType({}))
+    dropped: frozenset[CubeId] = frozenset()

@@ -1,0 +1,105 @@
+"""Reading: pieces of the store as cells, with a bounded memory of them."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from zlib import crc32
+
+import pyarrow as pa
+
+from asc.operators.cube.cells import Cells, joined, merged
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.piece import Piece
+from broker.errors import DamagedPieceError
+from broker.operators.cube.panes import Run, StoredPiece
+
+Numbers = tuple[int, ...]
+Read = Callable[[StoredPiece], "bytes | Cells"]
+_CELL_BYTES = 16
+"""What a cell takes beside its codes and states."""
+
+
+class PieceReader:
+    """Cells of pieces, decoded when they are first asked for. Threads may share it.
+
+    Invariant: what it keeps takes at most ``kept_bytes``, and names of contents are never given to others, so nothing
+    that it keeps is ever out of date. Cost: some 60 us for a piece of 1,000 cells that it does not have.
+    """
+
+    def __init__(self, kept_bytes: int) -> None:
+        self._kept_bytes = kept_bytes
+        self._kept: OrderedDict[Numbers, tuple[Cells, int]] = OrderedDict()
+        self._lock = threading.Lock()
+        self.size_bytes = 0
+
+    def piece(self, layout: Layout, piece: StoredPiece, read: Read, *, is_kept: bool = True) -> Cells:
+        """Return the cells of a piece; DamagedPieceError where it is damaged.
+
+        ``read``: the bytes of a piece that is in the store, the cells of one that a commit has replaced.
+        """
+        kept = self._of((piece.number,))
+        if kept is not None:
+            return kept
+        data = read(piece)
+        found = data if isinstance(data, Cells) else _decoded(layout, piece, data)
+        if is_kept:
+            self.keep((piece.number,), found)
+        return found
+
+    def run(self, layout: Layout, run: Run, read: Read) -> Cells:
+        """Return the cells of panes after one another; DamagedPieceError where a piece is damaged."""
+        numbers = tuple(piece.number for pieces in run for piece in pieces)
+        kept = self._of(numbers)
+        if kept is not None:
+            return kept
+        panes = [
+            merged(layout, parts) if len(parts) > 1 else parts[0]
+            for parts in ([self.piece(layout, piece, read, is_kept=False) for piece in pieces] for pieces in run)
+        ]
+        found = joined(layout, panes)
+        self.keep(numbers, found)
+        return found
+
+    def keep(self, numbers: Numbers, cells: Cells) -> None:
+        """Keep cells, as long as there is room."""
+        size_bytes = bytes_of(cells)
+        if size_bytes > self._kept_bytes:
+            return
+        with self._lock:
+            former = self._kept.pop(numbers, None)
+            self.size_bytes += size_bytes - (0 if former is None else former[1])
+            self._kept[numbers] = cells, size_bytes
+            while self.size_bytes > self._kept_bytes:
+                _, (_, freed_bytes) = self._kept.popitem(last=False)
+                self.size_bytes -= freed_bytes
+
+    def forget(self, number: int) -> None:
+        """Keep the cells of a piece no more."""
+        with self._lock:
+            former = self._kept.pop((number,), None)
+            self.size_bytes -= 0 if former is None else former[1]
+
+    def _of(self, numbers: Numbers) -> Cells | None:
+        with self._lock:
+            kept = self._kept.get(numbers)
+            if kept is None:
+                return None
+            self._kept.move_to_end(numbers)
+            return kept[0]
+
+
+def bytes_of(cells: Cells) -> int:
+    """Return about the bytes that cells take in memory."""
+    keys = sum(key.codes.nbytes + key.dictionary.nbytes for key in cells.keys)
+    return int(keys + sum(state.nbytes for state in cells.states) + _CELL_BYTES * cells.count)
+
+
+def _decoded(layout: Layout, piece: StoredPiece, data: bytes) -> Cells:
+    if crc32(data) == piece.crc:
+        try:
+            return Cells.of_piece(layout, Piece.of_bytes(piece.pane, data))
+        except (pa.ArrowException, OSError, StopIteration, ValueError):
+            pass
+    raise DamagedPieceError("piece", piece.number, "is damaged: its cube is parked", number=piece.number)

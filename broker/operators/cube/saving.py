@@ -1,0 +1,182 @@
+"""Saving: states of cubes as rows of the store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from asc.errors import AscError
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.layout import Layout
+from asc.schema import Schema
+from broker.operators.cube.coverage import Coverage, Interval, Place
+from broker.operators.cube.cube_state import CubeId, CubeState, Gap
+from broker.operators.cube.merging import NewPiece
+from broker.operators.cube.panes import Panes, StoredPiece
+from broker.operators.cube.store import Rows, Store
+from broker.operators.cube.turn import first_open
+
+_TYPES = "its records have other types than its pieces: remove the query, and register it again"
+_CUBE = "number, query, generation, definition, types, begins_us, mark_us, batch, parked, stopped"
+
+
+class SavedCubes:
+    """The cubes of a store, read as states and written as what differs between two states."""
+
+    def __init__(self, store: Store, schema: Schema, time_zone: str, lateness_us: int) -> None:
+        """``schema`` and ``time_zone``: of the records of the stream."""
+        self._store = store
+        self._schema = schema
+        self._time_zone = time_zone
+        self._lateness_us = lateness_us
+
+    def layout(self, definition: CubeDefinition) -> Layout:
+        """Return the layout of a cube over the records of the stream; CubeError where it does not fit them."""
+        return Layout.of(definition, self._schema, self._time_zone)
+
+    def numbers(self) -> Mapping[str, int]:
+        """Return the numbers of the last commit and of that of the last batch, and the largest of pieces and gaps."""
+        found = {"commit": 0, "batch": 0, **dict(self._store.execute("SELECT name, value FROM stream"))}
+        for table in ("pieces", "gaps"):
+            found[table] = self._store.execute(f"SELECT coalesce(max(number), 0) FROM {table}")[0][0]
+        return found
+
+    def marks(self) -> dict[str, int]:
+        """Return the mark of each time expression."""
+        return dict(self._store.execute("SELECT time, mark_us FROM marks"))
+
+    def cubes(self) -> dict[CubeId, CubeState]:
+        """Return all cubes. Cost: a row a piece, without the bytes."""
+        marks = self.marks()
+        pieces = _grouped(
+            self._store.execute(
+                "SELECT cube, number, pane, cells, length(data), crc, is_damaged FROM pieces ORDER BY number"
+            )
+        )
+        coverage = _grouped(
+            self._store.execute('SELECT cube, is_missed, topic, partition, first, "end" FROM coverage ORDER BY first')
+        )
+        gaps = _grouped(self._store.execute("SELECT cube, first_us, end_us, reason, number FROM gaps ORDER BY number"))
+        counters = _grouped(self._store.execute("SELECT cube, name, value FROM counters"))
+        found = {}
+        for row in self._store.execute(f"SELECT {_CUBE} FROM cubes"):
+            number, query, generation, definition, types, begins_us, mark_us, batch, parked, stopped = row
+            own = CubeDefinition.parse(_without_name(json.loads(definition)))
+            assert own.time is not None
+            assert own.grain_us is not None
+            stored = (_piece(each) for each in pieces.get(number, ()))
+            state = CubeState(
+                CubeId(query, generation),
+                number,
+                own,
+                None,
+                Panes.of(stored, first_open(marks.get(own.time), self._lateness_us, own.grain_us)),
+                _coverage(each[1:] for each in coverage.get(number, ()) if not each[0]),
+                _coverage(each[1:] for each in coverage.get(number, ()) if each[0]),
+                tuple(Gap(*each) for each in gaps.get(number, ())),
+                MappingProxyType(dict(counters.get(number, ()))),
+                begins_us,
+                mark_us,
+                batch,
+                parked,
+                stopped,
+            )
+            found[state.id] = self._with_layout(state, types)
+        return found
+
+    def add(self, cube: CubeId, definition: CubeDefinition, layout: Layout, now_s: int) -> CubeState:
+        """Write a cube that begins empty, and return it. Within a transaction."""
+        values = (cube.query, cube.generation, json.dumps(definition.plain()), _types(layout), now_s)
+        columns = "query, generation, definition, types, first_seen_s"
+        rows = self._store.execute(f"INSERT INTO cubes ({columns}) VALUES (?, ?, ?, ?, ?) RETURNING number", values)
+        none: Mapping[str, int] = MappingProxyType({})
+        return CubeState(cube, rows[0][0], definition, layout, Panes.of((), None), Coverage(), Coverage(), (), none)
+
+    def save(self, before: CubeState, after: CubeState, added: Iterable[NewPiece], gone: Iterable[int]) -> None:
+        """Write what differs between two states of a cube. Within a transaction."""
+        number, store = after.number, self._store
+        store.execute_all("DELETE FROM pieces WHERE number = ?", ((each,) for each in gone))
+        store.execute_all(
+            "INSERT INTO pieces (number, cube, pane, cells, crc, data) VALUES (?, ?, ?, ?, ?, ?)",
+            ((e.stored.number, number, e.stored.pane, e.stored.cells, e.stored.crc, e.data) for e in added),
+        )
+        self._save_coverage(number, False, before.coverage, after.coverage)
+        self._save_coverage(number, True, before.missed, after.missed)
+        store.execute_all(
+            "INSERT OR REPLACE INTO gaps (number, cube, first_us, end_us, reason) VALUES (?, ?, ?, ?, ?)",
+            ((e.number, number, e.first_us, e.end_us, e.reason) for e in after.gaps if e not in before.gaps),
+        )
+        store.execute_all(
+            "INSERT OR REPLACE INTO counters (cube, name, value) VALUES (?, ?, ?)",
+            ((number, name, own) for name, own in after.counters.items() if own != before.counters.get(name)),
+        )
+        row = (after.begins_us, after.mark_us, after.batch, after.parked, after.stopped)
+        if row != (before.begins_us, before.mark_us, before.batch, before.parked, before.stopped):
+            columns = "begins_us = ?, mark_us = ?, batch = ?, parked = ?, stopped = ?"
+            store.execute(f"UPDATE cubes SET {columns} WHERE number = ?", (*row, number))
+
+    def save_stream(self, commit: int, batch: int, marks: Mapping[str, int]) -> None:
+        """Write the numbers of the last commits, and marks. Within a transaction."""
+        rows = (("commit", commit), ("batch", batch))
+        self._store.execute_all("INSERT OR REPLACE INTO stream (name, value) VALUES (?, ?)", rows)
+        self._store.execute_all("INSERT OR REPLACE INTO marks (time, mark_us) VALUES (?, ?)", marks.items())
+
+    def mark_damaged(self, numbers: Iterable[int]) -> None:
+        """Note that pieces are damaged. Within a transaction."""
+        self._store.execute_all("UPDATE pieces SET is_damaged = 1 WHERE number = ?", ((each,) for each in numbers))
+
+    def _with_layout(self, state: CubeState, types: str) -> CubeState:
+        try:
+            layout = self.layout(state.definition)
+        except AscError as error:
+            return replace(state, parked=state.parked or str(error))
+        if _types(layout) != types:
+            return replace(state, parked=state.parked or _TYPES)
+        return replace(state, layout=layout)
+
+    def _save_coverage(self, number: int, is_missed: bool, before: Coverage, after: Coverage) -> None:
+        gone, new = [], []
+        for place in before.intervals.keys() | after.intervals.keys():
+            former, own = before.of(place), after.of(place)
+            if former == own:
+                continue
+            kept = {first for first, _ in own}
+            gone += [(number, is_missed, *place, first) for first, _ in former if first not in kept]
+            new += [(number, is_missed, *place, *each) for each in own if each not in former]
+        self._store.execute_all(
+            "DELETE FROM coverage WHERE cube = ? AND is_missed = ? AND topic = ? AND partition = ? AND first = ?", gone
+        )
+        columns = 'cube, is_missed, topic, partition, first, "end"'
+        self._store.execute_all(f"INSERT OR REPLACE INTO coverage ({columns}) VALUES (?, ?, ?, ?, ?, ?)", new)
+
+
+def _grouped(rows: Rows) -> dict[int, Rows]:
+    """Return rows by the number of their cube, without it."""
+    found: dict[int, Rows] = {}
+    for number, *own in rows:
+        found.setdefault(number, []).append(tuple(own))
+    return found
+
+
+def _piece(row: tuple[int, ...]) -> StoredPiece:
+    number, pane, cells, size_bytes, crc, is_damaged = row
+    return StoredPiece(number, pane, cells, size_bytes, crc, bool(is_damaged))
+
+
+def _coverage(rows: Iterable[tuple[str, int, int, int]]) -> Coverage:
+    found: dict[Place, list[Interval]] = {}
+    for topic, partition, first, end in rows:
+        found.setdefault((topic, partition), []).append((first, end))
+    return Coverage().with_all(found)
+
+
+def _without_name(plain: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in plain.items() if name != "name"}
+
+
+def _types(layout: Layout) -> str:
+    """Return the types of the expressions of a cube, and the time zone of its predicates, as text."""
+    own = [[operand.sql, str(operand.type)] for operand in layout.operands]
+    return json.dumps([layout.time_zone, own])

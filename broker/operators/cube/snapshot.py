@@ -1,0 +1,166 @@
+"""Snapshots: all cubes of a stream as one commit left them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from asc.operators.cube.answer import answer
+from asc.operators.cube.cells import Cells
+from asc.operators.cube.json_values import instant_text
+from asc.operators.cube.layout import Layout
+from broker.errors import QueryError, UnknownQueryError
+from broker.operators.cube.asked import Asked
+from broker.operators.cube.coverage import Place
+from broker.operators.cube.cube_state import COUNTERS, CubeId, CubeState
+from broker.operators.cube.panes import StoredPiece, sound
+from broker.operators.cube.reading import PieceReader
+from broker.operators.cube.store import Store
+from broker.operators.cube.turn import first_open
+
+_NONE: Mapping[int, Cells] = MappingProxyType({})
+
+
+class Snapshot:
+    """All cubes after a commit. ``batch``: the commit of the last batch. Any number of threads may ask it.
+
+    Invariant: what it answers never changes. The store deletes pieces that later commits merge; what these were is
+    handed to the snapshot before, from which a reader of any older one finds it. So nobody holds the store open, and
+    what is merged stays in memory only while someone reads an older snapshot.
+    """
+
+    def __init__(
+        self,
+        numbers: Mapping[str, int],
+        marks: Mapping[str, int],
+        lateness_us: int,
+        cubes: Mapping[CubeId, CubeState],
+        *,
+        store: Store,
+        reader: PieceReader,
+    ) -> None:
+        """``numbers``: those of the last commit and of that of the last batch.
+
+        ``ends``, which it makes: how far any of the cubes has read.
+        """
+        self.commit = numbers["commit"]
+        self.batch = numbers["batch"]
+        self.marks = MappingProxyType(dict(marks))
+        self.lateness_us = lateness_us
+        self.cubes = MappingProxyType(dict(cubes))
+        ends: dict[Place, int] = {}
+        for state in self.cubes.values():
+            for place, own in (*state.coverage.intervals.items(), *state.missed.intervals.items()):
+                ends[place] = max(ends.get(place, 0), own[-1][1])
+        self.ends = MappingProxyType(ends)
+        self._store = store
+        self._reader = reader
+        self._gone = _NONE
+        self._next: Snapshot | None = None
+
+    def cube(self, cube: CubeId) -> CubeState:
+        """Return a cube; UnknownQueryError where there is none."""
+        found = self.cubes.get(cube)
+        if found is None:
+            raise UnknownQueryError("cube", cube.query, "is not kept, or was replaced: list the queries")
+        return found
+
+    def watermark_us(self, state: CubeState) -> int | None:
+        """Return the watermark of a cube; None before its first record with a time."""
+        mark_us = self.marks.get(state.time)
+        return None if mark_us is None else mark_us - self.lateness_us
+
+    def query(self, cube: CubeId, body: Mapping[str, Any], check: Callable[[], None] = lambda: None) -> dict[str, Any]:
+        """Return the answer to a body as the API takes it, of closed panes unless it is ``live``.
+
+        Raises CubeError for a body that is refused, and DamagedPieceError. ``check`` is called between the parts of the
+        work, and may raise. Cost: runs of closed panes are decoded once, as long as there is memory for them.
+        """
+        state = self.cube(cube)
+        if state.layout is None:
+            raise QueryError("cube", cube.query, f"is parked, {state.parked}")
+        open_from = first_open(self.marks.get(state.time), self.lateness_us, state.grain_us)
+        asked = Asked.parse(body, state, self.commit, open_from)
+        question = asked.question
+        parts = []
+        for own in self._parts(state, state.layout, asked):
+            check()
+            parts.append(own)
+        check()
+        found = answer(state.layout, parts or [Cells.none(state.layout)], question)
+        first_us, end_us = (None if pane is None else pane * state.grain_us for pane in (question.first, question.end))
+        gaps = [gap.plain() for gap in state.told_gaps(self.batch, self.ends) if gap.overlaps(first_us, end_us)]
+        watermark_us = self.watermark_us(state)
+        shown = question.skip + len(found["rows"])
+        return {
+            "interval": found.pop("interval"),
+            "watermark": None if watermark_us is None else instant_text(watermark_us),
+            "whole": not gaps,
+            "gaps": gaps,
+            "commit": self.commit,
+            **found,
+            "cursor": f"{self.commit}-{shown}" if shown < found["groups"] else None,
+        }
+
+    def status(self, cube: CubeId) -> dict[str, Any]:
+        """Return what is kept of a cube: the accounting line, cells, bytes, gaps and offsets."""
+        state = self.cube(cube)
+        watermark_us = self.watermark_us(state)
+        gaps = [gap.plain() for gap in state.told_gaps(self.batch, self.ends)]
+        return {
+            "generation": cube.generation,
+            "accepted": state.accepted,
+            **{name: state.counters.get(name, 0) for name in COUNTERS},
+            "cells": state.panes.cells,
+            "bytes": state.panes.size_bytes,
+            "panes": len(state.panes.closed) + len(state.panes.open),
+            "watermark": None if watermark_us is None else instant_text(watermark_us),
+            "whole": not gaps,
+            "gaps": gaps,
+            "parked": state.parked,
+            "coverage": [
+                {"topic_id": topic, "partition": partition, "from": first, "to": end}
+                for (topic, partition), several in sorted(state.coverage.intervals.items())
+                for first, end in several
+            ],
+        }
+
+    def cells(self, layout: Layout, piece: StoredPiece, *, is_kept: bool = True) -> Cells:
+        """Return the cells of a piece of this snapshot; DamagedPieceError where it is damaged."""
+        return self._reader.piece(layout, piece, self._read, is_kept=is_kept)
+
+    def succeed(self, gone: Mapping[int, Cells]) -> None:
+        """Take the cells of the pieces that the next commit deletes, before it does."""
+        self._gone = gone
+
+    def precede(self, following: Snapshot) -> None:
+        """Take the snapshot of the next commit, before there is another one."""
+        self._next = following
+
+    def _parts(self, state: CubeState, layout: Layout, asked: Asked) -> Iterator[Cells]:
+        """Yield the cells of the interval: of each run of closed panes, and of each piece of open ones, in order."""
+        first, end = asked.question.first, asked.question.end
+        for run in state.panes.runs:
+            if _meets(run[0][0].pane, run[-1][0].pane, first, end):
+                yield self._reader.run(layout, run, self._read)
+        for pane in sorted(state.panes.open) if asked.is_live else ():
+            if _meets(pane, pane, first, end):
+                for piece in sound(state.panes.open[pane]):
+                    yield self.cells(layout, piece)
+
+    def _read(self, piece: StoredPiece) -> bytes | Cells:
+        data = self._store.piece(piece.number)
+        if data is not None:
+            return data
+        snapshot: Snapshot | None = self
+        while snapshot is not None:
+            gone = snapshot._gone.get(piece.number)
+            if gone is not None:
+                return gone
+            snapshot = snapshot._next
+        raise UnknownQueryError("cube", None, "was removed while the question was answered: list the queries")
+
+
+def _meets(first: int, last: int, start: int | None, end: int | None) -> bool:
+    return (end is None or first < end) and (start is None or start <= last)

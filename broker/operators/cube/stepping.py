@@ -1,0 +1,141 @@
+"""Stepping: the cubes of a stream after a batch, computed before anything is written."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from broker.errors import BrokerError, DamagedPieceError
+from broker.operators.cube.coverage import BatchInterval
+from broker.operators.cube.cube_state import CubeId, CubeState
+from broker.operators.cube.folding import folded_state, passed_state
+from broker.operators.cube.merging import Merged, PaneMerger
+from broker.operators.cube.partial import Newest, Partial
+from broker.operators.cube.snapshot import Snapshot
+from broker.operators.cube.turn import Turn
+
+LOG = logging.getLogger("asc.cubes")
+
+Outcome = Literal["folded", "covered", "partly", "parked", "absent"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A cube before and after a batch.
+
+    ``outcome``: what it does with the batch; absent where the batch is none of its. ``merged``: its pieces.
+    ``damaged``: the numbers of pieces that were found to be.
+    """
+
+    before: CubeState
+    after: CubeState
+    outcome: Outcome
+    merged: Merged
+    damaged: tuple[int, ...] = ()
+
+
+class BatchSteps:
+    """The steps of all cubes of a snapshot for one batch. A cube that fails is parked, and the others go on."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        batch: BatchInterval,
+        partials: Mapping[CubeId, Partial],
+        newest: Newest,
+        *,
+        merger: PaneMerger,
+        gap_numbers: Iterator[int],
+    ) -> None:
+        self._snapshot = snapshot
+        self._batch = batch
+        self._partials = partials
+        self._merger = merger
+        self._gap_numbers = gap_numbers
+        cubes = snapshot.cubes
+        self._outcomes = {cube: self._outcome(state) for cube, state in cubes.items()}
+        # A batch that every cube has already moves no mark.
+        moved = {cubes[cube].time for cube, own in self._outcomes.items() if own in ("folded", "partly")}
+        self._turns = {
+            time: Turn.of(
+                snapshot.commit + 1,
+                snapshot.lateness_us,
+                snapshot.marks.get(time),
+                newest.get(time, {}) if time in moved else {},
+            )
+            for time in {state.time for state in cubes.values()}
+        }
+
+    @property
+    def marks(self) -> dict[str, int]:
+        """Return the marks after the batch."""
+        own = {time: turn.mark_us for time, turn in self._turns.items() if turn.mark_us is not None}
+        return {**self._snapshot.marks, **own}
+
+    @property
+    def is_repeat(self) -> bool:
+        """Return whether nothing is to be written for the batch: some cubes have it, and none wants it."""
+        wanted = {cube for cube, own in self._outcomes.items() if own in ("folded", "partly")}
+        return "covered" in self._outcomes.values() and not wanted
+
+    def all(self) -> list[Step]:
+        """Return the step of each cube. Raises CubeStoreError where a piece cannot be read for now."""
+        return [self._step(state, self._outcomes[cube]) for cube, state in self._snapshot.cubes.items()]
+
+    def _outcome(self, state: CubeState) -> Outcome:
+        partial = self._partials.get(state.id)
+        if partial is None:
+            return "absent"
+        if state.parked is not None:
+            return "parked"
+        if not state.coverage.uncovered(self._batch.places):
+            return "covered"
+        return "partly" if state.coverage.meets(self._batch.places) else "folded"
+
+    def _step(self, state: CubeState, outcome: Outcome) -> Step:
+        before, turn = state, self._turns[state.time]
+        damaged: list[int] = []
+        while True:
+            try:
+                after, merged = self._after(state, outcome, turn)
+                break
+            except DamagedPieceError as error:
+                damaged.append(error.number)
+                state, outcome = state.with_damage([error.number], self._gap_numbers), "parked"
+            except BrokerError:
+                raise
+            except Exception as error:
+                # What one cube cannot do is no reason to stop the stream: it would fail for ever.
+                LOG.exception("cube %s is parked", state.id.query)
+                told = f"a batch cannot be folded into it, {type(error).__name__}: {error}"
+                after, merged = replace(state, parked=told.splitlines()[0]), Merged(state.panes, (), {})
+                break
+        if after.parked is not None and outcome != "absent":
+            outcome = "parked"
+        return Step(before, after, outcome, merged, tuple(damaged))
+
+    def _after(self, state: CubeState, outcome: Outcome, turn: Turn) -> tuple[CubeState, Merged]:
+        """Return the state of a cube after the batch, and its pieces."""
+        partial = self._partials.get(state.id)
+        if outcome == "folded" and partial is not None:
+            over = partial.failed
+            if over is None:
+                merged = self._merger.merge(state, partial.cells, turn)
+                if merged.over is None:
+                    after = folded_state(state, self._batch, partial, turn, self._gap_numbers)
+                    return replace(self._with_mark(after, turn), panes=merged.panes), merged
+                over = merged.over
+            state = replace(state, parked=over)
+        elif outcome == "partly":
+            state = self._with_mark(passed_state(state, self._batch, turn, self._gap_numbers), turn)
+        elif outcome == "covered":
+            state = replace(state, batch=turn.commit)
+        # Whatever it does with the batch, its panes close with those of the other cubes.
+        merged = self._merger.merge(state, None, turn)
+        return replace(state, panes=merged.panes), merged
+
+    def _with_mark(self, state: CubeState, turn: Turn) -> CubeState:
+        """Return a state with the mark up to which it has the records, where it has read as far as any other cube."""
+        return replace(state, mark_us=turn.mark_us if state.seen().reaches(self._snapshot.ends) else None)

@@ -1,0 +1,222 @@
+"""The store: one SQLite file with all cubes of a stream.
+
+Tables, each row of which but those of ``stream`` and ``marks`` belongs to a cube, by the cube's number:
+
+- ``stream``: the number of the last commit, and of the last one of a batch;
+- ``marks``: the mark of each time expression;
+- ``cubes``: query, generation, definition, the types that its pieces have, and where the cube stands: the mark after
+  its last batch, the commit of that batch, where its coverage begins in event time, why it is parked;
+- ``pieces``: Arrow bytes by pane, with their CRC32;
+- ``coverage``: disjoint intervals of offsets by topic id and partition, folded ones and missed ones;
+- ``gaps``: intervals of event time with records missing, and why;
+- ``counters``: records by what became of them.
+
+Invariant: what one transaction writes is there whole or not at all, after a ``kill -9``, a power failure and a full
+disk too. No number of a piece is given twice while the file is open, so a number names one content.
+
+Cost: one synced write of the log for a commit, and as many bytes again when the log of 16 MiB is copied into the file.
+A blob begins in the row of its piece and goes on in pages of its own, so that the rows are read without the bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from broker.errors import CubeStoreError, DamagedPieceError
+
+FORM = 1
+"""The form of the file that this version writes, and the only one it reads."""
+
+_APPLICATION = 0x41_53_43_43
+"""The number by which SQLite's tools tell this file from others: ASCC."""
+
+_PAGE_BYTES = 8_192
+_LOG_PAGES = (16 << 20) // _PAGE_BYTES
+_WAITED_S = 1.0
+_DAMAGED = "is damaged"
+
+_TABLES = """
+CREATE TABLE stream (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE marks (time TEXT PRIMARY KEY, mark_us INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE cubes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, query TEXT NOT NULL, generation TEXT NOT NULL, definition TEXT NOT NULL,
+    types TEXT NOT NULL, first_seen_s INTEGER NOT NULL, begins_us INTEGER, mark_us INTEGER,
+    batch INTEGER NOT NULL DEFAULT 0, parked TEXT, stopped TEXT, UNIQUE (query, generation));
+CREATE TABLE pieces (
+    number INTEGER PRIMARY KEY, cube INTEGER NOT NULL, pane INTEGER NOT NULL, cells INTEGER NOT NULL,
+    crc INTEGER NOT NULL, is_damaged INTEGER NOT NULL DEFAULT 0, data BLOB NOT NULL);
+CREATE TABLE coverage (
+    cube INTEGER NOT NULL, is_missed INTEGER NOT NULL, topic TEXT NOT NULL, partition INTEGER NOT NULL,
+    first INTEGER NOT NULL, "end" INTEGER NOT NULL,
+    PRIMARY KEY (cube, is_missed, topic, partition, first)) WITHOUT ROWID;
+CREATE TABLE gaps (
+    number INTEGER PRIMARY KEY, cube INTEGER NOT NULL, first_us INTEGER, end_us INTEGER, reason TEXT NOT NULL);
+CREATE TABLE counters (
+    cube INTEGER NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (cube, name)) WITHOUT ROWID;
+"""
+
+_OF_CUBES = ("pieces", "coverage", "gaps", "counters")
+Rows = list[tuple[Any, ...]]
+
+
+class Store:
+    """The file, through its one connection. Threads may share it; a transaction has it alone."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = threading.RLock()
+
+    @staticmethod
+    def open(path: Path) -> Store:
+        """Return the store in a file, which is made where it is missing; CubeStoreError where it cannot be used."""
+        try:
+            _make_folder(path.parent)
+            connection = sqlite3.connect(path, timeout=_WAITED_S, isolation_level=None, check_same_thread=False)
+        except (OSError, sqlite3.Error) as error:
+            raise CubeStoreError("cubes", str(path), f"cannot be opened, {error}: mend that, and start again") from None
+        try:
+            # Before the first access: so the log needs no shared memory, which file systems over a network have not.
+            for name, value in (("locking_mode", "EXCLUSIVE"), ("page_size", _PAGE_BYTES), ("journal_mode", "WAL")):
+                connection.execute(f"PRAGMA {name} = {value}")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+            store = Store(path, connection)
+            store._check_form()
+        except sqlite3.Error as error:
+            connection.close()
+            raise _refused(path, error) from None
+        except CubeStoreError:
+            connection.close()
+            raise
+        return store
+
+    def close(self) -> None:
+        """Close the file; harmless where it is closed."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write all that is executed within it, or nothing; CubeStoreError where it cannot be written."""
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield
+                self._connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                self._roll_back()
+                raise _refused(self.path, error) from None
+            except BaseException:
+                self._roll_back()
+                raise
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> Rows:
+        """Return the rows that a statement gives; CubeStoreError where the file refuses it."""
+        with self._lock:
+            try:
+                return self._connection.execute(sql, values).fetchall()
+            except sqlite3.Error as error:
+                raise _refused(self.path, error) from None
+
+    def execute_all(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Execute a statement for each of some rows; CubeStoreError where the file refuses it."""
+        with self._lock:
+            try:
+                self._connection.executemany(sql, rows)
+            except sqlite3.Error as error:
+                raise _refused(self.path, error) from None
+
+    def piece(self, number: int) -> bytes | None:
+        """Return the bytes of a piece; None where it is no more. DamagedPieceError where its pages are damaged."""
+        try:
+            rows = self.execute("SELECT data FROM pieces WHERE number = ?", (number,))
+        except CubeStoreError as error:
+            if not error.remedy.startswith(_DAMAGED):
+                raise
+            raise DamagedPieceError(error.subject, error.value, error.remedy, number=number) from None
+        return bytes(rows[0][0]) if rows else None
+
+    def remove(self, cube: int) -> None:
+        """Delete a cube with all that belongs to it."""
+        for table in _OF_CUBES:
+            self.execute(f"DELETE FROM {table} WHERE cube = ?", (cube,))
+        self.execute("DELETE FROM cubes WHERE number = ?", (cube,))
+
+    def dump(self, path: Path) -> None:
+        """Write a copy of the file as it is after the last commit; CubeStoreError where the path is taken.
+
+        Cost: commits wait meanwhile. The copy has its name once it is whole.
+        """
+        aside = path.with_name(f".{path.name}.new")
+        with self._lock:
+            try:
+                if path.exists():
+                    raise FileExistsError
+                aside.unlink(missing_ok=True)
+                self._connection.execute("VACUUM INTO ?", (str(aside),))
+                # A link, unlike a renaming, replaces no file that came meanwhile.
+                os.link(aside, path)
+            except FileExistsError:
+                raise CubeStoreError("dump", str(path), "is there already: name a file that is not") from None
+            except (OSError, sqlite3.Error) as error:
+                raise CubeStoreError("dump", str(path), f"cannot be written, {error}: name another place") from None
+            finally:
+                with suppress(OSError):
+                    aside.unlink(missing_ok=True)
+
+    def _roll_back(self) -> None:
+        # Some errors have ended the transaction already, and a closed connection has none.
+        with suppress(sqlite3.Error):
+            self._connection.execute("ROLLBACK")
+
+    def _check_form(self) -> None:
+        form = self.execute("PRAGMA user_version")[0][0]
+        application = self.execute("PRAGMA application_id")[0][0]
+        if (form, application) == (0, 0) and not self.execute("SELECT 1 FROM sqlite_schema LIMIT 1"):
+            with self.transaction():
+                for statement in _TABLES.split(";"):
+                    self.execute(statement)
+                self.execute(f"PRAGMA application_id = {_APPLICATION}")
+                self.execute(f"PRAGMA user_version = {FORM}")
+            return
+        if application == _APPLICATION and form > FORM:
+            remedy = f"is of form {form}, and this version reads {FORM}: start the newer version that wrote it"
+            raise CubeStoreError("cubes", str(self.path), remedy)
+        tables = {name for (name,) in self.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        if (form, application) != (FORM, _APPLICATION) or not tables.issuperset(
+            ("stream", "marks", "cubes", *_OF_CUBES)
+        ):
+            raise CubeStoreError("cubes", str(self.path), "is no file of cubes: move it away, or copy a dump there")
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder with those above it, so that they are there after a power failure."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in missing:
+        opened = os.open(each.parent, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def _refused(path: Path, error: sqlite3.Error) -> CubeStoreError:
+    """Return why SQLite refuses, in one line."""
+    text = str(error)
+    if "locked" in text:
+        remedy = "is open in another process: stop that one"
+    elif "full" in text or "I/O" in text or "unable to open" in text:
+        remedy = f"cannot be written, {text}: make room on its disk, and the batch is run again"
+    elif "malformed" in text or "not a database" in text:
+        remedy = f"{_DAMAGED}, {text}: copy a dump there, or move it away and the cubes begin anew"
+    else:
+        remedy = f"{text}: look at the file with the command sqlite3"
+    return CubeStoreError("cubes", str(path), remedy)

@@ -1,0 +1,117 @@
+"""A topic of made-up records and the cubes that a keeper has of it, for tests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from asc.operators.cube.cells import merged
+from asc.operators.cube.columns import Columns
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.fold import Folded, folded
+from asc.operators.cube.layout import Layout
+from asc.schema import Schema
+from broker.operators.cube.coverage import BatchInterval
+from broker.operators.cube.cube_state import CubeId
+from broker.operators.cube.keeper import Keeper
+from broker.operators.cube.merging import CubeLimits
+from broker.operators.cube.partial import Committed, Partial
+
+SCHEMA = Schema.of("carrier STRING, dest STRING, delay BIGINT, t TIMESTAMP")
+MINUTE_US = 60_000_000
+BASE_US = 1_373_414_400_000_000
+"""2013-07-10T00:00:00Z, a multiple of each grain."""
+
+Record = tuple[str | None, str | None, int | None, int | None]
+"""Carrier, destination, delay, and microseconds after BASE_US, None for no time."""
+
+
+def definition(grain_s: int = 60, measures: Sequence[str] = ("count(*) AS n", "sum(delay) AS d")) -> CubeDefinition:
+    plain = {"dimensions": [["carrier"], ["dest"]], "measures": list(measures), "time": "t", "grain_s": grain_s}
+    return CubeDefinition.parse(plain)
+
+
+def cube_id(query: str, own: CubeDefinition) -> CubeId:
+    return CubeId(query, own.generation("flights", "true"))
+
+
+def table_of(records: Sequence[Record]) -> pa.Table:
+    carriers, dests, delays, times = zip(*records, strict=True) if records else ((), (), (), ())
+    instants = [None if time is None else BASE_US + time for time in times]
+    types = ("carrier", pa.string()), ("dest", pa.string()), ("delay", pa.int64()), ("t", pa.timestamp("us", "UTC"))
+    columns = (carriers, dests, delays, instants)
+    return pa.table({name: pa.array(own, kind) for (name, kind), own in zip(types, columns, strict=True)})
+
+
+def fold(own: CubeDefinition, records: Sequence[Record]) -> Folded:
+    layout = Layout.of(own, SCHEMA)
+    batch = pa.RecordBatch.from_struct_array(pa.array(table_of(records).to_pylist(), pa.struct(table_of([]).schema)))
+    return folded(layout, Columns(batch, SCHEMA, "UTC"))
+
+
+def partial(own: CubeDefinition, tasks: Sequence[Sequence[Record]]) -> Partial:
+    """Return the partial of the records of some tasks, merged in their order."""
+    parts = [fold(own, records) for records in tasks]
+    by_pane: Counter[int] = Counter()
+    for part in parts:
+        by_pane.update(part.by_pane)
+    cells = merged(Layout.of(own, SCHEMA), [part.cells for part in parts])
+    return Partial(cells, by_pane, time=sum(part.time for part in parts))
+
+
+@dataclass
+class Topic:
+    """Records by partition, their places being their offsets."""
+
+    topic_id: str = "T"
+    partitions: dict[int, list[Record]] = field(default_factory=lambda: {0: []})
+
+    def records(self, batch: BatchInterval) -> dict[int, list[Record]]:
+        return {each: self.partitions[each][batch.first[each] : end] for each, end in batch.end.items()}
+
+    def newest(self, batch: BatchInterval) -> dict[str, dict[int, int]]:
+        found = {}
+        for each, records in self.records(batch).items():
+            times = [time for _, _, _, time in records if time is not None]
+            if times:
+                found[each] = BASE_US + max(times)
+        return {"t": found}
+
+    def commit(self, keeper: Keeper, batch: BatchInterval, cubes: Mapping[CubeId, CubeDefinition]) -> Committed:
+        """Commit a batch for some cubes, a task a partition."""
+        tasks = list(self.records(batch).values())
+        return keeper.commit(batch, {each: partial(own, tasks) for each, own in cubes.items()}, self.newest(batch))
+
+
+def batch(first: int, end: int, *, topic_id: str = "T", partition: int = 0) -> BatchInterval:
+    return BatchInterval(topic_id, {partition: first}, {partition: end})
+
+
+def opened(folder: Path, *, lateness_s: float = 0, limits: CubeLimits | None = None) -> Keeper:
+    return Keeper.open(folder / "cubes.sqlite", SCHEMA, limits or CubeLimits(), lateness_s=lateness_s)
+
+
+def rows_of(keeper: Keeper, cube: CubeId, **body: Any) -> list[tuple[Any, ...]]:
+    """Return the rows of an answer by carrier and destination, open panes too unless told otherwise."""
+    found = keeper.query(cube, {"by": ["carrier", "dest"], "live": True, "limit": 100_000, **body})
+    return sorted_rows((*row["group"].values(), row["n"], row["d"]) for row in found["rows"])
+
+
+def duckdb_rows(records: Sequence[Record]) -> list[tuple[Any, ...]]:
+    """Return what DuckDB answers over records that have a time."""
+    table = table_of(records)
+    with duckdb.connect() as connection:
+        connection.register("records", table)
+        sql = "SELECT carrier, dest, count(*), sum(delay) FROM records WHERE t IS NOT NULL GROUP BY ALL"
+        found = connection.execute(sql).fetchall()
+    return sorted_rows((carrier, dest, n, None if d is None else int(d)) for carrier, dest, n, d in found)
+
+
+def sorted_rows(rows: Any) -> list[tuple[Any, ...]]:
+    return sorted(rows, key=lambda row: [(own is not None, own) for own in row])

@@ -1,0 +1,52 @@
+"""Panes and their runs."""
+
+from __future__ import annotations
+
+from broker.operators.cube.panes import Panes, StoredPiece, sound
+
+
+def piece(number: int, pane: int, cells: int = 10) -> StoredPiece:
+    return StoredPiece(number, pane, cells, 100 * cells, 0)
+
+
+def numbers(panes: Panes) -> list[list[int]]:
+    return [[own.number for pieces in run for own in pieces] for run in panes.runs]
+
+
+def test_pieces_are_by_pane_in_the_order_of_their_numbers() -> None:
+    panes = Panes.of([piece(1, 7), piece(2, 3), piece(3, 7)], 5)
+    assert {pane: [own.number for own in pieces] for pane, pieces in panes.open.items()} == {7: [1, 3]}
+    assert {pane: [own.number for own in pieces] for pane, pieces in panes.closed.items()} == {3: [2]}
+    assert (panes.cells, panes.size_bytes, [own.number for own in panes.pieces()]) == (30, 3_000, [2, 1, 3])
+
+
+def test_a_change_of_open_panes_shares_the_closed_ones() -> None:
+    panes = Panes.of([piece(1, 1), piece(2, 8)], 5)
+    same = panes.changed({8: (piece(2, 8), piece(3, 8, 5))}, 5)
+    assert same.closed is panes.closed
+    assert (same.cells, same.size_bytes) == (25, 2_500)
+    closed = same.changed({8: (piece(4, 8, 12),)}, 9)
+    assert (sorted(closed.closed), dict(closed.open), closed.cells) == ([1, 8], {}, 22)
+    assert sorted(panes.closed) == [1]
+
+
+def test_a_pane_more_changes_the_last_run_alone() -> None:
+    panes = Panes.of([piece(each, each) for each in range(1, 131)], 1_000)
+    assert [len(run) for run in panes.runs] == [63, 64, 3]
+    more = panes.changed({131: (piece(131, 131),)}, 1_000)
+    assert numbers(more)[:2] == numbers(panes)[:2]
+    assert numbers(more)[2] == [128, 129, 130, 131]
+
+
+def test_a_run_has_few_cells_or_one_pane() -> None:
+    panes = Panes.of([piece(0, 0, 150_000), piece(1, 1, 60_000), piece(2, 2, 900_000), piece(3, 3, 1)], 9)
+    assert numbers(panes) == [[0], [1], [2], [3]]
+
+
+def test_damaged_pieces_are_kept_and_not_read() -> None:
+    panes = Panes.of([piece(1, 1), piece(2, 2), piece(3, 8)], 5).with_damage([piece(2, 2), piece(3, 8)])
+    assert numbers(panes) == [[1]]
+    assert [own.number for own in panes.pieces() if own.is_damaged] == [2, 3]
+    assert sound(panes.open[8]) == ()
+    cleared = panes.without_damage()
+    assert (sorted(cleared.closed), dict(cleared.open), cleared.cells) == ([1], {}, 10)

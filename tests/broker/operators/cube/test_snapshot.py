@@ -1,0 +1,181 @@
+"""Snapshots: what an answer says, and that it is that of one commit whatever comes meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asc.errors import CubeError
+from asc.operators.cube.json_values import instant_text
+from broker.errors import UnknownQueryError
+from broker.operators.cube.keeper import Keeper
+from tests.broker.operators.cube.kept_stream import (
+    BASE_US,
+    MINUTE_US,
+    Record,
+    Topic,
+    batch,
+    cube_id,
+    definition,
+    opened,
+)
+
+OWN = definition()
+LATE = cube_id("late", OWN)
+
+
+def minute(number: int) -> str:
+    return instant_text(BASE_US + number * MINUTE_US)
+
+
+@pytest.fixture
+def keeper(tmp_path: Path) -> Iterator[Keeper]:
+    """Has four panes, the last of which is open."""
+    records: list[Record] = [("B6" if each % 2 else "UA", "JFK", each, each * MINUTE_US // 10) for each in range(40)]
+    own = opened(tmp_path, lateness_s=10)
+    own.define(LATE, OWN)
+    for first in range(0, 40, 5):
+        Topic(partitions={0: records}).commit(own, batch(first, first + 5), {LATE: OWN})
+    yield own
+    own.close()
+
+
+def test_an_answer_says_all_that_it_is_of(keeper: Keeper) -> None:
+    body = {"by": ["carrier"], "where": "carrier = 'B6'", "from": minute(1), "to": minute(3), "limit": 1}
+    assert keeper.query(LATE, body) == {
+        "interval": [minute(1), minute(3)],
+        "watermark": instant_text(BASE_US + 39 * MINUTE_US // 10 - 10_000_000),
+        "whole": True,
+        "gaps": [],
+        "commit": 9,
+        "answered_by": [{"cuboid": ["carrier", "dest"], "grain_s": 60, "panes": 2, "cells": 4}],
+        "groups": 1,
+        "overflows": 0,
+        "rows": [{"group": {"carrier": "B6"}, "n": 10, "d": 200}],
+        "roll_up": [{"by": [], "where": "carrier = 'B6'", "from": minute(1), "to": minute(3)}],
+        "drill_down": [{"by": ["carrier", "dest"], "where": "carrier = 'B6'", "from": minute(1), "to": minute(3)}],
+        "cursor": None,
+    }
+
+
+def test_closed_panes_answer_and_open_ones_where_they_are_asked_for(keeper: Keeper) -> None:
+    closed, live = keeper.query(LATE, {}), keeper.query(LATE, {"live": True})
+    assert (closed["rows"][0]["n"], closed["interval"]) == (30, [minute(0), minute(3)])
+    assert (live["rows"][0]["n"], live["interval"]) == (40, [minute(0), minute(4)])
+    beyond = keeper.query(LATE, {"from": minute(2), "to": minute(9)})
+    assert (beyond["rows"][0]["n"], beyond["interval"]) == (10, [minute(2), minute(9)])
+    after = keeper.query(LATE, {"from": minute(8)})
+    assert (after["rows"][0]["n"], after["interval"]) == (0, [minute(8), minute(8)])
+
+
+def test_last_s_ends_with_the_last_closed_pane(keeper: Keeper) -> None:
+    found = keeper.query(LATE, {"last_s": 120})
+    assert (found["interval"], found["rows"][0]["n"]) == ([minute(1), minute(3)], 20)
+    assert found["interval"] == keeper.query(LATE, {"last_s": 120, "live": True})["interval"]
+
+
+def test_a_cursor_goes_on_and_is_of_one_commit(keeper: Keeper, tmp_path: Path) -> None:
+    body: dict[str, Any] = {"by": [["carrier"], []], "limit": 2}
+    first = keeper.query(LATE, body)
+    assert (first["cursor"], [row["n"] for row in first["rows"]]) == ("9-2", [15, 15])
+    second = keeper.query(LATE, {**body, "cursor": first["cursor"]})
+    assert (second["cursor"], second["rows"]) == (None, [{"group": {}, "n": 30, "d": sum(range(30))}])
+    Topic(partitions={0: [("B6", "JFK", 1, 9 * MINUTE_US)] * 41}).commit(keeper, batch(40, 41), {LATE: OWN})
+    with pytest.raises(CubeError, match="cursor '9-2': is of another commit, and the cube is at 10"):
+        keeper.query(LATE, {**body, "cursor": first["cursor"]})
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"live": "yes"}, "live 'yes': give true"),
+        ({"cursor": "9"}, "cursor '9': is none"),
+        ({"cursor": 9}, "cursor 9: is none"),
+        ({"last_s": 90}, "last_s 90: is off the grain of 60 s"),
+        ({"last_s": True}, "last_s True: is off the grain"),
+        ({"last_s": 60, "from": minute(1)}, "last_s 60: is an interval already"),
+        ({"last_s": 60 * 10**17}, "last_s .*: begins before all times"),
+        ({"bye": 1}, "field 'bye': is not known"),
+        ({"from": "2013-07-10T00:00:01Z"}, "is off the grain"),
+        ({"where": "delay > 0"}, "is no dimension"),
+    ],
+)
+def test_what_is_no_question_is_refused_in_one_line(keeper: Keeper, body: dict[str, Any], told: str) -> None:
+    with pytest.raises(CubeError, match=told) as refused:
+        keeper.query(LATE, body)
+    assert "\n" not in str(refused.value)
+
+
+def test_before_its_first_batch_a_cube_answers_that_it_has_nothing(tmp_path: Path) -> None:
+    keeper = opened(tmp_path)
+    keeper.define(LATE, OWN)
+    found = keeper.query(LATE, {"by": [["carrier"], []]})
+    assert (found["rows"], found["watermark"], found["whole"]) == ([{"group": {}, "n": 0, "d": None}], None, False)
+    assert found["gaps"] == [{"from": None, "to": None, "reason": "before its first batch"}]
+    with pytest.raises(CubeError, match="no pane is closed yet"):
+        keeper.query(LATE, {"last_s": 60})
+    with pytest.raises(UnknownQueryError, match="cube 'other': is not kept"):
+        keeper.query(cube_id("other", OWN), {})
+    keeper.close()
+
+
+def test_an_older_snapshot_answers_as_before_when_its_pieces_are_merged(tmp_path: Path) -> None:
+    keeper = opened(tmp_path)
+    keeper._reader._kept_bytes = 0
+    keeper.define(LATE, OWN)
+    records: list[Record] = [("B6", "JFK", each, each * MINUTE_US // 4) for each in range(40)]
+    source = Topic(partitions={0: records})
+    older = []
+    for each in range(40):
+        source.commit(keeper, batch(each, each + 1), {LATE: OWN})
+        older.append((keeper.snapshot, keeper.query(LATE, {"by": ["carrier"], "live": True})))
+    for snapshot, answer in older:
+        assert snapshot.query(LATE, {"by": ["carrier"], "live": True}) == answer
+    snapshot = keeper.snapshot
+    keeper.remove("late")
+    with pytest.raises(UnknownQueryError, match="was removed while the question was answered"):
+        snapshot.query(LATE, {})
+    keeper.close()
+
+
+def test_the_parts_of_an_answer_add_up_while_batches_are_committed(tmp_path: Path, full_size: bool) -> None:
+    keeper = opened(tmp_path)
+    keeper._reader._kept_bytes = 20_000
+    keeper.define(LATE, OWN)
+    count = 20_000
+    records: list[Record] = [(f"carrier {n % 7}", "JFK", n, (n // 3 - n % 2) * MINUTE_US // 9) for n in range(count)]
+    source = Topic(partitions={0: records})
+    stop, failures = threading.Event(), list[BaseException]()
+
+    def commit() -> None:
+        try:
+            for first in range(0, count, 5):
+                if stop.is_set():
+                    return
+                source.commit(keeper, batch(first, first + 5), {LATE: OWN})
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=commit)
+    thread.start()
+    commits = set()
+    try:
+        for _ in range(1_000 if full_size else 40):
+            found = keeper.query(LATE, {"by": [["carrier"], ["dest"], []], "live": True, "limit": 100})
+            by_size: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+            for row in found["rows"]:
+                by_size.setdefault(tuple(row["group"]), []).append(row)
+            if found["rows"][-1]["n"]:
+                totals = {(sum(row["n"] for row in own), sum(row["d"] for row in own)) for own in by_size.values()}
+                assert len(totals) == 1
+            commits.add(found["commit"])
+    finally:
+        stop.set()
+        thread.join()
+    assert failures == []
+    assert len(commits) > 5
+    keeper.close()

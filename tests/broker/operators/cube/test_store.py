@@ -1,0 +1,193 @@
+"""The file of the store: its form, and what of it cannot be read or written."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from broker.errors import CubeStoreError
+from broker.operators.cube.keeper import Keeper
+from broker.operators.cube.store import FORM, Store
+from tests.broker.operators.cube.kept_stream import (
+    MINUTE_US,
+    Record,
+    Topic,
+    batch,
+    cube_id,
+    definition,
+    duckdb_rows,
+    opened,
+    rows_of,
+)
+from tools.faults.small_disk import SmallDisk
+
+OWN = definition()
+LATE = cube_id("late", OWN)
+
+
+def changed(path: Path, *statements: str) -> None:
+    connection = sqlite3.connect(path)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+def test_the_file_is_synced_and_has_a_form(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "a" / "b" / "cubes.sqlite")
+    names = ("user_version", "synchronous", "journal_mode", "locking_mode")
+    assert [store.execute(f"PRAGMA {name}")[0][0] for name in names] == [FORM, 2, "wal", "exclusive"]
+    # Without shared memory it lies on file systems over a network too.
+    assert sorted(each.name for each in store.path.parent.iterdir()) == ["cubes.sqlite", "cubes.sqlite-wal"]
+    store.close()
+    store.close()
+    Store.open(tmp_path / "a" / "b" / "cubes.sqlite").close()
+
+
+@pytest.mark.parametrize(
+    ("statements", "told"),
+    [
+        (
+            [f"PRAGMA user_version = {FORM + 1}"],
+            f"is of form {FORM + 1}, and this version reads {FORM}: start the newer",
+        ),
+        (["PRAGMA user_version = -1"], "is no file of cubes"),
+        (["PRAGMA application_id = 7"], "is no file of cubes"),
+        (["DROP TABLE pieces"], "is no file of cubes"),
+    ],
+)
+def test_a_file_of_another_form_is_refused_in_one_line(tmp_path: Path, statements: list[str], told: str) -> None:
+    path = tmp_path / "cubes.sqlite"
+    Store.open(path).close()
+    changed(path, *statements)
+    before = path.read_bytes()
+    with pytest.raises(CubeStoreError, match=told) as refused:
+        Store.open(path)
+    assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert path.read_bytes() == before
+
+
+def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
+    changed(tmp_path / "other.sqlite", "CREATE TABLE t (a)")
+    with pytest.raises(CubeStoreError, match="is no file of cubes"):
+        Store.open(tmp_path / "other.sqlite")
+    (tmp_path / "text").write_bytes(b"no database" * 1_000)
+    with pytest.raises(CubeStoreError, match="is damaged, file is not a database"):
+        Store.open(tmp_path / "text")
+    with pytest.raises(CubeStoreError, match="cannot be"):
+        Store.open(tmp_path)
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(CubeStoreError, match="cannot be opened"):
+        Store.open(tmp_path / "file" / "cubes.sqlite")
+
+
+def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path) -> None:
+    keeper = opened(tmp_path)
+    keeper.define(LATE, OWN)
+    keeper.close()
+    path = tmp_path / "cubes.sqlite"
+    data = bytearray(path.read_bytes())
+    data[100:] = b"\xff" * (len(data) - 100)
+    path.write_bytes(data)
+    with pytest.raises(CubeStoreError, match="is damaged, database disk image is malformed: copy a dump") as refused:
+        opened(tmp_path)
+    assert "\n" not in str(refused.value)
+
+
+def topic() -> Topic:
+    records: list[Record] = [(f"carrier {each % 50}", "JFK", each, each * MINUTE_US // 50) for each in range(3_000)]
+    return Topic(partitions={0: records})
+
+
+def committed(keeper: Keeper, source: Topic) -> int:
+    """Commit batches until the file takes no more, and return the first offset that it has not."""
+    for first in range(0, 3_000, 50):
+        full = None
+        try:
+            source.commit(keeper, batch(first, first + 50), {LATE: OWN})
+        except CubeStoreError as error:
+            full = str(error)
+        if full is not None:
+            assert "make room on its disk, and the batch is run again" in full
+            return first
+    return 3_000
+
+
+def test_a_full_file_fails_the_commit_which_writes_nothing_and_works_when_there_is_room(tmp_path: Path) -> None:
+    keeper = opened(tmp_path)
+    keeper.define(LATE, OWN)
+    source = topic()
+    keeper._store.execute("PRAGMA max_page_count = 18")
+    first = committed(keeper, source)
+    assert 0 < first < 3_000
+    before = keeper.snapshot.commit
+    with pytest.raises(CubeStoreError, match="database or disk is full"):
+        source.commit(keeper, batch(first, first + 50), {LATE: OWN})
+    assert rows_of(keeper, LATE) == duckdb_rows(source.partitions[0][:first])
+    assert keeper.snapshot.commit == before
+    keeper._store.execute("PRAGMA max_page_count = 100000")
+    assert source.commit(keeper, batch(first, first + 50), {LATE: OWN}).folded == {LATE}
+    assert rows_of(keeper, LATE) == duckdb_rows(source.partitions[0][: first + 50])
+    keeper.close()
+
+
+@pytest.mark.nightly
+def test_a_full_disk_fails_the_commit_which_writes_nothing_and_works_when_there_is_room(tmp_path: Path) -> None:
+    disk = SmallDisk(tmp_path / "disk", 4)
+    try:
+        if not disk.mount():
+            pytest.skip("only root can mount a file system")
+        keeper = opened(disk.folder)
+        keeper.define(LATE, OWN)
+        source = topic()
+        source.commit(keeper, batch(0, 50), {LATE: OWN})
+        disk.fill()
+        with pytest.raises(CubeStoreError, match="make room on its disk"):
+            source.commit(keeper, batch(50, 100), {LATE: OWN})
+        keeper.close()
+        keeper = opened(disk.folder)
+        assert rows_of(keeper, LATE) == duckdb_rows(source.partitions[0][:50])
+        with pytest.raises(CubeStoreError, match="make room on its disk"):
+            source.commit(keeper, batch(50, 100), {LATE: OWN})
+        disk.free()
+        first = committed(keeper, source)
+        assert rows_of(keeper, LATE) == duckdb_rows(source.partitions[0][:first])
+        keeper.close()
+    finally:
+        disk.unmount()
+
+
+def test_a_transaction_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "cubes.sqlite")
+
+    def half() -> None:
+        with store.transaction():
+            store.execute("INSERT INTO marks (time, mark_us) VALUES ('t', 1)")
+            raise ValueError("stop")
+
+    with pytest.raises(ValueError, match="stop"):
+        half()
+    assert store.execute("SELECT * FROM marks") == []
+
+    def wrong() -> None:
+        with store.transaction():
+            store.execute("INSERT INTO marks (time, mark_us) VALUES ('t', 1)")
+            store.execute("INSERT INTO missing VALUES (1)")
+
+    with pytest.raises(CubeStoreError, match="no such table"):
+        wrong()
+    assert store.execute("SELECT * FROM marks") == []
+    store.close()
+    with pytest.raises(CubeStoreError, match="closed"):
+        store.execute("SELECT 1")
+
+
+def test_a_copy_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "cubes.sqlite")
+    with pytest.raises(CubeStoreError, match="cannot be written"):
+        store.dump(tmp_path / "nowhere" / "copy.sqlite")
+    assert [each.name for each in tmp_path.iterdir() if "copy" in each.name] == []
+    store.close()
