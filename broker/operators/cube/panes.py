@@ -33,13 +33,42 @@ Run = tuple[tuple[StoredPiece, ...], ...]
 
 
 @dataclass(frozen=True)
+class ClosedPanes:
+    """The closed panes of a cube, which the states of many commits share."""
+
+    panes: Pieces
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """Return the closed panes in runs, ascending, without damaged pieces.
+
+        A run ends at a multiple of _RUN_PANES, so that a pane more changes the last one alone: what is kept of the
+        others stays.
+        """
+        found: list[Run] = []
+        own: list[tuple[StoredPiece, ...]] = []
+        cells = 0
+        for pane in sorted(self.panes):
+            pieces = sound(self.panes[pane])
+            if not pieces:
+                continue
+            added = sum(piece.cells for piece in pieces)
+            if own and (own[0][0].pane // _RUN_PANES != pane // _RUN_PANES or cells + added > _RUN_CELLS):
+                found.append(tuple(own))
+                own, cells = [], 0
+            own.append(pieces)
+            cells += added
+        return (*found, tuple(own)) if own else tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
 class Panes:
     """The pieces of a cube. Immutable: a commit shares the closed ones with the one before, unless it changes them.
 
-    Invariant: a closed pane has one piece, but after a start with a shorter lateness, until its next commit.
+    Invariant: a closed pane has one piece, but after a start with a shorter lateness, until a commit changes it.
     """
 
-    closed: Pieces
+    shared: ClosedPanes
     open: Pieces
     cells: int = 0
     size_bytes: int = 0
@@ -53,7 +82,17 @@ class Panes:
         by_pane: dict[int, tuple[StoredPiece, ...]] = {}
         for piece in pieces:
             by_pane[piece.pane] = (*by_pane.get(piece.pane, ()), piece)
-        return Panes(MappingProxyType({}), MappingProxyType({})).changed(by_pane, open_from)
+        return Panes(ClosedPanes(MappingProxyType({})), MappingProxyType({})).changed(by_pane, open_from)
+
+    @property
+    def closed(self) -> Pieces:
+        """Return the pieces of the closed panes."""
+        return self.shared.panes
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Return the closed panes in runs, ascending, without damaged pieces."""
+        return self.shared.runs
 
     def pane(self, pane: int) -> tuple[StoredPiece, ...]:
         """Return the pieces of a pane."""
@@ -80,30 +119,8 @@ class Panes:
             opened.pop(pane, None)
             if pieces:
                 (closed if open_from is not None and pane < open_from else opened)[pane] = pieces
-        whole = MappingProxyType({**self.closed, **closed}) if closed else self.closed
-        return Panes(whole, MappingProxyType(opened), cells, size_bytes)
-
-    @cached_property
-    def runs(self) -> tuple[Run, ...]:
-        """Return the closed panes in runs, ascending, without damaged pieces.
-
-        A run ends at a multiple of _RUN_PANES, so that a pane more changes the last one alone: what is kept of the
-        others stays.
-        """
-        found: list[Run] = []
-        own: list[tuple[StoredPiece, ...]] = []
-        cells = 0
-        for pane in sorted(self.closed):
-            pieces = sound(self.closed[pane])
-            if not pieces:
-                continue
-            added = sum(piece.cells for piece in pieces)
-            if own and (own[0][0].pane // _RUN_PANES != pane // _RUN_PANES or cells + added > _RUN_CELLS):
-                found.append(tuple(own))
-                own, cells = [], 0
-            own.append(pieces)
-            cells += added
-        return (*found, tuple(own)) if own else tuple(found)
+        shared = ClosedPanes(MappingProxyType({**self.closed, **closed})) if closed else self.shared
+        return Panes(shared, MappingProxyType(opened), cells, size_bytes)
 
     def with_damage(self, pieces: Iterable[StoredPiece]) -> Panes:
         """Return them with some pieces marked as damaged."""
@@ -118,7 +135,9 @@ class Panes:
         changed = ({pane: change(own) for pane, own in each.items()} for each in (self.closed, self.open))
         closed, opened = (MappingProxyType({pane: own for pane, own in each.items() if own}) for each in changed)
         own = [piece for each in (closed, opened) for pieces in each.values() for piece in pieces]
-        return Panes(closed, opened, sum(piece.cells for piece in own), sum(piece.size_bytes for piece in own))
+        return Panes(
+            ClosedPanes(closed), opened, sum(piece.cells for piece in own), sum(piece.size_bytes for piece in own)
+        )
 
 
 def sound(pieces: Iterable[StoredPiece]) -> tuple[StoredPiece, ...]:
