@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from broker.operators.cube.batch_time import BatchTime
 from broker.operators.cube.coverage import BatchInterval, Interval, Place
 from broker.operators.cube.cube_state import PAUSED, CubeState, Gap
 from broker.operators.cube.partial import Partial
-from broker.operators.cube.turn import Turn
 
 IN_PART = "a batch of which a part was folded already came again"
 
 
 def folded_state(
-    state: CubeState, batch: BatchInterval, partial: Partial, turn: Turn, gap_numbers: Iterator[int]
+    state: CubeState, batch: BatchInterval, partial: Partial, batch_time: BatchTime, gap_numbers: Iterator[int]
 ) -> CubeState:
     """Return the state of a cube that has the records of a batch, none of which it had: offsets, counters and gaps.
 
@@ -25,13 +25,13 @@ def folded_state(
     places = batch.places
     missed = _skipped(state, places)
     gap = Gap(state.mark_us, None, state.stopped or PAUSED, next(gap_numbers))
-    found = _with_gap(state, missed, gap, turn)
+    found = _with_gap(state, missed, gap, batch_time)
     coverage = state.coverage.with_all({place: [own] for place, own in places.items()})
     begins_us = state.begins_us
-    if begins_us is None and turn.newest_us is not None:
-        begins_us = turn.newest_us + turn.lateness_us
+    if begins_us is None and batch_time.newest_us is not None:
+        begins_us = batch_time.newest_us + batch_time.lateness_us
     counters = Counter(state.counters)
-    counters.update(partial.counters(turn.open_before(state.grain_us)))
+    counters.update(partial.counters(batch_time.open_before(state.grain_us)))
     return replace(
         found,
         coverage=coverage,
@@ -41,7 +41,9 @@ def folded_state(
     )
 
 
-def passed_state(state: CubeState, batch: BatchInterval, turn: Turn, gap_numbers: Iterator[int]) -> CubeState:
+def passed_state(
+    state: CubeState, batch: BatchInterval, batch_time: BatchTime, gap_numbers: Iterator[int]
+) -> CubeState:
     """Return the state of a cube that had a part of a batch: the rest is missed, and a gap tells it."""
     places, seen = batch.places, state.seen()
     missed = _skipped(state, places)
@@ -51,7 +53,7 @@ def passed_state(state: CubeState, batch: BatchInterval, turn: Turn, gap_numbers
         is_later = is_later and rest[0][0] >= (seen.end(place) or 0)
     # Of offsets before others that it has, nobody knows how old their records are.
     gap = Gap(state.mark_us if is_later else None, None, IN_PART, next(gap_numbers))
-    return _with_gap(state, missed, gap, turn)
+    return _with_gap(state, missed, gap, batch_time)
 
 
 def _skipped(state: CubeState, places: Mapping[Place, Interval]) -> dict[Place, list[Interval]]:
@@ -67,16 +69,16 @@ def _with_gap(
     state: CubeState,
     missed: Mapping[Place, list[Interval]],
     gap: Gap,
-    turn: Turn,
+    batch_time: BatchTime,
 ) -> CubeState:
     """Return a state after a batch, with a gap if offsets are missed, and with ends of gaps that had none."""
     gaps = [*state.gaps, gap] if missed else list(state.gaps)
-    end_us = turn.end_of_gap_us
+    end_us = batch_time.end_of_gap_us
     if end_us is not None:
         gaps = [own if own.end_us is not None else replace(own, end_us=_end_of(own, end_us)) for own in gaps]
     return replace(
         state,
-        batch=turn.commit,
+        batch=batch_time.commit,
         stopped=None,
         gaps=tuple(gaps),
         missed=state.missed.with_all(missed),

@@ -239,4 +239,5 @@ def _committed(commit: int | None, steps: Sequence[Step], dropped: frozenset[Cub
     for each in sorted(dropped):
         LOG.warning("a batch of cube %s is dropped: its generation %s is not kept", each.query, each.generation)
     folded, covered, partly = (frozenset(by_outcome.get(name, ())) for name in _TOLD)
-    return Committed(commit, folded, covered, partly, MappingProxyType(parked), dropped)
+    gaps = {step.after.id: step.new_gaps for step in steps if step.new_gaps}
+    return Committed(commit, folded, covered, partly, MappingProxyType(parked), dropped, MappingProxyType(gaps))

@@ -11,9 +11,9 @@ from asc.operators.cube.cells import Cells, merged
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.piece import Piece
+from broker.operators.cube.batch_time import BatchTime
 from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.panes import Panes, StoredPiece, sound
-from broker.operators.cube.turn import Turn
 
 PIECES_MOST = 32
 """The pieces of an open pane; with one more the last ones become one."""
@@ -75,7 +75,7 @@ class PaneMerger:
         self._read = read
         self._numbers = numbers
 
-    def merge(self, state: CubeState, added: Cells | None, turn: Turn, *, is_tight: bool = False) -> Merged:
+    def merge(self, state: CubeState, added: Cells | None, batch_time: BatchTime, *, is_tight: bool = False) -> Merged:
         """Return the pieces of a cube after a batch. ``added``: the cells that the batch brings, None for none.
 
         ``is_tight``: each pane is to have one piece.
@@ -83,7 +83,7 @@ class PaneMerger:
         layout = state.layout
         if layout is None:
             return Merged(state.panes, (), {})
-        open_from = turn.open_after(state.grain_us)
+        open_from = batch_time.open_after(state.grain_us)
         touched = _touched(state, layout, added, open_from, is_tight=is_tight)
         changed: dict[int, tuple[StoredPiece, ...]] = {}
         new: list[NewPiece] = []
@@ -103,7 +103,7 @@ class PaneMerger:
             over = None
         elif over is None and panes.size_bytes > self._limits.size_bytes:
             if not is_tight:
-                return self.merge(state, added, turn, is_tight=True)
+                return self.merge(state, added, batch_time, is_tight=True)
             over = f"it has {panes.size_bytes:,} bytes, and cube_bytes is {self._limits.size_bytes:,}"
         return Merged(panes, tuple(new), MappingProxyType(gone), over)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from asc.operators.cube.cells import Cells
-from broker.operators.cube.cube_state import CubeId
+from broker.operators.cube.cube_state import CubeId, Gap
 
 Newest = Mapping[str, Mapping[int, int]]
 """By time expression and partition, the newest usable time of all decoded records of a batch, in microseconds."""
@@ -48,7 +48,7 @@ class Committed:
     ``commit``: its number; None where there was nothing to write. ``folded``: the cubes that have the batch now.
     ``covered``: those that had it. ``partly``: those that had a part of it, which do not get the rest: a gap tells it.
     ``parked``: those that do not get it because they are parked, with the reason. ``dropped``: those that nobody keeps,
-    as after a replacement.
+    as after a replacement. ``gaps``: those that this commit has found.
     """
 
     commit: int | None
@@ -57,3 +57,4 @@ class Committed:
     partly: frozenset[CubeId] = frozenset()
     parked: Mapping[CubeId, str] = field(default_factory=lambda: MappingProxyType({}))
     dropped: frozenset[CubeId] = frozenset()
+    gaps: Mapping[CubeId, tuple[Gap, ...]] = field(default_factory=lambda: MappingProxyType({}))

@@ -11,12 +11,13 @@ from asc.errors import AscError
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.layout import Layout
 from asc.schema import Schema
+from broker.errors import CubeStoreError
+from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.coverage import Coverage, Interval, Place
 from broker.operators.cube.cube_state import CubeId, CubeState, Gap
 from broker.operators.cube.merging import NewPiece
 from broker.operators.cube.panes import Panes, StoredPiece
 from broker.operators.cube.store import Rows, Store
-from broker.operators.cube.turn import first_open
 
 _TYPES = "its records have other types than its pieces: remove the query, and register it again"
 _CUBE = "number, query, generation, definition, types, begins_us, mark_us, batch, parked, stopped"
@@ -63,7 +64,7 @@ class SavedCubes:
         found = {}
         for row in self._store.execute(f"SELECT {_CUBE} FROM cubes"):
             number, query, generation, definition, types, begins_us, mark_us, batch, parked, stopped = row
-            own = CubeDefinition.parse(_without_name(json.loads(definition)))
+            own = self._definition(definition)
             assert own.time is not None
             assert own.grain_us is not None
             stored = (_piece(each) for each in pieces.get(number, ()))
@@ -127,6 +128,14 @@ class SavedCubes:
         """Note that pieces are damaged. Within a transaction."""
         self._store.execute_all("UPDATE pieces SET is_damaged = 1 WHERE number = ?", ((each,) for each in numbers))
 
+    def _definition(self, text: str) -> CubeDefinition:
+        try:
+            plain = json.loads(text)
+            return CubeDefinition.parse({name: value for name, value in plain.items() if name != "name"})
+        except (ValueError, AttributeError, AscError) as error:
+            remedy = f"is damaged, a definition cannot be read, {error}: copy a dump there"
+            raise CubeStoreError("cubes", str(self._store.path), remedy) from None
+
     def _with_layout(self, state: CubeState, types: str) -> CubeState:
         try:
             layout = self.layout(state.definition)
@@ -170,10 +179,6 @@ def _coverage(rows: Iterable[tuple[str, int, int, int]]) -> Coverage:
     for topic, partition, first, end in rows:
         found.setdefault((topic, partition), []).append((first, end))
     return Coverage().with_all(found)
-
-
-def _without_name(plain: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in plain.items() if name != "name"}
 
 
 def _types(layout: Layout) -> str:

@@ -12,12 +12,12 @@ from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
 from broker.errors import QueryError, UnknownQueryError
 from broker.operators.cube.asked import Asked
+from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.coverage import Place
 from broker.operators.cube.cube_state import COUNTERS, CubeId, CubeState
 from broker.operators.cube.panes import StoredPiece, sound
 from broker.operators.cube.reading import PieceReader
 from broker.operators.cube.store import Store
-from broker.operators.cube.turn import first_open
 
 _NONE: Mapping[int, Cells] = MappingProxyType({})
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from broker.errors import BrokerError, DamagedPieceError
+from broker.operators.cube.batch_time import BatchTime
 from broker.operators.cube.coverage import BatchInterval
-from broker.operators.cube.cube_state import CubeId, CubeState
+from broker.operators.cube.cube_state import CubeId, CubeState, Gap
 from broker.operators.cube.folding import folded_state, passed_state
 from broker.operators.cube.merging import Merged, PaneMerger
 from broker.operators.cube.partial import Newest, Partial
 from broker.operators.cube.snapshot import Snapshot
-from broker.operators.cube.turn import Turn
 
 LOG = logging.getLogger("asc.cubes")
 
@@ -34,6 +34,12 @@ class Step:
     outcome: Outcome
     merged: Merged
     damaged: tuple[int, ...] = ()
+
+    @property
+    def new_gaps(self) -> tuple[Gap, ...]:
+        """Return the gaps that the batch has shown."""
+        former = {gap.number for gap in self.before.gaps}
+        return tuple(gap for gap in self.after.gaps if gap.number not in former)
 
 
 class BatchSteps:
@@ -58,8 +64,8 @@ class BatchSteps:
         self._outcomes = {cube: self._outcome(state) for cube, state in cubes.items()}
         # A batch that every cube has already moves no mark.
         moved = {cubes[cube].time for cube, own in self._outcomes.items() if own in ("folded", "partly")}
-        self._turns = {
-            time: Turn.of(
+        self._batch_times = {
+            time: BatchTime.of(
                 snapshot.commit + 1,
                 snapshot.lateness_us,
                 snapshot.marks.get(time),
@@ -71,14 +77,16 @@ class BatchSteps:
     @property
     def marks(self) -> dict[str, int]:
         """Return the marks after the batch."""
-        own = {time: turn.mark_us for time, turn in self._turns.items() if turn.mark_us is not None}
+        own = {
+            time: batch_time.mark_us for time, batch_time in self._batch_times.items() if batch_time.mark_us is not None
+        }
         return {**self._snapshot.marks, **own}
 
     @property
     def is_repeat(self) -> bool:
-        """Return whether nothing is to be written for the batch: some cubes have it, and none wants it."""
+        """Return whether there is nothing to write: no cube is kept, or some have the batch and none wants it."""
         wanted = {cube for cube, own in self._outcomes.items() if own in ("folded", "partly")}
-        return "covered" in self._outcomes.values() and not wanted
+        return not self._outcomes or ("covered" in self._outcomes.values() and not wanted)
 
     def all(self) -> list[Step]:
         """Return the step of each cube. Raises CubeStoreError where a piece cannot be read for now."""
@@ -95,11 +103,11 @@ class BatchSteps:
         return "partly" if state.coverage.meets(self._batch.places) else "folded"
 
     def _step(self, state: CubeState, outcome: Outcome) -> Step:
-        before, turn = state, self._turns[state.time]
+        before, batch_time = state, self._batch_times[state.time]
         damaged: list[int] = []
         while True:
             try:
-                after, merged = self._after(state, outcome, turn)
+                after, merged = self._after(state, outcome, batch_time)
                 break
             except DamagedPieceError as error:
                 damaged.append(error.number)
@@ -116,26 +124,26 @@ class BatchSteps:
             outcome = "parked"
         return Step(before, after, outcome, merged, tuple(damaged))
 
-    def _after(self, state: CubeState, outcome: Outcome, turn: Turn) -> tuple[CubeState, Merged]:
+    def _after(self, state: CubeState, outcome: Outcome, batch_time: BatchTime) -> tuple[CubeState, Merged]:
         """Return the state of a cube after the batch, and its pieces."""
         partial = self._partials.get(state.id)
         if outcome == "folded" and partial is not None:
             over = partial.failed
             if over is None:
-                merged = self._merger.merge(state, partial.cells, turn)
+                merged = self._merger.merge(state, partial.cells, batch_time)
                 if merged.over is None:
-                    after = folded_state(state, self._batch, partial, turn, self._gap_numbers)
-                    return replace(self._with_mark(after, turn), panes=merged.panes), merged
+                    after = folded_state(state, self._batch, partial, batch_time, self._gap_numbers)
+                    return replace(self._with_mark(after, batch_time), panes=merged.panes), merged
                 over = merged.over
             state = replace(state, parked=over)
         elif outcome == "partly":
-            state = self._with_mark(passed_state(state, self._batch, turn, self._gap_numbers), turn)
+            state = self._with_mark(passed_state(state, self._batch, batch_time, self._gap_numbers), batch_time)
         elif outcome == "covered":
-            state = replace(state, batch=turn.commit)
+            state = replace(state, batch=batch_time.commit)
         # Whatever it does with the batch, its panes close with those of the other cubes.
-        merged = self._merger.merge(state, None, turn)
+        merged = self._merger.merge(state, None, batch_time)
         return replace(state, panes=merged.panes), merged
 
-    def _with_mark(self, state: CubeState, turn: Turn) -> CubeState:
+    def _with_mark(self, state: CubeState, batch_time: BatchTime) -> CubeState:
         """Return a state with the mark up to which it has the records, where it has read as far as any other cube."""
-        return replace(state, mark_us=turn.mark_us if state.seen().reaches(self._snapshot.ends) else None)
+        return replace(state, mark_us=batch_time.mark_us if state.seen().reaches(self._snapshot.ends) else None)

@@ -161,6 +161,8 @@ class Store:
                     raise FileExistsError
                 aside.unlink(missing_ok=True)
                 self._connection.execute("VACUUM INTO ?", (str(aside),))
+                with aside.open("rb") as copy:
+                    os.fsync(copy.fileno())
                 # A link, unlike a renaming, replaces no file that came meanwhile.
                 os.link(aside, path)
             except FileExistsError:
@@ -213,7 +215,9 @@ def _refused(path: Path, error: sqlite3.Error) -> CubeStoreError:
     text = str(error)
     if "locked" in text:
         remedy = "is open in another process: stop that one"
-    elif "full" in text or "I/O" in text or "unable to open" in text:
+    elif "unable to open" in text:
+        remedy = f"cannot be opened, {text}: mend that, and start again"
+    elif "full" in text or "I/O" in text:
         remedy = f"cannot be written, {text}: make room on its disk, and the batch is run again"
     elif "malformed" in text or "not a database" in text:
         remedy = f"{_DAMAGED}, {text}: copy a dump there, or move it away and the cubes begin anew"

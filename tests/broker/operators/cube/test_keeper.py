@@ -94,8 +94,10 @@ def test_a_batch_that_is_folded_in_part_is_left_out_and_its_rest_is_a_gap(keeper
     topic.commit(keeper, batch(0, 6), {LATE: OWN})
     found = topic.commit(keeper, batch(4, 9), {LATE: OWN})
     assert (found.partly, found.folded) == ({LATE}, frozenset())
+    assert [gap.plain()["from"] for gap in found.gaps[LATE]] == [minute(5)]
     # The rest of it is told once, whatever comes again.
-    assert topic.commit(keeper, batch(4, 9), {LATE: OWN}).partly == {LATE}
+    again = topic.commit(keeper, batch(4, 9), {LATE: OWN})
+    assert (again.partly, dict(again.gaps)) == ({LATE}, {})
     assert topic.commit(keeper, batch(9, 10), {LATE: OWN}).folded == {LATE}
     assert rows_of(keeper, LATE) == duckdb_rows([*topic.partitions[0][:6], *topic.partitions[0][9:]])
     answer = keeper.query(LATE, {"by": [], "live": True})
@@ -366,6 +368,13 @@ def test_the_same_generation_goes_on_and_another_begins_empty(tmp_path: Path) ->
     assert topic.commit(keeper, batch(3, 4), {LATE: OWN}).dropped == {LATE}
     assert topic.commit(keeper, batch(4, 6), {cube_id("late", other): other}).folded == {cube_id("late", other)}
     assert sum(row[2] for row in rows_of(keeper, cube_id("late", other))) == 2
+    keeper.close()
+
+
+def test_without_cubes_nothing_is_written(tmp_path: Path) -> None:
+    keeper = opened(tmp_path)
+    found = topic_of(at(0)).commit(keeper, batch(0, 1), {LATE: OWN})
+    assert (found.commit, found.dropped, keeper.snapshot.commit) == (None, {LATE}, 0)
     keeper.close()
 
 

@@ -97,6 +97,16 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(refused.value)
 
 
+def test_a_definition_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    keeper = opened(tmp_path)
+    keeper.define(LATE, OWN)
+    keeper.close()
+    for text in ("{", "[]", '{"grain_s": 7}'):
+        changed(tmp_path / "cubes.sqlite", f"UPDATE cubes SET definition = '{text}'")
+        with pytest.raises(CubeStoreError, match="is damaged, a definition cannot be read"):
+            opened(tmp_path)
+
+
 def topic() -> Topic:
     records: list[Record] = [(f"carrier {each % 50}", "JFK", each, each * MINUTE_US // 50) for each in range(3_000)]
     return Topic(partitions={0: records})

@@ -1,4 +1,4 @@
-"""Turns: what a batch is in event time, for the cubes of one time expression."""
+"""Batches in event time, for the cubes of one time expression."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class BatchTime:
     """The event time of a batch.
 
     ``commit``: its number. ``before_us`` and ``mark_us``: the marks before and after it; None where no record had a
@@ -21,19 +21,19 @@ class Turn:
     newest_us: int | None
 
     @staticmethod
-    def of(commit: int, lateness_us: int, before_us: int | None, newest: Mapping[int, int]) -> Turn:
-        """Return the turn of a batch with the newest time of each of its partitions.
+    def of(commit: int, lateness_us: int, before_us: int | None, newest: Mapping[int, int]) -> BatchTime:
+        """Return the event time of a batch with the newest time of each of its partitions.
 
         The mark is the least of them, unless it was later before. Source: spec of operators, section 8.
 
-        >>> Turn.of(7, 10, 100, {0: 130, 1: 120}).mark_us, Turn.of(8, 10, 120, {0: 90}).mark_us
+        >>> BatchTime.of(7, 10, 100, {0: 130, 1: 120}).mark_us, BatchTime.of(8, 10, 120, {0: 90}).mark_us
         (120, 120)
         """
         if not newest:
-            return Turn(commit, lateness_us, before_us, before_us, None)
+            return BatchTime(commit, lateness_us, before_us, before_us, None)
         least = min(newest.values())
         mark_us = least if before_us is None else max(before_us, least)
-        return Turn(commit, lateness_us, before_us, mark_us, max(newest.values()))
+        return BatchTime(commit, lateness_us, before_us, mark_us, max(newest.values()))
 
     @property
     def end_of_gap_us(self) -> int | None:
