@@ -109,7 +109,7 @@ class CubeState:
             yield Gap(None, self.begins_us, "before its first batch")
         yield from self.gaps
         if self.parked is not None or 0 < self.batch < last_batch or not seen.reaches(ends):
-            yield Gap(self.mark_us, None, self.parked or (BEHIND if self.mark_us is None else PAUSED))
+            yield Gap(self.mark_us, None, self.parked or self.stopped or (BEHIND if self.mark_us is None else PAUSED))
 
     def with_damage(self, numbers: Iterable[int], gap_numbers: Iterator[int]) -> CubeState:
         """Return it parked for damaged pieces, the panes of which are gaps."""

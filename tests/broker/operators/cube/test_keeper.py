@@ -226,6 +226,26 @@ def test_the_mark_is_the_least_of_the_partitions_that_the_batch_has_records_of(k
     assert keeper.query(LATE, {})["watermark"] == minute(9)
 
 
+def test_each_time_expression_has_a_mark_of_its_own(keeper: Keeper) -> None:
+    text = "CAST(t AS TIMESTAMP)"
+    other = replace(OWN, time=text)
+    other_id = cube_id("other", other)
+    keeper.define(other_id, other)
+    own = partial(OWN, [[at(0), at(5)]])
+    newest = {"t": {0: BASE_US + 5 * MINUTE_US}, text: {0: BASE_US + MINUTE_US, 1: BASE_US + 2 * MINUTE_US}}
+    keeper.commit(batch(0, 2), {LATE: own, other_id: own}, newest)
+    assert [keeper.query(each, {})["watermark"] for each in (LATE, other_id)] == [minute(5), minute(1)]
+    assert keeper.query(LATE, {"last_s": 120})["interval"] == [minute(3), minute(5)]
+
+
+def test_a_batch_that_comes_again_moves_no_mark(keeper: Keeper) -> None:
+    topic = Topic(partitions={0: [at(1)], 1: [at(9)]})
+    topic.commit(keeper, BatchInterval("T", {0: 0, 1: 0}, {0: 1, 1: 1}), {LATE: OWN})
+    # By itself the second partition would move it.
+    topic.commit(keeper, batch(0, 1, partition=1), {LATE: OWN})
+    assert keeper.query(LATE, {})["watermark"] == minute(1)
+
+
 def test_beyond_the_cells_of_a_pane_a_cube_is_parked_and_others_go_on(tmp_path: Path) -> None:
     keeper = opened(tmp_path, limits=CubeLimits(pane_cells=3))
     narrow = definition(measures=["count(*) AS n", "sum(delay) AS d"], grain_s=3600)
@@ -249,6 +269,7 @@ def test_beyond_the_cells_of_a_pane_a_cube_is_parked_and_others_go_on(tmp_path: 
     gaps = keeper.query(narrow_id, {"live": True})["gaps"]
     assert [(gap["from"], gap["to"]) for gap in gaps] == [(minute(2), None)]
     keeper.resume(narrow_id)
+    assert keeper.query(narrow_id, {"live": True})["gaps"] == [{**gaps[0], "to": None}]
     topic.partitions[0] += [at(11)]
     assert topic.commit(keeper, batch(6, 7), cubes).folded == {LATE, narrow_id}
     (gap,) = keeper.query(narrow_id, {"live": True})["gaps"]
