@@ -140,6 +140,21 @@ def test_a_pause_is_a_gap_of_exactly_its_panes(tmp_path: Path) -> None:
     keeper.close()
 
 
+def test_a_cube_that_reads_again_what_others_have_read_is_whole_when_it_has_read_as_far(keeper: Keeper) -> None:
+    topic = topic_of(*(at(each) for each in range(10)))
+    topic.commit(keeper, batch(0, 10), {LATE: OWN})
+    other = CubeId("other", "x")
+    keeper.define(other, OWN)
+    both = {LATE: OWN, other: OWN}
+    # The mark is that of the tenth record.
+    assert topic.commit(keeper, batch(0, 4), both).folded == {other}
+    (gap,) = keeper.query(other, {"from": minute(5), "to": minute(6)})["gaps"]
+    assert gap == {"from": None, "to": None, "reason": "other cubes have read further"}
+    topic.commit(keeper, batch(4, 10), both)
+    assert keeper.query(other, {"live": True})["gaps"] == []
+    assert rows_of(keeper, other) == duckdb_rows(topic.partitions[0])
+
+
 def test_a_gap_ends_with_the_first_batch_that_has_a_time(keeper: Keeper) -> None:
     topic = topic_of(at(0), at(1), ("B6", "JFK", 1, None), at(5), at(9))
     topic.commit(keeper, batch(0, 1), {LATE: OWN})

@@ -164,7 +164,9 @@ def test_the_parts_of_an_answer_add_up_while_batches_are_committed(tmp_path: Pat
     thread.start()
     commits = set()
     try:
-        for _ in range(1_000 if full_size else 40):
+        asked = 0
+        while asked < (1_000 if full_size else 40) or (len(commits) < 20 and thread.is_alive()):
+            asked += 1
             found = keeper.query(LATE, {"by": [["carrier"], ["dest"], []], "live": True, "limit": 100})
             by_size: dict[tuple[str, ...], list[dict[str, Any]]] = {}
             for row in found["rows"]:
@@ -177,5 +179,5 @@ def test_the_parts_of_an_answer_add_up_while_batches_are_committed(tmp_path: Pat
         stop.set()
         thread.join()
     assert failures == []
-    assert len(commits) > 5
+    assert len(commits) >= 20
     keeper.close()
