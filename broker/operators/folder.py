@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from asc.schema import Schema
 from broker.config.sections import LimitsConfig
 from broker.operators.fold_destination import FoldDestination
 from broker.plans.offsets import Offsets
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
 class FoldContext:
     """The parts of a stream that its folders need.
 
-    ``checkpoint_dir``: that of all streams. ``lateness_us``: see the specification of operators, section 8.
-    ``time_zone``: that in which Spark reads TIMESTAMP literals.
+    ``checkpoint_dir``: that of all streams. ``attributes``: of a record. ``lateness_us``: see the specification of
+    operators, section 8. ``time_zone``: that in which Spark reads TIMESTAMP literals.
     """
 
     name: str
     checkpoint_dir: Path
+    attributes: Schema
     limits: LimitsConfig
     lateness_us: int
     time_zone: str

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from broker.errors import QueryError, UnknownOperatorError
+from broker.operators.cube.kind import CUBE
 from broker.operators.definition import Definition
 from broker.operators.events.kind import EVENTS
 from broker.operators.kind import FeedKind, FoldKind, OperatorKind
@@ -17,7 +18,7 @@ ROUTE = "route"
 
 _COMPUTED = ("summary",)
 
-OPERATORS: Mapping[str, OperatorKind[Any]] = {EVENTS.name: EVENTS, NEAR.name: NEAR}
+OPERATORS: Mapping[str, OperatorKind[Any]] = {EVENTS.name: EVENTS, NEAR.name: NEAR, CUBE.name: CUBE}
 """The kinds by their tags, in the order in which they are shown."""
 
 

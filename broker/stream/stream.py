@@ -106,7 +106,7 @@ class Stream:
         }
         """The readers of its feed, by the tag of their kind."""
         context = FoldContext(
-            *(name, config.spark.checkpoint_dir, config.limits),
+            *(name, config.spark.checkpoint_dir, attributes, config.limits),
             lateness_us=round(self.config.lateness_s * 1_000_000),
             time_zone=self.time_zone,
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from cli.operators.cube.commands import cube
 from cli.operators.events import events
 from cli.operators.near import near
 
-OPERATOR_COMMANDS = (events, near)
+OPERATOR_COMMANDS = (events, near, cube)
 """The group of each kind, by the name of the kind, in the order of the table of kinds."""

@@ -21,6 +21,7 @@ from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
     from asc.operators.fold import Fold
+    from broker.operators.folder import FoldContext, Folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +29,11 @@ class CubeKind:
     """The kind of roll-ups. Workers fold records into the cells of each cube, and a keeper commits them."""
 
     name: str = OP
-    noun: str = "cube"
+    noun: str = "cube query"
     definition: type[StandingCube] = StandingCube
     body: type[KindBody] = CubeBody
     handoff: Literal["fold"] = "fold"
-    limits: tuple[str, ...] = ("stream_cubes", "cube_partial_bytes")
+    limits: tuple[str, ...] = ("stream_cubes", "cube_partial_bytes", "cube_cells", "cube_bytes", "cube_query_s")
     allows_join: bool = False
     held_noun: str = "cells"
     partial_limit: str = "cube_partial_bytes"
@@ -74,6 +75,12 @@ class CubeKind:
         from asc.operators.cube.task_fold import CubeFold
 
         return CubeFold()
+
+    def folder(self, stream: FoldContext) -> Folder:
+        """Return the folder of the cubes of a stream."""
+        from broker.operators.cube.folder import CubeFolder
+
+        return CubeFolder(stream)
 
 
 CUBE = CubeKind()

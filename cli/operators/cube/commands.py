@@ -7,11 +7,19 @@ from pathlib import Path
 
 import click
 
-from cli.arguments import EXISTING_FILE, row_schema_options
-from cli.client import Json
+from broker.client.client import Client
+from cli.arguments import (
+    EXISTING_FILE,
+    config_option,
+    decoding_options_option,
+    row_schema_options,
+    stream_option,
+)
+from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.operators.cube.options import definition_options
 from cli.output import json_option
+from cli.registered import register, standing_options
 
 _OPTIONS = '--dimensions "origin > dest, carrier" --measures "count(*) AS flights, sum(arr_delay) AS delay"'
 
@@ -19,6 +27,7 @@ _OPTIONS = '--dimensions "origin > dest, carrier" --measures "count(*) AS flight
 @click.group(
     cls=Group,
     epilog=examples(
+        f"asc cube add late {_OPTIONS} --time time_hour --grain 1h",
         f"asc cube check late --schema flights.ddl {_OPTIONS} --time time_hour --grain 1h",
         f"asc cube run --schema flights.ddl {_OPTIONS} --by carrier flights.csv.gz",
     ),
@@ -29,6 +38,39 @@ def cube() -> None:
     A cube groups the records that it accepts by dimensions, in panes of event time, and answers for any of its cuboids:
     a level of each dimension.
     """
+
+
+@cube.command(
+    cls=Command,
+    epilog=examples(
+        f"asc cube add late {_OPTIONS} --time time_hour --grain 1h",
+        'asc cube add busy --dimensions carrier --measures "count(*)" --where "arr_delay > 60" --grain 15min',
+    ),
+)
+@click.argument("query_id", metavar="ID")
+@definition_options
+@stream_option("The stream of the query; needed where the daemon has several.")
+@standing_options
+@server_options
+@json_option
+def add(
+    *,
+    client: Client,
+    query_id: str,
+    where: str,
+    operator: Json,
+    stream: str | None,
+    fields: Json,
+    replaces: bool,
+    as_json: bool,
+) -> None:
+    """Register a cube, or replace the query of that ID.
+
+    The daemon folds each record that --where accepts into the cube, once. It is a query: 'asc query' lists, shows,
+    pauses, resumes and removes it. Another --where, time, grain, dimension or measure begins an empty one.
+    """
+    body = {"id": query_id, "where": where, "operator": operator}
+    register(client, body, stream=stream, fields=fields, replaces=replaces, as_json=as_json)
 
 
 @cube.command(

@@ -17,6 +17,7 @@ from broker.operators.kinds import OPERATORS, definition_of, described, settable
 LEAST: Mapping[str, Mapping[str, Any]] = {
     "events": {"name": "events", "key": "icao24"},
     "near": {"name": "near", "key": "icao24", "distance_m": 500, "window_s": 30, "every_s": 10},
+    "cube": {"name": "cube", "measures": ["count(*)"], "grain_s": 3600},
 }
 """The smallest operator of each kind: its required fields alone."""
 
@@ -62,7 +63,10 @@ def test_a_summary_is_one_line_and_every_expression_has_a_role(name: str) -> Non
     assert 0 < len(definition.summary()) < 500
     assert "\n" not in definition.summary()
     assert all(one.role in get_args(Role) and one.sql for one in definition.expressions())
-    assert "key" in {one.role for one in definition.expressions()}
+    # What goes to the feed is of an object.
+    roles = {one.role for one in definition.expressions()}
+    assert "time" in roles
+    assert OPERATORS[name].handoff == "fold" or "key" in roles
 
 
 @KIND

@@ -374,7 +374,7 @@ def test_its_expression_that_ends_batches_is_found_and_parked(site: Site, monkey
             "field operator 'dwell_s': is not known: known are name",
         ),
         ({"name": OP, "key": "nope"}, "operator.key 'nope': "),
-        ({"name": "ecko", "key": "name"}, "operator 'ecko': is not known: known are route, events, near, echo"),
+        ({"name": "ecko", "key": "name"}, "operator 'ecko': is not known: known are route, events, near, cube, echo"),
     ],
 )
 def test_a_wrong_one_is_refused_in_one_line(site: Site, operator: dict[str, Any], said: str) -> None:

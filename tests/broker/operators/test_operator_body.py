@@ -15,6 +15,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "route": {"name": "route"},
     "events": {"name": "events", "key": "icao24", "dwell_s": 0.5, "events": ["exit"]},
     "near": {"name": "near", "key": "k", "distance_m": 10, "window_s": 30, "every_s": 10, "on": "a.x < b.x"},
+    "cube": {"name": "cube", "dimensions": [["origin", "dest"]], "measures": ["sum(delay) AS `d`"], "grain_s": 60},
 }
 
 

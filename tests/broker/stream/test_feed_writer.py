@@ -24,7 +24,7 @@ from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_destination import FeedDestination, Track
 from broker.operators.feed_part import PARTS, part_of
 from broker.operators.feed_topic import make_feed
-from broker.operators.kinds import OPERATORS
+from broker.operators.kinds import feed_kinds
 from broker.plans.binding import BatchBindings
 from broker.plans.stream_folder import stream_folder, take_folder
 from broker.stream.feed_writer import FeedWriter
@@ -141,7 +141,7 @@ def test_settings_and_watermarks_go_to_the_parts_that_need_them(
         writer.close()
 
 
-@pytest.mark.parametrize("op", OPERATORS)
+@pytest.mark.parametrize("op", feed_kinds())
 def test_the_settings_of_every_kind_have_its_tag_for_their_key(
     config: Config, cluster: KafkaCluster, kafka: EmbeddedKafka, op: str
 ) -> None:

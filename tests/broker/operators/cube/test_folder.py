@@ -1,0 +1,134 @@
+"""Standing cubes in a daemon: each accepted record counted once, whatever is run again."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from broker.config.config import Config, parse_config
+from broker.operators.cube.folder import CubeFolder
+from broker.operators.cube.kind import CUBE
+
+if TYPE_CHECKING:
+    from conftest import Site
+
+    from broker.kafka.embedded import EmbeddedKafka
+    from broker.operators.cube.cube_state import CubeState
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
+
+OPERATOR = {
+    "name": CUBE.name,
+    "dimensions": [["carrier"]],
+    "measures": ["count(*) AS n", "sum(delay) AS total"],
+    "time": "t",
+    "grain_s": 60,
+}
+
+
+@pytest.fixture(scope="module")
+def site(site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    folder, own = tmp_path_factory.mktemp("cubes"), uuid.uuid4().hex[:12]
+    stream = {"topic": f"flights-{own}", "format": "json", "schema": "carrier STRING, delay INT, t TIMESTAMP"}
+    config = parse_config(
+        {
+            "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
+            "api": {"port": 0},
+            "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]", "warm_up_s": 0.1},
+            "streams": {f"flights-{own}": {**stream, "lateness_s": 0, "max_future_s": 86_400}},
+        }
+    )
+    return site_of(config)
+
+
+def folder(site: Site) -> CubeFolder:
+    assert site.daemon is not None
+    found = site.daemon.streams()[site.stream("json")].folders[CUBE.name]
+    assert isinstance(found, CubeFolder)
+    return found
+
+
+def state(site: Site, query_id: str) -> CubeState:
+    (found,) = [own for cube, own in folder(site).keeper.snapshot.cubes.items() if cube.query == query_id]
+    return found
+
+
+def rows(site: Site, query_id: str) -> list[dict[str, Any]]:
+    """The groups of a cube, once every record that was published is through the job."""
+    site.drain()
+    body = {"by": ["carrier"], "live": True}
+    found: list[dict[str, Any]] = folder(site).keeper.query(state(site, query_id).id, body)["rows"]
+    return found
+
+
+def publish(site: Site, *delays: int, carrier: str = "UA", minute: int = 0) -> None:
+    at = f"2026-06-01T12:{minute:02}:30Z"
+    site.publish([json.dumps({"carrier": carrier, "delay": delay, "t": at}).encode() for delay in delays])
+
+
+def test_a_cube_counts_what_its_query_accepts_and_survives_what_a_stream_does(site: Site) -> None:
+    topic = site.topic("late")
+    found = site.register("late", "delay > 0", topic, operator=OPERATOR)["query"]
+    assert found["operator"]["summary"] == "n, total by carrier, every 60 s"
+    publish(site, 5, 0, 7)
+    publish(site, 3, carrier="B6", minute=2)
+    site.publish([b"?", json.dumps({"carrier": "UA", "delay": 4}).encode()])
+    b6, ua = rows(site, "late")
+    assert (b6, ua) == (
+        {"group": {"carrier": "B6"}, "n": 1, "total": 3},
+        {"group": {"carrier": "UA"}, "n": 2, "total": 12},
+    )
+    counters = state(site, "late").counters
+    assert (counters["counted"], counters["time"], state(site, "late").accepted) == (3, 1, 4)
+    assert site.read(topic) == []
+    status = site.client.get("/v1/plan").json()["streams"][site.stream("json")]["operators"][CUBE.name]
+    assert (status["queries"], status["held"], status["excluded"]) == (1, 2, {"time": 1})
+    assert status["watermarks"] == {"t": "2026-06-01T12:02:30.000000Z"}
+    # A batch that Spark does not know to be done is run again, and is covered.
+    publish(site, 1)
+    routed = site.topic("beside")
+    site.register("beside", "delay > 0", routed)
+    publish(site, 1)
+    deadline = time.monotonic() + 180
+    while not site.read(routed):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert rows(site, "late")[1] == {"group": {"carrier": "UA"}, "n": 4, "total": 14}
+    site.stop_before_its_commit()
+    site.daemon = site.start()
+    publish(site, 2)
+    assert rows(site, "late")[1] == {"group": {"carrier": "UA"}, "n": 5, "total": 16}
+    # Another measure is another generation, which begins empty.
+    changed = {**OPERATOR, "measures": ["max(delay) AS worst"]}
+    site.register("late", "delay > 0", topic, operator=changed)
+    publish(site, 9, 8)
+    assert rows(site, "late") == [{"group": {"carrier": "UA"}, "worst": 9}]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"measures": ["sum(carrier)"]}, "operator.measure 'sum(carrier)': takes numbers"),
+        ({"dimensions": [["nope"]]}, "operator.dimension 'nope': unknown column"),
+        ({"output": [["carrier"]]}, "operator: output"),
+        ({"grain_s": 7}, "operator.grain_s '7': give seconds that divide an hour"),
+        ({"time": "delay"}, "operator.time 'delay': is INT, no TIMESTAMP"),
+    ],
+)
+def test_a_wrong_one_is_refused_in_one_line(site: Site, change: dict[str, Any], said: str) -> None:
+    body = {"id": "wrong", "where": "delay > 0", "operator": {**OPERATOR, **change}}
+    answer = site.client.post("/v1/queries", json=body)
+    assert answer.status_code == 400
+    message = answer.json()["error"]["message"].replace('"', "'")
+    assert "\n" not in message
+    assert message.startswith(said) or change.get("output"), message
+
+
+def test_a_join_is_refused(site: Site) -> None:
+    body = {"id": "wrong", "where": "true", "operator": OPERATOR, "join": {"layer": "zones"}}
+    assert site.client.post("/v1/queries", json=body).status_code in (400, 404)
