@@ -38,11 +38,11 @@ class Body(BaseModel):
     @classmethod
     def _known_fields(cls, plain: Any) -> Any:
         # Before all else, for another field may be missing because of one that is misspelt.
-        if not isinstance(plain, dict) or plain.keys() <= cls.model_fields.keys():
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        if not isinstance(plain, dict) or plain.keys() <= {*known}:
             return plain
-        unknown = [name for name in plain if name not in cls.model_fields and name not in cls.answered_too]
+        unknown = [name for name in plain if name not in known and name not in cls.answered_too]
         if unknown:
-            known = list(cls.model_fields)
             field = unknown[0].encode("utf-8", "replace").decode()[:200]
             raise PydanticCustomError("unknown_field", "unknown field", {"field": field, "known": known})
-        return {name: value for name, value in plain.items() if name in cls.model_fields}
+        return {name: value for name, value in plain.items() if name in known}

@@ -20,6 +20,7 @@ from broker.answers.stream import Ready, Streams
 from broker.answers.trace import Explanation, Trace
 from broker.client.bodies import Body, checked_body, checked_mapping, flags, given, ndjson_of, query_body
 from broker.client.connection import Connection
+from broker.client.cubes import CubeClient
 from broker.client.errors import ClientError, NoAnswerError, TooLargeError, TooManyRequestsError, UnavailableError
 from broker.client.layers import NDJSON, LayerClient
 from broker.client.load_parts import halved, part_at
@@ -62,6 +63,7 @@ class Client:
         self._connection = Connection(url, token, None if ca_file is None else Path(ca_file), timeout_s)
         self._load_timeout_s = _LOAD_TIMEOUTS * timeout_s
         self.layers = LayerClient(self._connection, self._load_timeout_s)
+        self.cubes = CubeClient(self._connection)
 
     @property
     def url(self) -> str:

@@ -57,6 +57,7 @@ from broker.http.models import (
     valid_body,
 )
 from broker.http.openapi import HEALTH, DescribedApp, reference
+from broker.http.operators.routes import operator_routes
 from broker.http.part_loads import PartLoads, part_load_routes
 from broker.http.permitted import Permitted, Service
 from broker.http.registered import registered
@@ -118,7 +119,7 @@ def create_app(
     app.include_router(_health(service))
     refusals = _described(_REFUSALS)
     part_loads = part_load_routes(permitted, PartLoads(api.max_load_bytes))
-    more = (join_routes(permitted), layer_routes(permitted), part_loads)
+    more = (join_routes(permitted), layer_routes(permitted), *operator_routes(permitted), part_loads)
     for router in (_query_changes(permitted), _query_views(permitted), *more, _views(permitted)):
         app.include_router(router, responses=refusals, dependencies=[Depends(_check_parameters)])
     app.include_router(_metrics(permitted, requests, api.metrics_top_queries), responses=refusals)

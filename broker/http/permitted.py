@@ -22,7 +22,7 @@ from broker.http.audited import audited
 from broker.layers.layers import check_layer
 from broker.layers.stored_layer import StoredLayer
 from broker.matching.plan_ids import member_count, members_in, registered_id, shape_of
-from broker.operators.kinds import check_name
+from broker.operators.kinds import check_name, kind_of
 from broker.plans.offsets import Offsets
 from broker.queries.candidate import Members
 from broker.queries.change import Change, Outcome
@@ -366,6 +366,16 @@ class Permitted:
     def check_columns(self, predicate: Predicate) -> None:
         """Raise ForbiddenError for a predicate that could not be registered for the columns that it names."""
         self._scope.check_columns(predicate)
+
+    def check_reads(self, query: RegisteredQuery) -> None:
+        """Raise ForbiddenError where the caller may not name all columns that a query and its operator read."""
+        if self._scope.columns is None:
+            return
+        stream = self.stream_of(query.stream)
+        self.check_columns(self.predicate_of(query, stream, None))
+        if query.operator is not None:
+            for expression in kind_of(query.operator).read(query.operator, stream.analyser, patiently=True).all:
+                self.check_columns(expression)
 
     @property
     def sees_all(self) -> bool:

@@ -10,14 +10,13 @@ import click
 from broker.client.client import Client
 from cli.arguments import (
     EXISTING_FILE,
-    config_option,
-    decoding_options_option,
     row_schema_options,
     stream_option,
 )
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.operators.cube.options import definition_options
+from cli.operators.cube.query import query
 from cli.output import json_option
 from cli.registered import register, standing_options
 
@@ -28,6 +27,7 @@ _OPTIONS = '--dimensions "origin > dest, carrier" --measures "count(*) AS flight
     cls=Group,
     epilog=examples(
         f"asc cube add late {_OPTIONS} --time time_hour --grain 1h",
+        "asc cube query late --by carrier --from 2013-07-10 --to 2013-07-11",
         f"asc cube check late --schema flights.ddl {_OPTIONS} --time time_hour --grain 1h",
         f"asc cube run --schema flights.ddl {_OPTIONS} --by carrier flights.csv.gz",
     ),
@@ -177,3 +177,6 @@ def run(
     question = question_of(operator, cuboids, total=total, begin=begin, end=end, order=order, limit=limit)
     rolled = run_cube(inputs, format_name, decoding, operator=operator, where=where, question=question)
     show_rolled(rolled, as_json=as_json)
+
+
+cube.add_command(query)

@@ -14,7 +14,8 @@ from cli.decoding import Decoding
 from cli.input_files import check_line_lengths
 from cli.match_inputs import check_columns
 from cli.operators.cube.options import divided
-from cli.output import counted, print_json, print_table
+from cli.operators.cube.rows import print_rows
+from cli.output import counted, print_json
 
 if TYPE_CHECKING:
     from asc.operators.cube.cube import Cube
@@ -202,7 +203,7 @@ def show_rolled(rolled: Rolled, *, as_json: bool) -> None:
             }
         )
         return
-    _print_rows(rolled.answer["rows"])
+    print_rows(rolled.answer["rows"])
     shown, groups = len(rolled.answer["rows"]), rolled.answer["groups"]
     cut = f", the first {shown:,} shown" if shown < groups else ""
     how = " (without Spark)" if rolled.engine == "arrow" else ""
@@ -216,20 +217,3 @@ def show_rolled(rolled: Rolled, *, as_json: bool) -> None:
 def _told(excluded: Mapping[str, int]) -> dict[str, int]:
     words = {"time": "time", "too_large": "key"}
     return {words[name]: count for name, count in excluded.items() if count}
-
-
-def _print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows in columns: dimensions, then measures."""
-    names = list(dict.fromkeys(name for row in rows for name in row["group"]))
-    measures = [name for name in rows[0] if name != "group"] if rows else []
-    table = [
-        [*(_shown(row["group"], name) for name in names), *(_shown(row, name) for name in measures)] for row in rows
-    ]
-    print_table([*names, *measures], table)
-
-
-def _shown(values: Mapping[str, Any], name: str) -> object:
-    """Return a value as a table has it: NULL spelled out, and nothing where there is none."""
-    if name not in values:
-        return ""
-    return "NULL" if values[name] is None else values[name]

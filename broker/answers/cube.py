@@ -1,0 +1,41 @@
+"""The API's answers of cubes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+CubeGap = TypedDict("CubeGap", {"from": str | None, "to": str | None, "reason": str})
+"""An interval of event time in which records may be missing, and why; null for no bound."""
+
+
+class CubeSource(TypedDict):
+    """The cells that an answer was made of."""
+
+    cuboid: list[str]
+    grain_s: int | None
+    panes: int
+    cells: int
+
+
+class CubeAnswer(TypedDict):
+    """The rows of an answer, from one commit.
+
+    ``rows``: each with its ``group``, and the measures by their names. ``groups``: their number without the limit.
+    ``overflows``: sums that are null for over 38 digits. ``whole``: whether no record of the interval is missing, else
+    ``gaps`` says where. ``cursor``: asks for the rows after these. ``roll_up``, ``drill_down``: questions beside this.
+    """
+
+    interval: list[str] | None
+    watermark: str | None
+    whole: bool
+    gaps: list[CubeGap]
+    commit: int
+    answered_by: list[CubeSource]
+    groups: int
+    overflows: int
+    rows: list[dict[str, Any]]
+    roll_up: list[dict[str, Any]]
+    drill_down: list[dict[str, Any]]
+    cursor: str | None

@@ -1,0 +1,58 @@
+"""Questions to cubes over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, cast
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import Field, StrictBool, StrictInt
+
+from asc.operators.cube.question import DEFAULT_LIMIT, LIMIT_MAX
+from broker.answers.cube import CubeAnswer
+from broker.body import Body, Text
+from broker.errors import UnknownQueryError
+from broker.http.permitted import Permitted
+from broker.operators.cube.cube_state import CubeId
+from broker.operators.cube.definition import StandingCube
+from broker.operators.cube.folder import CubeFolder
+
+
+class CubeQuestion(Body):
+    """A question to a cube: groups and their measures, of an interval of event time."""
+
+    by: list[Text] | list[list[Text]] = Field(
+        default=[], description="A cuboid, as ['carrier'], or a list of them: grouping sets. [] is one row of all."
+    )
+    where: Text | None = Field(default=None, description="A predicate over dimensions.")
+    begin: Annotated[Text | None, Field(alias="from", description="The beginning, on the grain.")] = None
+    end: Annotated[Text | None, Field(alias="to", description="The exclusive end, on the grain.")] = None
+    last_s: StrictInt | None = Field(
+        default=None, description="Seconds up to the last closed pane, in place of from and to."
+    )
+    live: StrictBool = Field(default=False, description="Whether panes that are still open are counted too.")
+    measures: list[Text] | None = Field(default=None, description="Names of measures; all without it.")
+    order: list[Text] | None = Field(default=None, description="Measures or dimensions, as ['delay DESC', 'carrier'].")
+    limit: StrictInt = Field(default=DEFAULT_LIMIT, ge=1, le=LIMIT_MAX, description="The most rows.")
+    cursor: Text | None = Field(default=None, description="That of an answer, for the rows after it.")
+
+
+def routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
+    """Return the addresses of cubes alone; a cube is a query, with all that ``/v1/queries`` does."""
+    router = APIRouter(prefix="/v1", tags=["cubes"])
+    of_caller = Depends(permitted_of)
+
+    @router.post("/queries/{query_id}/cube/query", response_model=CubeAnswer)
+    def ask(query_id: str, body: CubeQuestion, permitted: Permitted = of_caller) -> dict[str, Any]:
+        """Return groups of a cube and their measures, from the state that the last committed batch left."""
+        query = permitted.get(query_id)
+        definition = query.operator
+        if not isinstance(definition, StandingCube):
+            raise UnknownQueryError("unknown cube", query_id[:250], "is a query of another kind: list those of cubes")
+        permitted.check_reads(query)
+        folder = cast(CubeFolder, permitted.stream_of(query.stream).folders[definition.name])
+        cube = CubeId(query.id, definition.cube.generation(query.stream, query.where))
+        asked = body.model_dump(by_alias=True, exclude_unset=True)
+        return folder.keeper.query(cube, asked, permitted.cancellation)
+
+    return router

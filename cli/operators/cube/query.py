@@ -1,0 +1,101 @@
+"""``asc cube query``: a question to a standing cube."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from broker.client.client import Client
+from broker.visible_text import visible
+from cli.client import server_options
+from cli.command import Command, examples
+from cli.duration import Duration
+from cli.operators.cube.options import divided
+from cli.operators.cube.rows import print_rows
+from cli.output import counted, json_option, print_json
+
+
+@click.command(
+    "query",
+    cls=Command,
+    epilog=examples(
+        "asc cube query late --by carrier",
+        "asc cube query late --by carrier --total --where \"origin = 'JFK'\" --from 2013-07-10 --to 2013-07-11",
+        'asc cube query late --by origin --last 1d --live --order "delay DESC" --limit 10',
+    ),
+)
+@click.argument("query_id", metavar="ID")
+@click.option(
+    "--by",
+    "cuboids",
+    metavar="NAMES",
+    multiple=True,
+    help="The dimensions to group by, separated by commas; repeatable. By default one row of all records.",
+)
+@click.option("--total", is_flag=True, help="Add the row of all records together.")
+@click.option("--where", metavar="SQL", help="A predicate over dimensions.")
+@click.option("--from", "begin", metavar="TIME", help="The beginning of the interval, on the grain, as 2013-07-10.")
+@click.option("--to", "end", metavar="TIME", help="The exclusive end of the interval, on the grain.")
+@click.option("--last", type=Duration(), metavar="TIME", help="In place of both: as long up to the last closed pane.")
+@click.option("--live", is_flag=True, help="Count panes that are still open too.")
+@click.option("--measures", metavar="NAMES", help="The measures, separated by commas; by default all.")
+@click.option("--order", metavar="NAMES", help="Measures or dimensions to order by, as 'flights DESC, carrier'.")
+@click.option("--limit", type=int, metavar="N", help="The most rows; by default 1,000.")
+@click.option("--cursor", metavar="TEXT", help="That of an answer, for the rows after it.")
+@server_options
+@json_option
+def query(
+    *,
+    client: Client,
+    query_id: str,
+    cuboids: Sequence[str],
+    total: bool,
+    where: str | None,
+    begin: str | None,
+    end: str | None,
+    last: float | None,
+    live: bool,
+    measures: str | None,
+    order: str | None,
+    limit: int | None,
+    cursor: str | None,
+    as_json: bool,
+) -> None:
+    """Ask a cube for groups and their measures.
+
+    The answer is that of the last committed batch, exactly, of panes that are closed; with --live of open ones too.
+    With --json it also has the gaps, the cells that it was made of, and the questions beside it.
+    """
+    asked = {
+        "by": [*([divided(names, ",") for names in cuboids] or ([] if total else [[]])), *([[]] if total else [])],
+        "where": where,
+        "from": begin,
+        "to": end,
+        "last_s": last,
+        "live": live or None,
+        "measures": None if measures is None else divided(measures, ","),
+        "order": None if order is None else divided(order, ","),
+        "limit": limit,
+        "cursor": cursor,
+    }
+    found = client.cubes.query(query_id, {name: value for name, value in asked.items() if value is not None})
+    if as_json:
+        print_json(found)
+        return
+    print_rows(found["rows"])
+    click.echo(visible(_summary(found)))
+    for gap in found["gaps"]:
+        begins, ends = gap["from"] or "the beginning", gap["to"] or "now"
+        click.echo(visible(f"warning: records may be missing from {begins} to {ends}: {gap['reason']}"), err=True)
+
+
+def _summary(found: Mapping[str, Any]) -> str:
+    """Return the number of groups, the interval and the watermark in one line."""
+    shown, groups = len(found["rows"]), found["groups"]
+    cut = f", {shown:,} shown" if shown < groups else ""
+    more = f"; for more: --cursor {found['cursor']}" if found["cursor"] else ""
+    interval = f", {found['interval'][0]} to {found['interval'][1]}" if found["interval"] else ""
+    watermark = found["watermark"] or "none yet: no record with a time was counted"
+    return f"{counted(groups, 'group')}{cut}{interval}, watermark {watermark}{more}"

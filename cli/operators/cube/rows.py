@@ -1,0 +1,25 @@
+"""Rows of answers of cubes as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cli.output import print_table
+
+
+def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print rows in columns: dimensions, then measures."""
+    names = list(dict.fromkeys(name for row in rows for name in row["group"]))
+    measures = [name for name in rows[0] if name != "group"] if rows else []
+    table = [
+        [*(_shown(row["group"], name) for name in names), *(_shown(row, name) for name in measures)] for row in rows
+    ]
+    print_table([*names, *measures], table)
+
+
+def _shown(values: Mapping[str, Any], name: str) -> object:
+    """Return a value as a table has it: NULL spelled out, and nothing where there is none."""
+    if name not in values:
+        return ""
+    return "NULL" if values[name] is None else values[name]

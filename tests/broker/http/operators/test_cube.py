@@ -1,0 +1,243 @@
+"""Standing cubes answer over HTTP and on the command line what DuckDB answers over the records."""
+
+from __future__ import annotations
+
+import json
+import random
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from broker.access.audit import Audit
+from broker.access.scope import Scope
+from broker.client.client import Client
+from broker.config.config import Config, parse_config
+from broker.errors import ForbiddenError
+from broker.http.permitted import Permitted
+from cli.main import main
+
+if TYPE_CHECKING:
+    from conftest import Site
+
+    from broker.kafka.embedded import EmbeddedKafka
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+BEGIN = datetime(2026, 6, 1, tzinfo=timezone.utc)
+OPERATOR = {
+    "name": "cube",
+    "dimensions": [["origin", "dest"], ["carrier"]],
+    "measures": ["count(*) AS flights", "sum(delay) AS delay", "max(delay) AS worst", "avg(delay) AS mean"],
+    "time": "ts",
+    "grain_s": 3_600,
+}
+Row = dict[str, Any]
+
+
+def rows_of(seed: int, count: int, hour: int) -> list[Row]:
+    """Records of one hour, some of them with NULL for a dimension or a measure."""
+    drawn = random.Random(seed)
+    return [
+        {
+            "origin": drawn.choice(["JFK", "EWR", "LGA", None]),
+            "dest": drawn.choice(["SFO", "O'HARE", "Zürich"]),
+            "carrier": drawn.choice(["B6", "UA", None]),
+            "delay": drawn.choice([None, -3, 0, 7, 2_000_000_000]),
+            "ts": (BEGIN + timedelta(hours=hour, seconds=drawn.randrange(3_600))).isoformat(),
+        }
+        for _ in range(count)
+    ]
+
+
+@pytest.fixture(scope="module")
+def site(site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    folder, own = tmp_path_factory.mktemp("cubes"), uuid.uuid4().hex[:12]
+    ddl = "origin STRING, dest STRING, carrier STRING, delay INT, ts TIMESTAMP"
+    stream = {"topic": f"flights-{own}", "format": "json", "schema": ddl}
+    return site_of(
+        parse_config(
+            {
+                "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
+                "api": {"port": 0},
+                "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]", "warm_up_s": 0},
+                "streams": {f"json-{own}": stream},
+            }
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def published(site: Site) -> list[Row]:
+    """The records of five hours in three batches, of which a cube has seen all."""
+    body = {"id": "late", "where": "delay >= 0 OR delay IS NULL", "operator": OPERATOR}
+    assert site.client.post("/v1/queries", json=body).status_code == 201
+    found: list[Row] = []
+    for hours in ((0, 1), (2, 3), (4,)):
+        batch = [row for hour in hours for row in rows_of(hour, 300, hour)]
+        site.publish([json.dumps(row).encode() for row in batch])
+        site.drain()
+        found += batch
+    return found
+
+
+def asked(site: Site, body: Row) -> Any:
+    answer = site.client.post("/v1/queries/late/cube/query", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def by_duckdb(rows: Sequence[Row], group: Sequence[str], where: str = "true") -> list[Row]:
+    table = pa.table(
+        {name: [row[name] for row in rows] for name in rows[0]},
+        pa.schema(
+            [
+                *((name, pa.string()) for name in ("origin", "dest", "carrier")),
+                ("delay", pa.int32()),
+                ("ts", pa.string()),
+            ]
+        ),
+    )
+    with duckdb.connect() as connection:
+        connection.register("flights", table)
+        names = ", ".join(group)
+        found = connection.execute(
+            f"SELECT {names}{',' * bool(group)} count(*), sum(delay), max(delay), avg(delay) FROM flights "
+            f"WHERE (delay >= 0 OR delay IS NULL) AND ({where}) "
+            + (f"GROUP BY {names} ORDER BY {', '.join(f'{name} NULLS FIRST' for name in group)}" if group else "")
+        ).fetchall()
+    width = len(group)
+    return [
+        {
+            "group": dict(zip(group, row, strict=False)),
+            "flights": row[width],
+            "delay": None if row[width + 1] is None else int(row[width + 1]),
+            "worst": row[width + 2],
+            "mean": row[width + 3],
+        }
+        for row in found
+    ]
+
+
+def test_every_group_is_that_of_duckdb(site: Site, published: list[Row]) -> None:
+    for group in ([], ["carrier"], ["origin"], ["origin", "dest"], ["origin", "dest", "carrier"]):
+        assert asked(site, {"by": group, "live": True})["rows"] == by_duckdb(published, group)
+    where = "origin = 'JFK' OR dest = 'O''HARE' AND carrier IS NULL"
+    # Of Spark two literals side by side are one.
+    found = asked(site, {"by": ["carrier"], "where": where.replace("''", "\\'"), "live": True})
+    assert found["rows"] == by_duckdb(published, ["carrier"], where)
+    sets = asked(site, {"by": [["carrier"], []], "live": True})
+    assert sets["rows"] == [*by_duckdb(published, ["carrier"]), *by_duckdb(published, [])]
+
+
+def test_an_interval_is_of_closed_panes_and_says_what_it_is_of(site: Site, published: list[Row]) -> None:
+    # The watermark is in the last hour: four panes are closed.
+    closed = [row for row in published if row["ts"] < (BEGIN + timedelta(hours=4)).isoformat()]
+    found = asked(site, {"by": ["carrier"]})
+    assert found["rows"] == by_duckdb(closed, ["carrier"])
+    assert found["interval"] == ["2026-06-01T00:00:00Z", "2026-06-01T04:00:00Z"]
+    assert found["answered_by"][0]["panes"] == 4
+    assert found["watermark"].startswith("2026-06-01T04:")
+    one = [
+        row for row in published if BEGIN.replace(hour=3).isoformat() <= row["ts"] < BEGIN.replace(hour=4).isoformat()
+    ]
+    for interval in ({"last_s": 3_600}, {"from": "2026-06-01T03:00:00Z", "to": "2026-06-01T04:00:00Z"}):
+        assert asked(site, {"by": ["origin"], **interval})["rows"] == by_duckdb(one, ["origin"])
+
+
+def test_a_cursor_goes_through_all_rows_and_links_can_be_asked(site: Site, published: list[Row]) -> None:
+    body: Row = {"by": ["origin", "dest", "carrier"], "live": True, "limit": 7}
+    rows, cursor = [], None
+    while True:
+        found = asked(site, {**body, "cursor": cursor})
+        rows += found["rows"]
+        cursor = found["cursor"]
+        if cursor is None:
+            break
+    assert rows == by_duckdb(published, ["origin", "dest", "carrier"])
+    for beside in (*found["roll_up"], *found["drill_down"]):
+        assert asked(site, beside)["rows"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        ({"by": ["tail"]}, 400, "by 'tail': is no dimension"),
+        ({"by": "carrier"}, 400, "by"),
+        ({"group": []}, 400, "unknown field"),
+        ({"by": [], "from": "2026-06-01T00:30:00Z"}, 400, "is off the grain of 3600 s"),
+        ({"by": [], "where": "delay > 3"}, 400, "'delay': is no dimension"),
+        ({"by": [], "where": "origin = 'a"}, 400, "origin = "),
+        ({"measures": ["median"]}, 400, "measure 'median': is not declared"),
+        ({"limit": 0}, 400, "limit"),
+        ({"limit": 100_001}, 400, "limit"),
+        ({"cursor": "1-1"}, 400, "is of another commit"),
+        ({"last_s": 90}, 400, "is off the grain"),
+        ({"by": ["\ud800"]}, 400, "surrogate"),
+    ],
+)
+def test_what_is_no_question_is_refused_in_one_line(
+    site: Site, published: list[Row], body: Row, status: int, said: str
+) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = site.client.post("/v1/queries/late/cube/query", content=json.dumps(body), headers=headers)
+    assert answer.status_code == status, answer.text
+    assert said in answer.json()["error"]["message"]
+    assert "\n" not in answer.json()["error"]["message"]
+
+
+def test_only_a_cube_is_asked_and_by_who_may_read_its_columns(site: Site, published: list[Row]) -> None:
+    assert site.client.post("/v1/queries/none/cube/query", json={}).status_code == 404
+    site.register("plain", "delay > 3", site.topic("plain"))
+    refused = site.client.post("/v1/queries/plain/cube/query", json={})
+    assert (refused.status_code, "of another kind" in refused.text) == (404, True)
+    for columns, is_refused in ((["delay", "ts"], True), (["origin", "dest", "carrier", "delay", "ts"], False)):
+        scope = Scope("few", columns=frozenset((name,) for name in columns))
+        permitted = Permitted(site.daemon, scope, "here", Audit())
+        with pytest.raises(ForbiddenError, match="column") if is_refused else nullcontext():
+            permitted.check_reads(permitted.get("late"))
+
+
+def test_the_command_prints_groups_and_the_interval(site: Site, published: list[Row]) -> None:
+    assert site.daemon is not None
+    done = CliRunner().invoke(
+        main, ["cube", "query", "late", "--by", "carrier", "--total", "--live", "--server", site.daemon.url]
+    )
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["carrier", "flights", "delay", "worst", "mean"]
+    total = by_duckdb(published, [])[0]
+    assert lines[4].split()[0] == f"{total['flights']:,}"
+    assert lines[5].startswith("4 groups, 2026-06-01T00:00:00Z to 2026-06-01T05:00:00Z, watermark 2026-06-01T04:")
+    with Client(site.daemon.url) as client:
+        assert client.cubes.query("late", {"live": True})["rows"] == by_duckdb(published, [])
+
+
+def test_a_restart_and_records_published_twice_read_count_once(site: Site, published: list[Row]) -> None:
+    before = asked(site, {"by": ["carrier"], "live": True})["rows"]
+    site.stop_before_its_commit()
+    site.daemon = site.start()
+    site.drain()
+    assert asked(site, {"by": ["carrier"], "live": True})["rows"] == before
+    more = rows_of(99, 50, 4)
+    site.publish([json.dumps(row).encode() for row in more])
+    site.drain()
+    assert asked(site, {"by": ["carrier"], "live": True})["rows"] == by_duckdb([*published, *more], ["carrier"])
+
+
+def test_after_a_pause_the_answer_names_its_gap(site: Site, published: list[Row]) -> None:
+    assert site.client.put("/v1/queries/late", json={"paused": True}).status_code == 200
+    site.publish([json.dumps(row).encode() for row in rows_of(7, 20, 6)])
+    site.drain()
+    assert site.client.put("/v1/queries/late", json={"paused": False}).status_code == 200
+    site.publish([json.dumps(row).encode() for row in rows_of(8, 20, 9)])
+    site.drain()
+    found = asked(site, {"live": True})
+    assert "paused" in {gap["reason"] for gap in found["gaps"]}
+    assert not found["whole"]
