@@ -18,7 +18,7 @@ WITHOUT_TESTS = {
     **dict.fromkeys(
         [
             f"broker/answers/{name}.py"
-            for name in ("block", "layer", "plan", "predicate", "query", "refusal", "stream", "trace")
+            for name in ("block", "cube", "layer", "plan", "predicate", "query", "refusal", "stream", "trace")
         ],
         "is held against the API by tests/broker/client/test_contract.py",
     ),
@@ -49,6 +49,12 @@ WITHOUT_TESTS = {
     **dict.fromkeys(
         [f"broker/operators/cube/{name}.py" for name in ("cube_state", "folding", "partial", "saving", "stepping")],
         "is what tests/broker/operators/cube/test_keeper.py and test_keeper_model.py run on",
+    ),
+    "broker/client/cubes.py": "is asked by tests/broker/http/operators/test_cube.py",
+    "broker/http/operators/routes.py": "is what tests/broker/http/operators/test_cube.py asks through",
+    **dict.fromkeys(
+        ("cli/operators/cube/query.py", "cli/operators/cube/rows.py"),
+        "is run by tests/broker/http/operators/test_cube.py, over cubes that hold records",
     ),
     "broker/operators/cube/asked.py": "is what tests/broker/operators/cube/test_snapshot.py asks",
     "broker/operators/kind_body.py": "is the base of the bodies of kinds, which have tests of their own",

@@ -29,7 +29,7 @@ NO_INPUT = frozenset(
         *("cli.plain_backtest:_PAIRS_MAX", "cli.type_guess:_DEPTH_MAX", "cli.bboxdb_plan:_CHARS_MAX"),
         # Memories, which forget.
         *("asc.predicate.plain_reader:_FORMS_MAX", "asc.predicate.plain_reader:_TERMS_MAX"),
-        "broker.adapting.stream_monitor:_WAITING_MAX",
+        *("broker.adapting.stream_monitor:_WAITING_MAX", "broker.operators.cube.folder:_PREPARED_MAX"),
         "broker.matching.record_times:_BINS_MAX",
         *("broker.stream.analyser:_ACCEPTED_MAX", "broker.stream.analyser:_CONFIRMED_MAX"),
         "broker.stream.delivered:_ENTRIES_MAX",

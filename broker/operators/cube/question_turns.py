@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from broker.cancellation import Cancellation
 from broker.errors import SlowAnswerError, TooManyQuestionsError
 
-QUESTIONS_MOST = 8
+QUESTIONS_MAX = 8
 """The questions to the cubes of a stream that are answered at a time."""
 
 
 class QuestionTurns:
     """A bound on questions that are answered at a time. Threads share it; none waits."""
 
-    def __init__(self, most: int = QUESTIONS_MOST) -> None:
+    def __init__(self, most: int = QUESTIONS_MAX) -> None:
         self._most = most
         self._free = threading.Semaphore(most)
 

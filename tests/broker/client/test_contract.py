@@ -11,8 +11,9 @@ from typing_extensions import NotRequired, get_type_hints, is_typeddict
 
 from broker.access.access import Access
 from broker.access.audit import Audit
-from broker.answers import block, layer, plan, predicate, query, refusal, stream, trace
+from broker.answers import block, cube, layer, plan, predicate, query, refusal, stream, trace
 from broker.client.client import Client
+from broker.client.cubes import CubeClient
 from broker.client.layers import LayerClient
 from broker.config.sections import ApiConfig
 from broker.http.app import create_app
@@ -43,6 +44,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "streams": (),
     "plans": (),
     "block": ("s", 0),
+    "cubes.query": ("q", {"by": ["carrier"]}),
     "layers.list": (),
     "layers.show": ("z",),
     "layers.shapes": ("z",),
@@ -75,7 +77,9 @@ def test_every_method_is_called_here() -> None:
     def methods(owner: type, prefix: str = "") -> set[str]:
         return {f"{prefix}{name}" for name, _ in inspect.getmembers(owner, inspect.isfunction) if name[0] != "_"}
 
-    assert {*methods(Client), *methods(LayerClient, "layers.")} - {"close"} == set(CALLS)
+    assert {*methods(Client), *methods(CubeClient, "cubes."), *methods(LayerClient, "layers.")} - {"close"} == set(
+        CALLS
+    )
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -108,7 +112,7 @@ def test_the_filters_of_a_list_are_those_of_the_document(document: dict[str, Any
 
 ANSWERS = [
     one
-    for module in (block, layer, plan, predicate, query, refusal, stream, trace)
+    for module in (block, cube, layer, plan, predicate, query, refusal, stream, trace)
     for one in vars(module).values()
     if is_typeddict(one) and one.__module__ == module.__name__
 ]

@@ -12,9 +12,12 @@ from asc.plan.plan import Query
 from asc.predicate import normalise
 from asc.schema import Schema
 from broker.config.config import Config, parse_config
+from broker.operators.cube.definition import StandingCube
+from broker.operators.cube.kind import CUBE
 from broker.operators.events.definition import EventsDefinition
 from broker.operators.expression import OperatorExpressions
 from broker.operators.near.definition import NearDefinition
+from broker.operators.schema_analyser import SchemaAnalyser
 from broker.queries.candidate import Candidate
 from broker.queries.operator_limits import excess_of_operators
 from broker.queries.query import RegisteredQuery
@@ -44,6 +47,15 @@ def near(query_id: str) -> Candidate:
     return Candidate(query, normalise("true", SCHEMA), expressions=expressions)
 
 
+def cube(query_id: str) -> Candidate:
+    plain = {"dimensions": [["s"]], "measures": ["count(*)"], "time": "t", "grain_s": 60}
+    asked = StandingCube.parse(plain)
+    own = CUBE.read(asked, SchemaAnalyser(SCHEMA))
+    return Candidate(
+        RegisteredQuery(query_id, "s", "true", "out", operator=asked), normalise("true", SCHEMA), expressions=own
+    )
+
+
 @pytest.mark.parametrize(
     ("limits", "standing", "changes", "refused"),
     [
@@ -59,6 +71,9 @@ def near(query_id: str) -> Candidate:
         ({"stream_near_queries": 1}, [near("a")], [near("b"), candidate("c")], {0: "has 1 already"}),
         ({"stream_near_queries": 1}, [near("a")], [near("a")], {}),
         ({"stream_tracks": 1}, [candidate("a")], [near("b")], {0: "has 1 tracks already"}),
+        ({"stream_cubes": 1}, [cube("a")], [cube("b"), candidate("c")], {0: "has 1 already"}),
+        ({"stream_cubes": 1}, [cube("a")], [cube("a")], {}),
+        ({"stream_cubes": 0}, [], [cube("a")], {0: "has 0 already: remove one, or raise limits.stream_cubes"}),
     ],
 )
 def test_what_stands_counts_and_what_is_replaced_does_not(

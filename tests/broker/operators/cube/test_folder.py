@@ -40,6 +40,7 @@ def site(site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path_facto
             "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
             "api": {"port": 0},
             "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]", "warm_up_s": 0.1},
+            "limits": {"cube_partial_bytes": 1 << 20},
             "streams": {f"flights-{own}": {**stream, "lateness_s": 0, "max_future_s": 86_400}},
         }
     )
@@ -132,3 +133,19 @@ def test_a_wrong_one_is_refused_in_one_line(site: Site, change: dict[str, Any], 
 def test_a_join_is_refused(site: Site) -> None:
     body = {"id": "wrong", "where": "true", "operator": OPERATOR, "join": {"layer": "zones"}}
     assert site.client.post("/v1/queries", json=body).status_code in (400, 404)
+
+
+def test_beyond_the_bytes_of_a_batch_the_widest_cube_is_parked(site: Site) -> None:
+    wide = site.register("wide", "true", site.topic("wide"), operator=OPERATOR)["query"]
+    narrow = {**OPERATOR, "dimensions": []}
+    site.register("narrow", "true", site.topic("narrow"), operator=narrow)
+    at = "2026-06-01T13:00:00Z"
+    site.publish([json.dumps({"carrier": f"{n:0400}", "delay": 1, "t": at}).encode() for n in range(4_000)])
+    site.drain()
+    deadline = time.monotonic() + 120
+    while (found := site.client.get(f"/v1/queries/{wide['id']}").json())["served"]:
+        assert time.monotonic() < deadline, found
+        time.sleep(0.1)
+    assert "share of limits.cube_partial_bytes" in found["reason"]
+    (row,) = folder(site).keeper.query(state(site, "narrow").id, {"live": True})["rows"]
+    assert row["n"] == 4_000
