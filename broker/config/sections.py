@@ -300,8 +300,8 @@ class SparkConfig(Section):
 class LimitsConfig(Section):
     """Bounds on what a query may ask (``asc.predicate.Limits``), on expressions that Spark computes for a stream, on
     its events and pairs (ways to tell objects apart, queries that want them, objects that are held), on its cubes
-    (queries, bytes of the states that the tasks of one batch fill, cells of a pane, bytes of all, seconds of an
-    answer), on layers (vertices of a shape, rows of a layer) and on joins: the shapes that all of a stream have
+    (queries, bytes of the states that the tasks of one batch fill, cells of a pane, bytes and panes of all, seconds of
+    an answer), on layers (vertices of a shape, rows of a layer) and on joins: the shapes that all of a stream have
     together.
     """
 
@@ -321,6 +321,7 @@ class LimitsConfig(Section):
     cube_partial_bytes: int = Field(default=64 << 20, ge=1 << 20, strict=True)
     cube_cells: int = Field(default=1_000_000, ge=1, strict=True)
     cube_bytes: int = Field(default=1 << 30, ge=1 << 20, strict=True)
+    cube_panes: int = Field(default=250_000, ge=1, strict=True)
     cube_query_s: int = Field(default=10, ge=1, strict=True)
     shape_vertices: int = Field(default=VERTICES_MAX, ge=1, le=VERTICES_MAX, strict=True)
     layer_shapes: int = Field(default=2_000_000, ge=1, strict=True)

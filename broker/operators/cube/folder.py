@@ -42,7 +42,7 @@ class CubeFolder:
                 self._keeper = Keeper.open(
                     cubes_path(own.checkpoint_dir, own.name),
                     own.attributes,
-                    CubeLimits(limits.cube_cells, limits.cube_bytes, limits.cube_query_s),
+                    CubeLimits(limits.cube_cells, limits.cube_bytes, limits.cube_panes, limits.cube_query_s),
                     lateness_s=own.lateness_us / 1_000_000,
                     time_zone=own.time_zone,
                 )

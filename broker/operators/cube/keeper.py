@@ -20,7 +20,7 @@ from broker.errors import CubeStoreError, DamagedPieceError, QueryError
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId, CubeState
 from broker.operators.cube.merging import CubeLimits, PaneMerger
-from broker.operators.cube.partial import Committed, Newest, Partial
+from broker.operators.cube.partial import Committed, Newest, Partial, of_bounded_panes
 from broker.operators.cube.question_turns import QuestionTurns
 from broker.operators.cube.reading import PieceReader
 from broker.operators.cube.saving import SavedCubes
@@ -101,7 +101,7 @@ class Keeper:
         with self._lock:
             before = self._sure()
             merger = PaneMerger(self._limits, before.cells, self._pieces)
-            steps = BatchSteps(before, batch, partials, newest, merger=merger, gap_numbers=self._gaps)
+            steps = BatchSteps(before, batch, of_bounded_panes(partials), newest, merger=merger, gap_numbers=self._gaps)
             dropped = frozenset(partials.keys() - before.cubes.keys())
             if steps.is_repeat:
                 return _committed(None, steps.all(), dropped)

@@ -33,7 +33,9 @@ class CubeKind:
     definition: type[StandingCube] = StandingCube
     body: type[KindBody] = CubeBody
     handoff: Literal["fold"] = "fold"
-    limits: tuple[str, ...] = ("stream_cubes", "cube_partial_bytes", "cube_cells", "cube_bytes", "cube_query_s")
+    limits: tuple[str, ...] = (
+        *("stream_cubes", "cube_partial_bytes", "cube_cells", "cube_bytes", "cube_panes", "cube_query_s"),
+    )
     allows_join: bool = False
     held_noun: str = "cells"
     partial_limit: str = "cube_partial_bytes"

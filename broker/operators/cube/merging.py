@@ -25,13 +25,14 @@ _Held = StoredPiece | Piece
 
 @dataclass(frozen=True, slots=True)
 class CubeLimits:
-    """The bounds of a cube, beyond which it is parked: the cells of a pane, and the bytes of all pieces.
+    """The bounds of a cube, beyond which it is parked: the cells of a pane, and the bytes and the panes of all pieces.
 
     ``query_s``: the most time of an answer.
     """
 
     pane_cells: int = 1_000_000
     size_bytes: int = 1 << 30
+    panes: int = 250_000
     query_s: float = 10.0
 
 
@@ -101,6 +102,8 @@ class PaneMerger:
         panes = state.panes.changed(changed, open_from)
         if added is None:
             over = None
+        elif over is None and panes.count > self._limits.panes:
+            over = f"it has {panes.count:,} panes, and cube_panes is {self._limits.panes:,}: choose a longer grain"
         elif over is None and panes.size_bytes > self._limits.size_bytes:
             if not is_tight:
                 return self.merge(state, added, batch_time, is_tight=True)

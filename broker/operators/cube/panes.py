@@ -94,6 +94,11 @@ class Panes:
         """Return the closed panes in runs, ascending, without damaged pieces."""
         return self.shared.runs
 
+    @property
+    def count(self) -> int:
+        """Return the number of panes that have a piece."""
+        return len(self.closed) + len(self.open)
+
     def pane(self, pane: int) -> tuple[StoredPiece, ...]:
         """Return the pieces of a pane."""
         return self.open.get(pane) or self.closed.get(pane, ())

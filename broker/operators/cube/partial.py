@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from asc.operators.cube.cells import Cells
@@ -39,6 +39,26 @@ class Partial:
             "future_timestamp": self.future_timestamp,
             "too_large": self.too_large,
         }
+
+
+BATCH_PANES_MAX = 50_000
+"""The panes into which the records of one batch may go, of all cubes of a stream; a piece takes some 0.1 ms."""
+
+
+def of_bounded_panes(partials: Mapping[CubeId, Partial]) -> dict[CubeId, Partial]:
+    """Return partials of at most BATCH_PANES_MAX panes together: those with the most panes fail until it is so."""
+    found = dict(partials)
+    panes = sum(len(own.records) for own in found.values())
+    for cube in sorted(found, key=lambda each: (-len(found[each].records), each)):
+        if panes <= BATCH_PANES_MAX:
+            break
+        own = len(found[cube].records)
+        told = (
+            f"its records of one batch are in {own:,} panes, the most of all cubes, which may have {BATCH_PANES_MAX:,}"
+        )
+        found[cube] = replace(found[cube], failed=f"{told}: choose a longer grain, or lower max_records_per_batch")
+        panes -= own
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ class Snapshot:
             **{name: state.counters.get(name, 0) for name in COUNTERS},
             "cells": state.panes.cells,
             "bytes": state.panes.size_bytes,
-            "panes": len(state.panes.closed) + len(state.panes.open),
+            "panes": state.panes.count,
             "watermark": None if watermark_us is None else instant_text(watermark_us),
             "whole": not gaps,
             "gaps": gaps,

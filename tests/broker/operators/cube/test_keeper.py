@@ -19,6 +19,7 @@ from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.keeper import Keeper, cubes_path
 from broker.operators.cube.merging import CubeLimits
+from broker.operators.cube.partial import BATCH_PANES_MAX
 from tests.broker.operators.cube.kept_stream import (
     BASE_US,
     MINUTE_US,
@@ -306,6 +307,29 @@ def test_beyond_its_bytes_a_cube_is_parked(tmp_path: Path) -> None:
     assert "cube_bytes is 3,000" in found.parked[LATE]
     assert keeper.snapshot.status(LATE)["bytes"] <= 3_000
     keeper.close()
+
+
+def test_beyond_its_panes_a_cube_is_parked(tmp_path: Path) -> None:
+    keeper = opened(tmp_path, limits=CubeLimits(panes=3))
+    keeper.define(LATE, OWN)
+    topic = topic_of(*(at(each) for each in range(4)))
+    assert topic.commit(keeper, batch(0, 3), {LATE: OWN}).folded == {LATE}
+    found = topic.commit(keeper, batch(3, 4), {LATE: OWN})
+    assert found.parked == {LATE: "it has 4 panes, and cube_panes is 3: choose a longer grain"}
+    assert keeper.snapshot.status(LATE)["panes"] == 3
+    keeper.close()
+
+
+def test_the_cube_whose_batch_is_in_the_most_panes_is_parked(keeper: Keeper) -> None:
+    wide, hourly = CubeId("wide", "x"), definition(grain_s=3_600)
+    second = definition(grain_s=1)
+    keeper.define(wide, second)
+    keeper.define(LATE, hourly)
+    topic = topic_of(*(at(each / 60) for each in range(BATCH_PANES_MAX)))
+    places = batch(0, BATCH_PANES_MAX)
+    found = topic.commit(keeper, places, {wide: second, LATE: hourly})
+    assert found.folded == {LATE}
+    assert f"are in {BATCH_PANES_MAX:,} panes, the most of all cubes" in found.parked[wide]
 
 
 def test_what_the_workers_cannot_fold_parks_the_cube_and_no_error_of_one_stops_another(keeper: Keeper) -> None:
