@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -28,8 +28,12 @@ from asc.predicate import Predicate, normalise
 _NAMES_SHOWN = 20
 
 
-def answer(layout: Layout, parts: Sequence[Cells], question: Question) -> dict[str, Any]:
+def answer(
+    layout: Layout, parts: Sequence[Cells], question: Question, reserve: Callable[[int], None] = lambda size_bytes: None
+) -> dict[str, Any]:
     """Return the answer to a question, from cells of the base cuboid, merged in the order of the parts.
+
+    ``reserve`` is called for each cuboid, with the bytes of the cells that are held for it, and may raise.
 
     Cost: the cells of the interval are gone through once, where they make fewer groups of all that the question names;
     each cuboid is rolled up from the smallest one that is finer.
@@ -41,11 +45,13 @@ def answer(layout: Layout, parts: Sequence[Cells], question: Question) -> dict[s
         wanted = layout.definition.dimensions.columns(cuboid)
         finer = [own for own in (*made.values(), source) if set(wanted) <= set(own.columns)]
         made[cuboid] = min(finer, key=lambda own: own.cells.count).rolled_up(layout, wanted)
+        reserve(made[cuboid].cells.size_bytes)
     rows: list[dict[str, Any]] = []
     groups = overflows = 0
     skip = question.skip
     for cuboid in question.cuboids:
         own = made[cuboid]
+        reserve(0)
         found = rows_of(layout, own.cells, own.columns, question, question.limit - len(rows), skip=skip)
         skip = max(0, skip - found.groups)
         rows += found.rows

@@ -38,6 +38,12 @@ class Cells:
         """Return the number of cells."""
         return len(self.panes)
 
+    @property
+    def size_bytes(self) -> int:
+        """Return the bytes that its arrays take."""
+        keys = sum(key.codes.nbytes + key.dictionary.nbytes for key in self.keys)
+        return int(self.panes.nbytes + keys + sum(state.nbytes for state in self.states))
+
     @staticmethod
     def none(layout: Layout) -> Cells:
         """Return no cells of the base cuboid."""

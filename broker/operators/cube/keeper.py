@@ -84,12 +84,12 @@ class Keeper:
         Raises CubeError for a body that is refused, UnknownQueryError, TooManyQuestionsError, SlowAnswerError and
         CancelledError. A damaged piece parks the cube, and the answer goes without it, its pane being a gap.
         """
-        with self._turns.turn(self._limits.query_s, cancellation) as check:
+        with self._turns.turn(self._limits.query_s, cancellation) as reserve:
             while True:
                 try:
-                    return self._snapshot.query(cube, body, check)
+                    return self._snapshot.query(cube, body, reserve)
                 except DamagedPieceError as error:
-                    check()
+                    reserve(0)
                     self._park_damaged(cube, error.number)
 
     def commit(self, batch: BatchInterval, partials: Mapping[CubeId, Partial], newest: Newest) -> Committed:

@@ -17,8 +17,6 @@ from broker.operators.cube.panes import Run, StoredPiece
 
 Numbers = tuple[int, ...]
 Read = Callable[[StoredPiece], "bytes | Cells"]
-_CELL_BYTES = 16
-"""What a cell takes beside its codes and states."""
 
 
 class PieceReader:
@@ -64,7 +62,7 @@ class PieceReader:
 
     def keep(self, numbers: Numbers, cells: Cells) -> None:
         """Keep cells, as long as there is room."""
-        size_bytes = bytes_of(cells)
+        size_bytes = cells.size_bytes
         if size_bytes > self._kept_bytes:
             return
         with self._lock:
@@ -88,12 +86,6 @@ class PieceReader:
                 return None
             self._kept.move_to_end(numbers)
             return kept[0]
-
-
-def bytes_of(cells: Cells) -> int:
-    """Return about the bytes that cells take in memory."""
-    keys = sum(key.codes.nbytes + key.dictionary.nbytes for key in cells.keys)
-    return int(keys + sum(state.nbytes for state in cells.states) + _CELL_BYTES * cells.count)
 
 
 def _decoded(layout: Layout, piece: StoredPiece, data: bytes) -> Cells:

@@ -71,11 +71,14 @@ class Snapshot:
         mark_us = self.marks.get(state.time)
         return None if mark_us is None else mark_us - self.lateness_us
 
-    def query(self, cube: CubeId, body: Mapping[str, Any], check: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    def query(
+        self, cube: CubeId, body: Mapping[str, Any], reserve: Callable[[int], None] = lambda size_bytes: None
+    ) -> dict[str, Any]:
         """Return the answer to a body as the API takes it, of closed panes unless it is ``live``.
 
-        Raises CubeError for a body that is refused, and DamagedPieceError. ``check`` is called between the parts of the
-        work, and may raise. Cost: runs of closed panes are decoded once, as long as there is memory for them.
+        Raises CubeError for a body that is refused, and DamagedPieceError. ``reserve`` is called before each part of
+        the work, with the bytes that it holds from then on, and may raise. Cost: runs of closed panes are decoded once,
+        as long as there is memory for them.
         """
         state = self.cube(cube)
         if state.layout is None:
@@ -83,12 +86,8 @@ class Snapshot:
         open_from = first_open(self.marks.get(state.time), self.lateness_us, state.grain_us)
         asked = Asked.parse(body, state, self.commit, open_from)
         question = asked.question
-        parts = []
-        for own in self._parts(state, state.layout, asked):
-            check()
-            parts.append(own)
-        check()
-        found = answer(state.layout, parts or [Cells.none(state.layout)], question)
+        parts = list(self._parts(state, state.layout, asked, reserve))
+        found = answer(state.layout, parts or [Cells.none(state.layout)], question, reserve)
         first_us, end_us = (None if pane is None else pane * state.grain_us for pane in (question.first, question.end))
         gaps = [gap.plain() for gap in state.told_gaps(self.batch, self.ends) if gap.overlaps(first_us, end_us)]
         watermark_us = self.watermark_us(state)
@@ -138,15 +137,17 @@ class Snapshot:
         """Take the snapshot of the next commit, before there is another one."""
         self._next = following
 
-    def _parts(self, state: CubeState, layout: Layout, asked: Asked) -> Iterator[Cells]:
+    def _parts(self, state: CubeState, layout: Layout, asked: Asked, reserve: Callable[[int], None]) -> Iterator[Cells]:
         """Yield the cells of the interval: of each run of closed panes, and of each piece of open ones, in order."""
         first, end = asked.question.first, asked.question.end
         for run in state.panes.runs:
             if _meets(run[0][0].pane, run[-1][0].pane, first, end):
+                reserve(sum(piece.size_bytes for pieces in run for piece in pieces))
                 yield self._reader.run(layout, run, self._read)
         for pane in sorted(state.panes.open) if asked.is_live else ():
             if _meets(pane, pane, first, end):
                 for piece in sound(state.panes.open[pane]):
+                    reserve(piece.size_bytes)
                     yield self.cells(layout, piece)
 
     def _read(self, piece: StoredPiece) -> bytes | Cells:

@@ -11,7 +11,7 @@ from asc.operators.cube.layout import Layout
 from asc.operators.cube.piece import Piece
 from broker.errors import DamagedPieceError
 from broker.operators.cube.panes import StoredPiece
-from broker.operators.cube.reading import PieceReader, bytes_of
+from broker.operators.cube.reading import PieceReader
 from tests.broker.operators.cube.kept_stream import MINUTE_US, SCHEMA, Record, definition, fold
 
 OWN = definition()
@@ -23,7 +23,7 @@ STORED = [
     StoredPiece(number, piece.pane, piece.count, len(DATA[number]), crc32(DATA[number]))
     for number, piece in enumerate(PIECES)
 ]
-SIZE_BYTES = bytes_of(Cells.of_piece(LAYOUT, Piece.of_bytes(0, DATA[0])))
+SIZE_BYTES = Cells.of_piece(LAYOUT, Piece.of_bytes(0, DATA[0])).size_bytes
 
 
 class Store:
