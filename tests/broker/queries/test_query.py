@@ -190,9 +190,9 @@ def test_a_time_out_of_the_range_of_utc_is_refused(text: str) -> None:
 
 
 def test_an_operator_of_a_newer_version_is_kept_and_says_what_to_run() -> None:
-    record = b'{"v":2,"stream":"s","where":"n > 1","operator":{"name":"cube","grain":"1h"}}'
+    record = b'{"v":2,"stream":"s","where":"n > 1","operator":{"name":"tree","key":"k"}}'
     found = RegisteredQuery.from_record("late", record, 7)
     assert found.unreadable is not None
-    assert "has an operator that is not known here (operator 'cube': is not known: known are route" in found.unreadable
+    assert "has an operator that is not known here (operator 'tree': is not known: known are route" in found.unreadable
     assert "run a newer daemon" in found.unreadable
     assert found.where == record.decode()
