@@ -424,6 +424,7 @@ class Daemon:
             collector.settle()
 
     def _remove_and_park(self, registrar: Registrar) -> None:
+        registrar.tidy_states()
         registrar.park()
         expired = registrar.expire()
         for query_id in expired:

@@ -33,6 +33,7 @@ class FoldDestination:
 
     It has all that tasks and folder need to know of the query, so that a replayed batch uses the definitions of its
     plan. ``op``: the tag of the kind. ``time``: the SQL of its time, in microseconds. ``definition``: JSON.
+    ``since``: that of the registered query; with another one it was removed between, and begins with an empty state.
     Invariant: queries of one kind have one expression under a name.
     """
 
@@ -42,6 +43,7 @@ class FoldDestination:
     time: str
     columns: tuple[FoldColumn, ...]
     definition: Mapping[str, Any]
+    since: int = -1
 
     @property
     def attributes(self) -> tuple[PAttribute, ...]:
@@ -56,7 +58,14 @@ class FoldDestination:
             for column in self.columns
             for own in (column.attribute,)
         ]
-        plain = {"topic": self.topic, "time": self.time, "columns": columns, "definition": dict(self.definition)}
+        plain: dict[str, Any] = {
+            "topic": self.topic,
+            "time": self.time,
+            "columns": columns,
+            "definition": dict(self.definition),
+        }
+        if self.since >= 0:
+            plain["since"] = self.since
         text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
         return Destination(self.id, self.op, FORM, NO_TARGET, "", text)
 
@@ -71,7 +80,7 @@ class FoldDestination:
             FoldColumn(name, PAttribute(sql, type_of_ddl(ddl), None if path is None else tuple(path)))
             for name, sql, ddl, path in plain["columns"]
         )
-        own = plain["topic"], plain["time"], columns, plain["definition"]
+        own = plain["topic"], plain["time"], columns, plain["definition"], plain.get("since", -1)
         return FoldDestination(destination.op, destination.name, *own)
 
 

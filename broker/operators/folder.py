@@ -68,6 +68,17 @@ class Folder(Protocol):
     def watermarks_us(self) -> Mapping[str, int]:
         """Return the watermarks by the SQL of a time, in microseconds."""
 
+    def stand(self, registered: Mapping[str, int | None], planned: Mapping[str, FoldDestination], version: int) -> None:
+        """Take the queries of the kind that are registered: begin the states of planned ones, delete those of others.
+
+        ``registered``: their ``since`` by id, None where it cannot be read, those that are paused or not served too.
+        ``planned``: by id, those in the plan of a version, which no batch has yet. What cannot be written now is left
+        to :meth:`tidy`; batches of earlier plans bring nothing back.
+        """
+
+    def tidy(self) -> None:
+        """Do what :meth:`stand` could not. To be called often; harmless where nothing is left."""
+
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:
         """Commit a batch durably; return the queries that are not counted from it on, with the reasons.
 

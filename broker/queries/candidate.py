@@ -210,7 +210,8 @@ class Candidate:
         folded = fold_kinds().get(definition.name)
         if folded is not None:
             planned = FoldedQuery(query.id, query.stream, query.where, query.topic)
-            return folded.destination(definition, planned, self.predicate, self.expressions)
+            found = folded.destination(definition, planned, self.predicate, self.expressions)
+            return replace(found, since=query.since)
         join = query.join
         selection = selection_of(self.predicate) if join is None else selection_of_join(query.where, join.layer)
         own = QuerySettings(query.id, query.topic, "", "", (selection,), {})

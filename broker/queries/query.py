@@ -45,6 +45,8 @@ class RegisteredQuery:
     Invariant: id, labels and topic are of legal form, for headers of records are made of them; ``expires_at`` is aware
     and in UTC. ``version`` is the offset of its record in the registry; -1 before it is written. ``join``: the layer
     that it is joined with. ``operator``: the operator of its accepted records; None: they are routed.
+    ``since``: the version of the registry at which it was registered, before its record, which tells it from one of its
+    id that was removed. Replacements keep it. Only queries whose states workers fill have it; -1 for none.
 
     ``unreadable``: the reason why its record cannot be used here. It is damaged, of a later form, or of a query that
     could not be registered. Such a query is only listed, under its key in any form, with the record's text as
@@ -66,6 +68,7 @@ class RegisteredQuery:
     unreadable: str | None = None
     join: Join | None = None
     operator: Definition | None = None
+    since: int = field(default=-1, compare=False)
 
     def at(self, version: int) -> RegisteredQuery:
         """Return the same query with the version of its record."""
@@ -82,6 +85,7 @@ class RegisteredQuery:
             self.unreadable,
             self.join,
             self.operator,
+            self.since,
         )
 
     def record(self) -> bytes:
@@ -93,6 +97,8 @@ class RegisteredQuery:
             del plain["join"]
         if self.operator is None:
             del plain["operator"]
+        if self.since >= 0:
+            plain["since"] = self.since
         form = _RECORD_FORM if self.operator is None and self.join is None else _OPERATED_FORM
         return _ENCODER.encode({"v": form, **plain}).encode()
 
@@ -127,6 +133,7 @@ class RegisteredQuery:
                 version,
                 join=Join.of(plain.get("join")),
                 operator=_operator(plain),
+                since=_of_type(int, {"since": -1, **plain}, "since"),
             )
         except UnknownOperatorError as error:
             remedy = "run a newer daemon, or register it anew, or remove it"

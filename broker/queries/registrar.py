@@ -36,6 +36,7 @@ from broker.queries.candidate import Candidate
 from broker.queries.change import Became, Change, Outcome, Registered, Remove
 from broker.queries.expansion import change_count
 from broker.queries.judging import Judge, fed_streams, refusing
+from broker.queries.kept_states import changes_states, stand, with_since
 from broker.queries.loads import Load, Loads
 from broker.queries.planning import is_large
 from broker.queries.query import RegisteredQuery
@@ -200,6 +201,11 @@ class Registrar:
                 self._stands.close()
             finally:
                 self._following.release()
+
+    def tidy_states(self) -> None:
+        """Delete the states of removed queries that could not be deleted at once. To be called often."""
+        for stream in self._streams.values():
+            stream.tidy_states()
 
     def store(self) -> None:
         """Write a snapshot where one is due, for the next start. To be called often, by one thread. Raises OSError."""
@@ -426,7 +432,7 @@ class Registrar:
         before, gone = self.standing, [query.id for query in removes.values()]
         stands = {i: before.get(one.query.id) for i, one in candidates.items() if before.holds(one.query)}
         warnings = {i: one.warnings for i, one in candidates.items()}
-        candidates = {i: one for i, one in candidates.items() if i not in stands}
+        candidates = {i: with_since(one, before) for i, one in candidates.items() if i not in stands}
         running = self._stands.plans()
         plans = self._planning.changed(running, before, list(candidates.values()), gone, load.cancellation)
         load.cancellation.check()
@@ -443,6 +449,8 @@ class Registrar:
             after = before.changed(written.values(), gone, version)
             for stream in self._streams.values():
                 stream.evaluation_errors.stand(after.queries, gone)
+            if changes_states([*changed, *removes.values(), *(before.queries.get(one.id) for one in changed)]):
+                stand(self._streams, after, plans)
             offsets = {
                 name: self._streams[name].running.replace(replace(plan, version=version), running[name])
                 for name, plan in plans.items()

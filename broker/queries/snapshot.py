@@ -35,7 +35,7 @@ from broker.queries.query_set import QuerySet
 
 LOG = logging.getLogger("asc.snapshot")
 
-_FORM = 5
+_FORM = 6
 
 _READING = 3
 """The version of the reading of predicates and records of the registry.
@@ -61,6 +61,7 @@ _QUERIES = pa.schema(
         ("unserved", pa.string()),
         ("join", pa.string()),
         ("operator", pa.string()),
+        ("since", pa.int64()),
     ]
 )
 """The columns of the queries. ``labels``, ``join`` and ``operator`` are JSON, NULL for none; ``unserved``: the reason
@@ -220,6 +221,7 @@ class Snapshots:
                     reason,
                     join,
                     operator,
+                    since,
                 ) in zip(*columns, strict=True):
                     queries[query_id] = RegisteredQuery(
                         query_id,
@@ -233,6 +235,7 @@ class Snapshots:
                         unreadable,
                         None if join is None else Join.of(json.loads(join)),
                         None if operator is None else definition_of(json.loads(operator)),
+                        since,
                     )
                     if reason is not None:
                         unserved[query_id] = reason
@@ -272,6 +275,7 @@ def _batch(rows: list[RegisteredQuery], unserved: Mapping[str, str]) -> pa.Recor
             pa.array([unserved.get(query.id) if unserved else None for query in rows], pa.string()),
             pa.array([None if query.join is None else json.dumps(query.join.plain()) for query in rows], pa.string()),
             pa.array([json.dumps(q.operator.plain()) if q.operator else None for q in rows], pa.string()),
+            pa.array([query.since for query in rows], pa.int64()),
         ],
         schema=_QUERIES,
     )

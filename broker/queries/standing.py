@@ -18,6 +18,7 @@ from broker.layers.layers import Layers, News
 from broker.layers.mark import LayerMark
 from broker.plans.offsets import Offsets
 from broker.queries.expansion import Changed, Made, Reshaped
+from broker.queries.kept_states import stand
 from broker.queries.parking import Parking
 from broker.queries.planning import Planning
 from broker.queries.query_set import QuerySet
@@ -207,6 +208,7 @@ class StandingQueries:
             if self.now.unserved.get(query_id) != reason:
                 LOG.warning("query '%s' is not served: %s", query_id, reason)
         offsets = {}
+        stand(self._streams, after, plans)
         for name, plan in plans.items():
             self._streams[name].evaluation_errors.stand(after.queries)
             offsets[name] = self._streams[name].running.replace(plan)

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from asc.plan.plan import Plan
 from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
 from broker.formats.record_attributes import attributes_of
@@ -14,6 +15,7 @@ from broker.kafka.source_record import Place, SourceRecord, record_at
 from broker.operators.feed_destination import FeedDestination
 from broker.operators.feed_query import FeedQuery, feed_messages_max
 from broker.operators.feed_topic import make_feed
+from broker.operators.fold_destination import folds_in
 from broker.operators.folder import FoldContext
 from broker.operators.kind import StreamContext
 from broker.operators.kinds import feed_kinds, fold_kinds
@@ -168,6 +170,17 @@ class Stream:
         for inquiry in self._conditions.values():
             inquiry.go_on(finding)
         self._fold_parks.go_on(finding)
+
+    def keep_states(self, registered: Mapping[str, Mapping[str, int | None]], plan: Plan, version: int) -> None:
+        """Keep the states of registered queries, by kind, before a plan of a version runs: see :meth:`Folder.stand`."""
+        planned = folds_in(plan)
+        for op, folder in self.folders.items():
+            folder.stand(registered[op], {own.id: own for own in planned if own.op == op}, version)
+
+    def tidy_states(self) -> None:
+        """Do what could not be done of that: see :meth:`Folder.tidy`."""
+        for folder in self.folders.values():
+            folder.tidy()
 
     def warm_up(self, seconds: float) -> None:
         """Warm up before the start: see :meth:`broker.stream.job.StreamJob.warm_up`."""

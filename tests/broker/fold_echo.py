@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -88,6 +89,7 @@ class EchoFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._lock = threading.Lock()
         self.batches: list[FoldBatch] = []
         self.fails = 0
         """The number of commits that fail from now on."""
@@ -118,10 +120,25 @@ class EchoFolder:
         found: dict[str, Any] = json.loads(self.path.read_text())
         return found
 
+    def stand(self, registered: Mapping[str, int | None], planned: Mapping[str, FoldDestination], version: int) -> None:
+        """Delete the states of queries that are not registered any more."""
+        with self._lock:
+            now = self._read()
+            now["totals"] = {name: own for name, own in now["totals"].items() if name in registered}
+            if now["coverage"]:
+                write_durably(self.path, json.dumps(now))
+
+    def tidy(self) -> None:
+        """Nothing is left."""
+
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:
         if self.fails:
             self.fails -= 1
             raise OSError(28, "No space left on device")
+        with self._lock:
+            return self._commit(batch)
+
+    def _commit(self, batch: FoldBatch) -> Mapping[str, str]:
         self.batches.append(batch)
         now = self._read()
         own = [[batch.topic_id, partition, batch.first[partition], end] for partition, end in batch.end.items()]

@@ -55,7 +55,8 @@ class CubeState:
     """A cube after a commit.
 
     ``number``: that of its row. ``layout``: None where the records of the stream have other types than its pieces.
-    ``missed``: the offsets that a gap tells. ``begins_us``: the event time from which on its records are there, None
+    ``missed``: the offsets that a gap tells. ``since``: of its query, see :class:`FoldDestination`. ``version``: that
+    of the plan with which it began. ``begins_us``: the event time from which on its records are there, None
     before its first batch with a time. ``mark_us``: the mark after its last batch, None while other cubes have read
     further, for it is their mark then; ``batch``: the commit of that batch.
     ``parked``: why it is, None where it is not; ``stopped``: why it was, until its next batch.
@@ -72,6 +73,8 @@ class CubeState:
     missed: Coverage
     gaps: tuple[Gap, ...]
     counters: Mapping[str, int]
+    since: int = -1
+    version: int = 0
     begins_us: int | None = None
     mark_us: int | None = None
     batch: int = 0

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 
+from asc.errors import AscError
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.task_fold import CubeFold, CubePartial
+from broker.errors import BrokerError, QueryError
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.keeper import Keeper, cubes_path
@@ -16,15 +22,31 @@ from broker.operators.cube.partial import Partial
 from broker.operators.fold_destination import FoldDestination
 from broker.operators.folder import FoldBatch, FoldContext
 
+LOG = logging.getLogger("asc.cubes")
+
 _PREPARED_MAX = 256
 """The layouts that are kept, of destinations of the last plans."""
 
 
-class CubeFolder:
-    """The folder of the cubes of one stream. It opens the keeper with the first commit, or question.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Standing:
+    """The queries that stand: see :meth:`Folder.stand`."""
 
-    Invariant: a cube of a committed batch is kept in the generation that its plan has. A cube that is parked in the
-    keeper, and comes in a batch in which it did not fail, was registered anew and goes on: what it missed is a gap.
+    registered: Mapping[str, int | None]
+    planned: Mapping[str, FoldDestination]
+    version: int
+
+    def has(self, query: str, since: int) -> bool:
+        """Return whether a query is registered, and was not removed since then."""
+        return query in self.registered and self.registered[query] in (since, None)
+
+
+class CubeFolder:
+    """The folder of the cubes of one stream. It opens the keeper where there are cubes, or a file of them.
+
+    Invariant: a cube of a committed batch is kept in the generation that its plan has, unless its query was removed
+    or changed meanwhile: the batch is dropped then. A cube that is parked in the keeper, and comes in a batch in which
+    it did not fail, was registered anew and goes on: what it missed is a gap.
     """
 
     def __init__(self, stream: FoldContext) -> None:
@@ -32,6 +54,9 @@ class CubeFolder:
         self._lock = threading.Lock()
         self._keeper: Keeper | None = None
         self._layouts: dict[str, Layout] = {}
+        self._changing = threading.Lock()
+        self._standing: _Standing | None = None
+        self._tidied: _Standing | None = None
 
     @property
     def keeper(self) -> Keeper:
@@ -40,7 +65,7 @@ class CubeFolder:
             if self._keeper is None:
                 limits, own = self._stream.limits, self._stream
                 self._keeper = Keeper.open(
-                    cubes_path(own.checkpoint_dir, own.name),
+                    self._path,
                     own.attributes,
                     CubeLimits(limits.cube_cells, limits.cube_bytes, limits.cube_panes, limits.cube_query_s),
                     lateness_s=own.lateness_us / 1_000_000,
@@ -65,22 +90,73 @@ class CubeFolder:
         snapshot = keeper.snapshot
         return {time: mark - snapshot.lateness_us for time, mark in snapshot.marks.items()}
 
+    @property
+    def _path(self) -> Path:
+        return cubes_path(self._stream.checkpoint_dir, self._stream.name)
+
+    def stand(self, registered: Mapping[str, int | None], planned: Mapping[str, FoldDestination], version: int) -> None:
+        """Begin the cubes of planned queries, and delete those of queries that are not registered any more."""
+        self._standing = _Standing(registered, planned, version)
+        try:
+            self.tidy()
+        except Exception as error:  # registration goes on, and a commit says the same
+            LOG.warning("the cubes of stream '%s' are not those that are registered: %s", self._stream.name, error)
+
+    def tidy(self) -> None:
+        """Do what could not be done when the queries changed."""
+        if self._standing is self._tidied:
+            return
+        with self._changing:
+            standing = self._standing
+            if standing is None or standing is self._tidied:
+                return
+            if standing.planned or self._path.exists():
+                kept = self.keeper.snapshot.cubes.values()
+                self.keeper.remove(*{own.id.query for own in kept if not standing.has(own.id.query, own.since)})
+                for query in standing.planned.values():
+                    if standing.has(query.id, query.since):
+                        self._define(query, standing.version)
+            self._tidied = standing
+
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:
         """Commit a batch; return the cubes that are not counted from it on, with the reasons."""
-        keeper = self.keeper
+        with self._changing:
+            return self._commit(batch)
+
+    def _commit(self, batch: FoldBatch) -> Mapping[str, str]:
+        keeper, standing = self.keeper, self._standing
         partials: dict[CubeId, Partial] = {}
         newest: dict[str, Mapping[int, int]] = {}
+        refused: dict[str, str] = {}
         for name, query in batch.queries.items():
+            if standing is not None and not standing.has(name, query.since):
+                LOG.warning("a batch of cube %s is dropped: the query was removed", name)
+                continue
+            reason = self._define(query, batch.version)
+            if reason is not None:
+                refused[name] = reason
+                continue
             layout, cube = self._layout(query), cube_of(query)
-            keeper.define(cube, layout.definition)
-            if name not in batch.failed:
-                keeper.resume(cube)
+            if name not in batch.failed and cube in keeper.snapshot.cubes:
+                # Where its pieces do not fit the records it stays parked, and the commit says so.
+                with suppress(QueryError):
+                    keeper.resume(cube)
             time = layout.definition.time
             assert time is not None
             newest[time] = batch.newest_us.get(query.time, {})
             partials[cube] = _partial(layout, batch, name)
         done = keeper.commit(BatchInterval(batch.topic_id, batch.first, batch.end), partials, newest)
-        return {cube.query: reason for cube, reason in done.parked.items() if cube in partials}
+        return {**refused, **{cube.query: reason for cube, reason in done.parked.items() if cube in partials}}
+
+    def _define(self, query: FoldDestination, version: int) -> str | None:
+        """Have the cube of a query kept; return why it cannot be, None where it can. Raises CubeStoreError."""
+        try:
+            self.keeper.define(cube_of(query), self._layout(query).definition, query.since, version)
+        except BrokerError:
+            raise
+        except AscError as error:
+            return f"its definition is refused: {error}"
+        return None
 
     def close(self) -> None:
         """Close the file."""
@@ -91,11 +167,12 @@ class CubeFolder:
 
     def _layout(self, query: FoldDestination) -> Layout:
         text = query.in_plan().definition
-        if text not in self._layouts:
+        layout = self._layouts.get(text)
+        if layout is None:
             if len(self._layouts) >= _PREPARED_MAX:
                 self._layouts.clear()
-            self._layouts[text] = CubeFold().prepare(query.definition)
-        return self._layouts[text]
+            self._layouts[text] = layout = CubeFold().prepare(query.definition)
+        return layout
 
 
 def cube_of(query: FoldDestination) -> CubeId:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -117,29 +116,32 @@ class Keeper:
                 self._keep(step)
             return _committed(number, found, dropped)
 
-    def define(self, cube: CubeId, definition: CubeDefinition) -> bool:
-        """Have a cube kept, and return whether it begins empty: one that is kept already goes on.
+    def define(self, cube: CubeId, definition: CubeDefinition, since: int = -1, version: int = 0) -> bool:
+        """Have a cube of a plan kept, and return whether it begins empty: one that is kept already goes on.
 
-        Other generations of its query are deleted. Raises CubeError where the definition does not fit the records.
+        ``since``: of the query; with another one it was removed between. ``version``: of the plan; one of before
+        changes nothing. Other generations of its query are deleted. Raises CubeError where the definition does not fit
+        the records.
         """
         with self._lock:
             before = self._sure()
-            if cube in before.cubes:
+            known = [own for own in before.cubes.values() if own.id.query == cube.query and own.since == since]
+            if any(own.id == cube or own.version > version for own in known):
                 return False
             layout = self._saved.layout(definition)
             kept = {each: own for each, own in before.cubes.items() if each.query != cube.query}
             with self._writing(before.commit + 1, before.batch):
                 for each in before.cubes.keys() - kept.keys():
                     self._store.remove(before.cubes[each].number)
-                kept[cube] = self._saved.add(cube, definition, layout, int(time.time()))
+                kept[cube] = self._saved.add(cube, definition, layout, since, version)
             self._swap(before.commit + 1, before.batch, before.marks, kept)
             return True
 
-    def remove(self, query: str) -> None:
-        """Delete the cubes of a query, with all that was kept of them; harmless where there are none."""
+    def remove(self, *queries: str) -> None:
+        """Delete the cubes of queries, with all that was kept of them; harmless where there are none."""
         with self._lock:
             before = self._sure()
-            kept = {each: own for each, own in before.cubes.items() if each.query != query}
+            kept = {each: own for each, own in before.cubes.items() if each.query not in queries}
             if len(kept) == len(before.cubes):
                 return
             with self._writing(before.commit + 1, before.batch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -20,7 +21,7 @@ from broker.operators.cube.panes import Panes, StoredPiece
 from broker.operators.cube.store import Rows, Store
 
 _TYPES = "its records have other types than its pieces: remove the query, and register it again"
-_CUBE = "number, query, generation, definition, types, begins_us, mark_us, batch, parked, stopped"
+_CUBE = "number, query, generation, definition, types, since, version, begins_us, mark_us, batch, parked, stopped"
 
 
 class SavedCubes:
@@ -63,7 +64,7 @@ class SavedCubes:
         counters = _grouped(self._store.execute("SELECT cube, name, value FROM counters"))
         found = {}
         for row in self._store.execute(f"SELECT {_CUBE} FROM cubes"):
-            number, query, generation, definition, types, begins_us, mark_us, batch, parked, stopped = row
+            number, query, generation, definition, types, since, version, *rest = row
             own = self._definition(definition)
             assert own.time is not None
             assert own.grain_us is not None
@@ -78,22 +79,23 @@ class SavedCubes:
                 _coverage(each[1:] for each in coverage.get(number, ()) if each[0]),
                 tuple(Gap(*each) for each in gaps.get(number, ())),
                 MappingProxyType(dict(counters.get(number, ()))),
-                begins_us,
-                mark_us,
-                batch,
-                parked,
-                stopped,
+                since,
+                version,
+                *rest,
             )
             found[state.id] = self._with_layout(state, types)
         return found
 
-    def add(self, cube: CubeId, definition: CubeDefinition, layout: Layout, now_s: int) -> CubeState:
+    def add(self, cube: CubeId, definition: CubeDefinition, layout: Layout, since: int, version: int) -> CubeState:
         """Write a cube that begins empty, and return it. Within a transaction."""
-        values = (cube.query, cube.generation, json.dumps(definition.plain()), _types(layout), now_s)
-        columns = "query, generation, definition, types, first_seen_s"
-        rows = self._store.execute(f"INSERT INTO cubes ({columns}) VALUES (?, ?, ?, ?, ?) RETURNING number", values)
+        plain, now_s = json.dumps(definition.plain()), int(time.time())
+        values = (cube.query, cube.generation, plain, _types(layout), now_s, since, version)
+        columns = "query, generation, definition, types, first_seen_s, since, version"
+        places = ", ".join("?" * len(values))
+        rows = self._store.execute(f"INSERT INTO cubes ({columns}) VALUES ({places}) RETURNING number", values)
         none: Mapping[str, int] = MappingProxyType({})
-        return CubeState(cube, rows[0][0], definition, layout, Panes.of((), None), Coverage(), Coverage(), (), none)
+        own = (definition, layout, Panes.of((), None), Coverage(), Coverage(), (), none)
+        return CubeState(cube, rows[0][0], *own, since, version)
 
     def save(self, before: CubeState, after: CubeState, added: Iterable[NewPiece], gone: Iterable[int]) -> None:
         """Write what differs between two states of a cube. Within a transaction."""

@@ -4,7 +4,8 @@ Tables, each row of which but those of ``stream`` and ``marks`` belongs to a cub
 
 - ``stream``: the number of the last commit, and of the last one of a batch;
 - ``marks``: the mark of each time expression;
-- ``cubes``: query, generation, definition, the types that its pieces have, and where the cube stands: the mark after
+- ``cubes``: query, generation, definition, the types that its pieces have, the versions of the registry at which the
+  query was registered and of the plan with which the cube began, and where the cube stands: the mark after
   its last batch, the commit of that batch, where its coverage begins in event time, why it is parked;
 - ``pieces``: Arrow bytes by pane, with their CRC32;
 - ``coverage``: disjoint intervals of offsets by topic id and partition, folded ones and missed ones;
@@ -46,7 +47,8 @@ CREATE TABLE stream (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWI
 CREATE TABLE marks (time TEXT PRIMARY KEY, mark_us INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE cubes (
     number INTEGER PRIMARY KEY AUTOINCREMENT, query TEXT NOT NULL, generation TEXT NOT NULL, definition TEXT NOT NULL,
-    types TEXT NOT NULL, first_seen_s INTEGER NOT NULL, begins_us INTEGER, mark_us INTEGER,
+    types TEXT NOT NULL, first_seen_s INTEGER NOT NULL, since INTEGER NOT NULL, version INTEGER NOT NULL,
+    begins_us INTEGER, mark_us INTEGER,
     batch INTEGER NOT NULL DEFAULT 0, parked TEXT, stopped TEXT, UNIQUE (query, generation));
 CREATE TABLE pieces (
     number INTEGER PRIMARY KEY, cube INTEGER NOT NULL, pane INTEGER NOT NULL, cells INTEGER NOT NULL,

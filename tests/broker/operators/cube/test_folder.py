@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from broker.config.config import Config, parse_config
+from broker.kafka.cluster import KafkaCluster
 from broker.operators.cube.folder import CubeFolder
 from broker.operators.cube.kind import CUBE
+from broker.queries.registry import Registry
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -149,3 +151,28 @@ def test_beyond_the_bytes_of_a_batch_the_widest_cube_is_parked(site: Site) -> No
     assert "share of limits.cube_partial_bytes" in found["reason"]
     (row,) = folder(site).keeper.query(state(site, "narrow").id, {"live": True})["rows"]
     assert row["n"] == 4_000
+
+
+def test_a_removed_cube_registered_anew_begins_empty(site: Site) -> None:
+    topic = site.topic("anew")
+    site.register("anew", "delay > 0", topic, operator=OPERATOR)
+    publish(site, 5, minute=10)
+    assert [row["n"] for row in rows(site, "anew")] == [1]
+    # Without a batch between: the generation is the same.
+    assert site.client.delete("/v1/queries/anew").status_code == 200
+    site.register("anew", "delay > 0", topic, operator=OPERATOR)
+    answer = site.client.post("/v1/queries/anew/cube/query", json={"by": ["carrier"], "live": True}).json()
+    assert (answer["rows"], answer["whole"]) == ([], False)
+    publish(site, 6, 7, minute=11)
+    assert [row["n"] for row in rows(site, "anew")] == [2]
+    # The daemon is down when it goes, and the batch of before is run again.
+    site.stop_before_its_commit()
+    kafka = site.config.kafka
+    registry = Registry(KafkaCluster(kafka.bootstrap_servers, kafka), kafka.registry_topic)
+    registry.open()
+    registry.write((), ["anew"])
+    registry.close()
+    site.daemon = site.start()
+    publish(site, 1, minute=12)
+    site.drain()
+    assert "anew" not in {cube.query for cube in folder(site).keeper.snapshot.cubes}

@@ -1,0 +1,186 @@
+"""The folder of cubes beside the registry: what stands is kept, what was removed is deleted, nothing comes back."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.task_fold import CubePartial
+from asc.schema import Schema
+from broker.config.sections import LimitsConfig
+from broker.matching.fold_task import FoldCounts, FoldPartial
+from broker.operators.cube.folder import CubeFolder, cube_of
+from broker.operators.fold_destination import FoldDestination
+from broker.operators.folder import FoldBatch, FoldContext
+from tests.broker.operators.cube.kept_stream import MINUTE_US, SCHEMA, Record, Topic, cube_id, definition, partial
+
+OWN = definition()
+OTHER = definition(measures=["count(*) AS n", "max(delay) AS d"])
+WIDE = Schema.of("carrier STRING, dest STRING, delay DECIMAL(20, 2), t TIMESTAMP")
+
+
+def query(since: int = 3, own: CubeDefinition = OWN, name: str = "late", schema: Schema = SCHEMA) -> FoldDestination:
+    generation = cube_id(name, own).generation
+    plain = {"generation": generation, "cube": {"name": "cube", **own.plain()}, "schema": schema.ddl()}
+    return FoldDestination("cube", name, "asc.late", "unix_micros(t)", (), plain, since)
+
+
+def folder_of(path: Path, schema: Schema = SCHEMA) -> CubeFolder:
+    return CubeFolder(FoldContext("flights", path, schema, LimitsConfig(), 0, "UTC"))
+
+
+class Run:
+    """A topic of one record a minute, and a folder that takes a batch of one record with each commit."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.folder = folder_of(path)
+        records: list[Record] = [("B6", "JFK", 1, each * MINUTE_US) for each in range(20)]
+        self.topic = Topic(partitions={0: records})
+        self.offset = 0
+
+    def start_again(self) -> None:
+        self.folder.close()
+        self.folder = folder_of(self.path)
+
+    def stand(self, *planned: FoldDestination, version: int, paused: Mapping[str, int | None] | None = None) -> None:
+        registered = {**(paused or {}), **{own.id: own.since for own in planned}}
+        self.folder.stand(registered, {own.id: own for own in planned}, version)
+
+    def commit(self, *planned: FoldDestination, version: int, again: bool = False) -> Mapping[str, str]:
+        first = self.offset - again
+        self.offset = first + 1
+        records = self.topic.partitions[0][first : first + 1]
+        found = {own.id: self._partial(own, records) for own in planned}
+        newest = {"unix_micros(t)": {0: self.topic_time(records)}}
+        own = {each.id: each for each in planned}
+        batch = FoldBatch(7, version, "T", {0: first}, {0: first + 1}, frozenset(), own, found, {}, newest)
+        return self.folder.commit(batch)
+
+    @staticmethod
+    def topic_time(records: Sequence[Record]) -> int:
+        time_us = records[0][3]
+        assert time_us is not None
+        return time_us
+
+    @staticmethod
+    def _partial(own: FoldDestination, records: Sequence[Record]) -> FoldPartial:
+        layout = Layout.of(CubeDefinition.parse(own.definition["cube"]), Schema.from_ddl(own.definition["schema"]))
+        made = partial(layout.definition, [records])
+        state = CubePartial(made.cells, made.records).to_bytes(layout)
+        return FoldPartial(state, FoldCounts(sum(made.records.values())))
+
+    def count(self, own: FoldDestination) -> int | None:
+        """The records of a cube; None where it is not kept."""
+        if cube_of(own) not in self.folder.keeper.snapshot.cubes:
+            return None
+        rows: list[dict[str, Any]] = self.folder.keeper.query(cube_of(own), {"by": [], "live": True})["rows"]
+        return int(rows[0]["n"])
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return Run(tmp_path)
+
+
+def test_a_removed_cube_is_deleted_without_a_batch_and_one_registered_anew_begins_empty(run: Run) -> None:
+    first = query(since=3)
+    run.stand(first, version=4)
+    run.commit(first, version=4)
+    run.stand(version=5)
+    assert run.count(first) is None
+    connection = run.folder.keeper._store
+    assert [connection.execute(f"SELECT count(*) FROM {table}")[0][0] for table in ("pieces", "coverage")] == [0, 0]
+    again = query(since=5)
+    run.stand(again, version=6)
+    assert run.count(again) == 0
+    run.commit(again, version=6)
+    assert run.count(again) == 1
+
+
+def test_removed_and_registered_between_two_batches_it_begins_empty_though_nobody_saw_the_removal(run: Run) -> None:
+    run.stand(query(since=3), version=4)
+    run.commit(query(since=3), version=4)
+    run.stand(query(since=5), version=6)
+    assert run.count(query(since=5)) == 0
+    # A batch that was bound before is dropped.
+    run.commit(query(since=3), version=4)
+    assert run.count(query(since=5)) == 0
+    run.commit(query(since=5), version=6)
+    assert run.count(query(since=5)) == 1
+
+
+def test_what_was_removed_while_the_daemon_was_down_is_deleted_at_the_start(run: Run) -> None:
+    late, kept = query(), query(name="kept")
+    run.stand(late, kept, version=4)
+    run.commit(late, kept, version=4)
+    run.start_again()
+    run.stand(kept, version=5)
+    # The batch that was begun before the removal is run again with its plan.
+    run.commit(late, kept, version=4, again=True)
+    assert (run.count(late), run.count(kept)) == (None, 1)
+    run.commit(late, kept, version=4)
+    assert (run.count(late), run.count(kept)) == (None, 2)
+
+
+def test_a_cube_that_is_paused_or_cannot_be_read_keeps_its_state(run: Run) -> None:
+    late, unread = query(), query(name="unread")
+    run.stand(late, unread, version=4)
+    run.commit(late, unread, version=4)
+    run.start_again()
+    run.stand(version=5, paused={"late": 3, "unread": None})
+    assert (run.count(late), run.count(unread)) == (1, 1)
+    run.stand(late, version=6, paused={"unread": None})
+    run.commit(late, version=6)
+    assert (run.count(late), run.count(unread)) == (2, 1)
+
+
+def test_a_replacement_with_an_equal_generation_goes_on_and_another_begins_empty(run: Run) -> None:
+    run.stand(query(), version=4)
+    run.commit(query(), version=4)
+    run.stand(query(), version=9)
+    run.commit(query(), version=9)
+    assert run.count(query()) == 2
+    run.stand(query(own=OTHER), version=12)
+    # Of the plan before: neither folded into the new generation, nor does the old one come back.
+    run.commit(query(), version=9)
+    assert (run.count(query()), run.count(query(own=OTHER))) == (None, 0)
+    run.commit(query(own=OTHER), version=12)
+    assert run.count(query(own=OTHER)) == 1
+
+
+def test_without_cubes_no_file_is_made(run: Run) -> None:
+    run.stand(version=4)
+    assert not (run.path / ".cubes").exists()
+
+
+def test_what_could_not_be_deleted_is_deleted_later(run: Run) -> None:
+    run.stand(query(), query(name="kept"), version=4)
+    run.commit(query(), query(name="kept"), version=4)
+    run.folder.close()
+    path = run.path / ".cubes" / "flights" / "cubes.sqlite"
+    other = sqlite3.connect(path)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+    run.stand(query(name="kept"), version=5)
+    other.close()
+    run.folder.tidy()
+    assert (run.count(query()), run.count(query(name="kept"))) == (None, 1)
+
+
+def test_records_of_other_types_park_the_cube_and_not_the_stream(run: Run) -> None:
+    run.stand(query(), version=4)
+    run.commit(query(), version=4)
+    run.folder.close()
+    run.folder = folder_of(run.path, WIDE)
+    run.stand(query(), query(name="other", schema=WIDE), version=5)
+    found = run.commit(query(), query(name="other", schema=WIDE), version=5)
+    assert list(found) == ["late"]
+    assert "other types than its pieces" in found["late"]
+    assert run.count(query(name="other", schema=WIDE)) == 1

@@ -1,0 +1,124 @@
+"""States that workers fill: kept for as long as their query stands, whatever becomes of the daemon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from broker.operators.cube.folder import CubeFolder
+from broker.operators.fold_destination import folds_in
+from broker.operators.kinds import definition_of
+from broker.queries.change import Put, Remove
+from broker.queries.kept_states import stand
+from broker.queries.query import RegisteredQuery
+from broker.queries.registrar import Registrar
+from broker.queries.snapshot import Snapshots
+from broker.queries.stored import Stored
+
+if TYPE_CHECKING:
+    from conftest import Resting
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+CUBE = {"name": "cube", "measures": ["count(*) AS c"], "grain_s": 60}
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(resting: Resting) -> Iterator[None]:
+    yield
+    left = [query.id for query in resting.registrar().standing if query.id.startswith("kept-")]
+    resting.registrar().apply([Remove(query_id) for query_id in left]).raised()
+
+
+def put(resting: Resting, query_id: str, where: str = "n > 1", plain: dict[str, Any] | None = CUBE, **more: Any) -> Put:
+    operator = None if plain is None else definition_of(plain)
+    return Put(RegisteredQuery(query_id, resting.stream("json"), where, f"asc.{query_id}", operator=operator, **more))
+
+
+def since(resting: Resting, query_id: str) -> int:
+    """That of a query, which the registry and the plan have as well."""
+    registrar = resting.registrar()
+    found = registrar.standing.get(query_id).since
+    assert resting.registry.load().queries[query_id].since == found
+    planned = {own.id: own.since for own in folds_in(resting.streams()[resting.stream("json")].running.plan)}
+    assert planned.get(query_id, found) == found
+    return found
+
+
+def kept(resting: Resting) -> set[str]:
+    folder = resting.streams()[resting.stream("json")].folders["cube"]
+    assert isinstance(folder, CubeFolder)
+    return {cube.query for cube in folder.keeper.snapshot.cubes}
+
+
+def test_a_registration_is_told_from_one_that_was_removed(resting: Resting) -> None:
+    registrar = resting.registrar()
+    registrar.apply([put(resting, "kept-a"), put(resting, "kept-b"), put(resting, "kept-c", plain=None)]).raised()
+    first = since(resting, "kept-a")
+    assert kept(resting) >= {"kept-a", "kept-b"}
+    assert registrar.standing.get("kept-c").since == -1
+    # Replaced, paused and resumed, it is the same registration.
+    for change in (put(resting, "kept-a", "n > 2"), put(resting, "kept-a", "n > 2", paused=True)):
+        registrar.apply([change]).raised()
+        assert (since(resting, "kept-a"), "kept-a" in kept(resting)) == (first, True)
+    registrar.apply([put(resting, "kept-a", "n > 2")]).raised()
+    assert since(resting, "kept-a") == first
+    registrar.apply([Remove("kept-a")]).raised()
+    assert "kept-a" not in kept(resting)
+    registrar.apply([put(resting, "kept-a", "n > 2")]).raised()
+    assert since(resting, "kept-a") > first
+    # As a query of another kind it has no state, and begins anew as a cube.
+    again = since(resting, "kept-a")
+    registrar.apply([put(resting, "kept-a", "n > 2", plain=None)]).raised()
+    assert "kept-a" not in kept(resting)
+    registrar.apply([put(resting, "kept-a", "n > 2")]).raised()
+    assert since(resting, "kept-a") > again
+
+
+def test_one_that_expires_is_deleted(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> None:
+    registrar = resting.registrar()
+    soon = datetime.now(timezone.utc) + timedelta(days=1)
+    registrar.apply([put(resting, "kept-brief", expires_at=soon)]).raised()
+    assert "kept-brief" in kept(resting)
+    monkeypatch.setattr("broker.queries.registrar._now", lambda: soon)
+    assert registrar.expire() == ["kept-brief"]
+    assert "kept-brief" not in kept(resting)
+
+
+def test_a_daemon_that_starts_deletes_what_was_removed_without_it(resting: Resting) -> None:
+    registrar = resting.registrar()
+    registrar.apply([put(resting, "kept-d"), put(resting, "kept-e"), put(resting, "kept-f", paused=True)]).raised()
+    before = since(resting, "kept-e")
+    # Its state is there though it was never in a plan, as after a pause.
+    registrar.apply([put(resting, "kept-f")]).raised()
+    registrar.apply([put(resting, "kept-f", paused=True)]).raised()
+    snapshots = Snapshots.of(resting.config, resting.cluster, dict.fromkeys(resting.config.streams, ""))
+    snapshots.write(registrar.standing, {name: own.running.plan for name, own in resting.streams().items()})
+    resting.registry.write((), ["kept-d"])
+    other = Registrar(resting.config, resting.cluster, resting.registry, resting.streams())
+    try:
+        other.load()
+        assert kept(resting) >= {"kept-e", "kept-f"}
+        assert "kept-d" not in kept(resting)
+        assert other.standing.get("kept-e").since == before
+    finally:
+        other.close()
+        registrar._stands.relearn()
+    stored = Stored.read(snapshots, resting.registry, ())
+    assert stored is not None
+    assert stored.at()[0].get("kept-e").since == before
+
+
+def test_one_that_cannot_be_read_keeps_its_state(resting: Resting) -> None:
+    registrar = resting.registrar()
+    registrar.apply([put(resting, "kept-g")]).raised()
+    standing = registrar.standing
+    unread = replace(standing.get("kept-g"), stream="", unreadable="is of a later version", operator=None)
+    stand(resting.streams(), standing.changed([unread], (), standing.version), {})
+    assert "kept-g" in kept(resting)
+    stand(resting.streams(), standing.changed((), ["kept-g"], standing.version), {})
+    assert "kept-g" not in kept(resting)
