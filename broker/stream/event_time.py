@@ -7,6 +7,7 @@ import logging
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from asc.operators.event_time import EventTimeProgress
 from broker.matching.tally import Newest
 from broker.plans.binding import write_durably
 
@@ -21,13 +22,9 @@ Marks = Mapping[str, int]
 class EventTime:
     """The marks of a stream, which its records alone move.
 
-    After a batch a mark is the least of the newest times of the partitions that the batch had records of and of those
-    whose records wait, unless it was later before. A partition that waits counts with the newest time of its last
-    batch, if it had any, and holds the mark where it was never read. One without records holds nothing back.
-
-    Invariant: the file has the marks before the last batch and after it, so that a batch that is run again begins with
-    the same marks. One thread writes. Cost: a synced file a batch, with a time for each partition. Source: spec of
-    operators, section 8.
+    Each moves by the rule of :class:`asc.operators.event_time.EventTimeProgress`. Invariant: the file has the marks
+    before the last batch and after it, so that a batch that is run again begins with the same marks. One thread writes.
+    Cost: a synced file a batch, with a time for each partition. Source: spec of operators, section 8.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -93,20 +90,19 @@ class EventTime:
     ) -> None:
         """Note that a batch is written, and its newest times by time expression and partition. Raises OSError.
 
-        ``read``: the partitions of which it has records, be they without a time. ``waiting``: those of which it has
-        none, though there are some. Times that no track has any more are forgotten.
+        ``read``, ``waiting``: see :meth:`EventTimeProgress.after`. Times that no track has any more are forgotten.
         """
         before = self.before(batch_id, tracks)
         times: Collection[str] = sorted(set(tracks.values()))
-        after = {name: mark for name, mark in before.items() if name in times}
-        known: dict[str, dict[int, int | None]] = {}
+        after: dict[str, int] = {}
+        known: dict[str, Mapping[int, int | None]] = {}
         for name in times:
             own = {partition: time_us for (time, partition), time_us in newest.items() if time == name}
-            known[name] = {**dict.fromkeys(read), **self._newest.get(name, {}), **own}
-            if own and known[name].keys() >= set(waiting):
-                held = [time_us for each in waiting if (time_us := known[name][each]) is not None]
-                least = min(*own.values(), *held) if held else min(own.values())
-                after[name] = max(least, after.get(name, least))
+            progress = EventTimeProgress(before.get(name), self._newest.get(name, {}))
+            progress = progress.after(own, read=read, waiting=waiting)
+            known[name] = progress.newest
+            if progress.mark_us is not None:
+                after[name] = progress.mark_us
         noted = {"v": _FORM, "batch": batch_id, "before": dict(before), "after": after, "times": times, "newest": known}
         write_durably(self._path, json.dumps(noted))
         self._form, self._batch_id, self._before, self._after = _FORM, batch_id, before, after

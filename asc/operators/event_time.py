@@ -1,0 +1,40 @@
+"""The one rule by which records move event time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class EventTimeProgress:
+    """How far a stream is in event time, by one time expression, in microseconds since 1970.
+
+    ``mark_us``: None before there is one. ``newest``: the newest time of the last batch of each partition, None where
+    no record of it has had one. Source: spec of operators, section 8.
+
+    >>> own = EventTimeProgress().after({0: 50, 1: 30}, waiting={2})
+    >>> own.mark_us, own.after({0: 60, 2: 40}).mark_us, own.after({0: 60, 2: 40}).after({0: 70}, waiting={1}).mark_us
+    (None, 40, 40)
+    """
+
+    mark_us: int | None = None
+    newest: Mapping[int, int | None] = field(default_factory=lambda: MappingProxyType({}))
+
+    def after(
+        self, newest: Mapping[int, int], *, read: Collection[int] = (), waiting: Collection[int] = ()
+    ) -> EventTimeProgress:
+        """Return the progress after a batch with the newest times of its partitions.
+
+        The mark is the least of these and of those of the partitions that wait, unless it was later before. A
+        partition that waits counts with the newest time of its last batch, if it had any, and holds the mark where it
+        was never read. One without records holds nothing back. ``read``: the partitions of which the batch has
+        records, be they without a time. ``waiting``: those of which it has none, though there are some.
+        """
+        known = {**dict.fromkeys(read), **self.newest, **newest}
+        if not newest or not known.keys() >= set(waiting):
+            return EventTimeProgress(self.mark_us, known)
+        held = [time_us for each in waiting if (time_us := known[each]) is not None]
+        least = min([*newest.values(), *held])
+        return EventTimeProgress(least if self.mark_us is None else max(least, self.mark_us), known)
