@@ -2,53 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from asc.operators.event_time import EventTimeProgress
+from broker.operators.cube.coverage import BatchInterval, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The progress of event time, and the offset after the last batch that gave it a time, by topic and partition.
+
+    It is that of all cubes of one time expression, whichever of them read. Another topic id is another topic.
+    """
+
+    progress: EventTimeProgress = field(default_factory=EventTimeProgress)
+    ends: Mapping[Place, int] = field(default_factory=lambda: MappingProxyType({}))
+
+    def after(self, batch: BatchInterval, newest: Mapping[int, int], waiting: Collection[int] = ()) -> Clock:
+        """Return it after a batch with the newest times of its partitions; offsets of before move nothing."""
+        topic, places = batch.topic_id, batch.places
+        own = {
+            partition: newest[partition]
+            for (_, partition), (_, end) in places.items()
+            if partition in newest and self.ends.get((topic, partition), 0) <= end
+        }
+        read = [partition for (_, partition), (first, end) in places.items() if first != end]
+        ends = {(topic, partition): batch.end[partition] for partition in own}
+        # Of a topic that was made again nothing of the former one is known.
+        kept = {place: end for place, end in self.ends.items() if place[0] == topic or place[1] not in own}
+        return Clock(self.progress.after(own, read=read, waiting=waiting), {**kept, **ends})
+
+    def time_after(self, place: Place, offset: int) -> int | None:
+        """Return the newest time of a partition as of offsets after one; None where none is known."""
+        end = self.ends.get(place)
+        if end is None:
+            topics = [topic for topic, partition in self.ends if partition == place[1]]
+            return self.progress.newest.get(place[1]) if topics else None
+        return self.progress.newest.get(place[1]) if end >= offset else None
 
 
 @dataclass(frozen=True, slots=True)
 class BatchTime:
-    """The event time of a batch.
-
-    ``commit``: its number. ``before_us`` and ``mark_us``: the marks before and after it; None where no record had a
-    time yet. ``newest_us``: the newest time of all partitions; None where the batch has no usable one.
-    """
+    """The event time of a batch: the clocks before and after it. ``commit``: the number of the batch."""
 
     commit: int
     lateness_us: int
-    before_us: int | None
-    mark_us: int | None
-    newest_us: int | None
-
-    @staticmethod
-    def of(commit: int, lateness_us: int, before_us: int | None, newest: Mapping[int, int]) -> BatchTime:
-        """Return the event time of a batch with the newest time of each of its partitions.
-
-        The mark is the least of them, unless it was later before. Source: spec of operators, section 8.
-
-        >>> BatchTime.of(7, 10, 100, {0: 130, 1: 120}).mark_us, BatchTime.of(8, 10, 120, {0: 90}).mark_us
-        (120, 120)
-        """
-        if not newest:
-            return BatchTime(commit, lateness_us, before_us, before_us, None)
-        least = min(newest.values())
-        mark_us = least if before_us is None else max(before_us, least)
-        return BatchTime(commit, lateness_us, before_us, mark_us, max(newest.values()))
+    before: Clock
+    after: Clock
 
     @property
-    def end_of_gap_us(self) -> int | None:
-        """Return the time from which on no record is missing that came before the batch; None where it is not known."""
-        if self.newest_us is None or self.mark_us is None:
-            return None
-        return max(self.newest_us, self.mark_us) + self.lateness_us
+    def watermark_us(self) -> int | None:
+        """Return the watermark after it; None where no record had a time yet."""
+        mark_us = self.after.progress.mark_us
+        return None if mark_us is None else mark_us - self.lateness_us
 
     def open_before(self, grain_us: int) -> int | None:
         """Return the first pane that is open when the batch begins; None where none is closed."""
-        return first_open(self.before_us, self.lateness_us, grain_us)
+        return first_open(self.before.progress.mark_us, self.lateness_us, grain_us)
 
     def open_after(self, grain_us: int) -> int | None:
         """Return the first pane that is open after the batch; None where none is closed."""
-        return first_open(self.mark_us, self.lateness_us, grain_us)
+        return first_open(self.after.progress.mark_us, self.lateness_us, grain_us)
 
 
 def first_open(mark_us: int | None, lateness_us: int, grain_us: int) -> int | None:

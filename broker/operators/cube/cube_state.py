@@ -15,6 +15,7 @@ COUNTERS = ("counted", "late", "time", "future_timestamp", "too_large")
 """What becomes of accepted records; late ones are counted as well."""
 
 PAUSED = "paused"
+NO_BATCH = "before its first batch"
 BEHIND = "other cubes have read further"
 
 
@@ -30,13 +31,28 @@ class CubeId:
 class Gap:
     """An interval of event time in which records may be missing, and why; None where it has no bound.
 
-    ``number`` is that of its row, 0 of one that no row has.
+    ``number`` is that of its row, 0 of one that no row has. ``newest_us``: of one that has no end yet, the newest time
+    of partitions that had records since; None where none had.
     """
 
     first_us: int | None
     end_us: int | None
     reason: str
     number: int = 0
+    newest_us: int | None = None
+
+    def with_newest(self, times_us: Iterable[int]) -> Gap:
+        """Return it with the newest times of more partitions."""
+        known = [*times_us, *(() if self.newest_us is None else (self.newest_us,))]
+        return replace(self, newest_us=max(known, default=None))
+
+    def ended(self, lateness_us: int) -> Gap:
+        """Return it with its end, now that each partition has had a record since; as it is where none has a time."""
+        if self.newest_us is None:
+            return self
+        end_us = self.newest_us + lateness_us
+        # Without lateness the records that are missing may have the very time of the mark.
+        return replace(self, end_us=end_us if self.first_us is None else max(end_us, self.first_us + 1))
 
     def overlaps(self, first_us: int | None, end_us: int | None) -> bool:
         """Return whether it has a time in common with an interval; None for no bound."""
@@ -56,10 +72,9 @@ class CubeState:
 
     ``number``: that of its row. ``layout``: None where the records of the stream have other types than its pieces.
     ``missed``: the offsets that a gap tells. ``since``: of its query, see :class:`FoldDestination`. ``version``: that
-    of the plan with which it began. ``begins_us``: the event time from which on its records are there, None
-    before its first batch with a time. ``mark_us``: the mark after its last batch, None while other cubes have read
-    further, for it is their mark then; ``batch``: the commit of that batch.
-    ``parked``: why it is, None where it is not; ``stopped``: why it was, until its next batch.
+    of the plan with which it began. ``watermark_us``: that after its last batch, from which on it would miss records;
+    None while other cubes have read further, for it is theirs then. ``batch``: the commit of that batch. ``parked``:
+    why it is, None where it is not; ``stopped``: why it was, until its next batch.
 
     Invariant: its pieces are the fold of the accepted, timed records at the offsets of ``coverage``.
     """
@@ -75,8 +90,7 @@ class CubeState:
     counters: Mapping[str, int]
     since: int = -1
     version: int = 0
-    begins_us: int | None = None
-    mark_us: int | None = None
+    watermark_us: int | None = None
     batch: int = 0
     parked: str | None = None
     stopped: str | None = None
@@ -103,16 +117,18 @@ class CubeState:
         return self.coverage.with_all(self.missed.intervals)
 
     def told_gaps(self, last_batch: int, ends: Mapping[Place, int]) -> Iterator[Gap]:
-        """Yield all gaps: those of rows, the time before its first record, and the time since it folds no more.
+        """Yield all gaps: those of rows, all time before its first batch, and the time since it folds no more.
 
         ``last_batch``: the commit of the last batch of the stream. ``ends``: how far the cubes of the stream have read.
         """
         seen = self.seen()
-        if not seen.begins_at_zero:
-            yield Gap(None, self.begins_us, "before its first batch")
-        yield from self.gaps
+        if not self.batch:
+            yield Gap(None, None, NO_BATCH)
+        # What was missing may have been read since.
+        yield from (gap for gap in self.gaps if gap.reason != NO_BATCH or not seen.begins_at_zero)
         if self.parked is not None or 0 < self.batch < last_batch or not seen.reaches(ends):
-            yield Gap(self.mark_us, None, self.parked or self.stopped or (BEHIND if self.mark_us is None else PAUSED))
+            reason = self.parked or self.stopped or (BEHIND if self.watermark_us is None else PAUSED)
+            yield Gap(self.watermark_us, None, reason)
 
     def with_damage(self, numbers: Iterable[int], gap_numbers: Iterator[int]) -> CubeState:
         """Return it parked for damaged pieces, the panes of which are gaps."""

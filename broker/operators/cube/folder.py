@@ -145,7 +145,8 @@ class CubeFolder:
             assert time is not None
             newest[time] = batch.newest_us.get(query.time, {})
             partials[cube] = _partial(layout, batch, name)
-        done = keeper.commit(BatchInterval(batch.topic_id, batch.first, batch.end), partials, newest)
+        interval = BatchInterval(batch.topic_id, batch.first, batch.end)
+        done = keeper.commit(interval, partials, newest, batch.waiting)
         return {**refused, **{cube.query: reason for cube, reason in done.parked.items() if cube in partials}}
 
     def _define(self, query: FoldDestination, version: int) -> str | None:

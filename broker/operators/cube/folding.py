@@ -8,8 +8,8 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from broker.operators.cube.batch_time import BatchTime
-from broker.operators.cube.coverage import BatchInterval, Interval, Place
-from broker.operators.cube.cube_state import PAUSED, CubeState, Gap
+from broker.operators.cube.coverage import BatchInterval, Coverage, Interval, Place
+from broker.operators.cube.cube_state import NO_BATCH, PAUSED, CubeState, Gap
 from broker.operators.cube.partial import Partial
 
 IN_PART = "a batch of which a part was folded already came again"
@@ -20,25 +20,21 @@ def folded_state(
 ) -> CubeState:
     """Return the state of a cube that has the records of a batch, none of which it had: offsets, counters and gaps.
 
-    Offsets between the last batch and this one are missed: the cube was paused or parked, or the topic lost them.
+    Offsets between the last batch and this one are missed: the cube was paused or parked, or the topic lost them. Those
+    before its first batch are missed as well.
     """
     places = batch.places
     missed = _skipped(state, places)
-    gap = Gap(state.mark_us, None, state.stopped or PAUSED, next(gap_numbers))
-    found = _with_gap(state, missed, gap, batch_time)
     coverage = state.coverage.with_all({place: [own] for place, own in places.items()})
-    begins_us = state.begins_us
-    if begins_us is None and batch_time.newest_us is not None:
-        begins_us = batch_time.newest_us + batch_time.lateness_us
+    after = replace(state, coverage=coverage, missed=state.missed.with_all(missed).without_all(places))
+    gap = Gap(state.watermark_us, None, state.stopped or PAUSED)
+    ends = {place: own[-1][1] for place, own in missed.items()}
+    if not state.batch:
+        gap, ends = Gap(None, None, NO_BATCH), _begins(coverage)
+    found = _with_gap(after, _needed(state), gap, ends, batch_time=batch_time, gap_numbers=gap_numbers)
     counters = Counter(state.counters)
     counters.update(partial.counters(batch_time.open_before(state.grain_us)))
-    return replace(
-        found,
-        coverage=coverage,
-        missed=found.missed.without_all(places),
-        counters=MappingProxyType(counters),
-        begins_us=begins_us,
-    )
+    return replace(found, counters=MappingProxyType(counters))
 
 
 def passed_state(
@@ -52,8 +48,10 @@ def passed_state(
         missed[place] = [*missed.get(place, []), *rest]
         is_later = is_later and rest[0][0] >= (seen.end(place) or 0)
     # Of offsets before others that it has, nobody knows how old their records are.
-    gap = Gap(state.mark_us if is_later else None, None, IN_PART, next(gap_numbers))
-    return _with_gap(state, missed, gap, batch_time)
+    gap = Gap(state.watermark_us if is_later else None, None, IN_PART)
+    after = replace(state, missed=state.missed.with_all(missed))
+    ends = {place: own[-1][1] for place, own in missed.items()}
+    return _with_gap(after, _needed(state), gap, ends, batch_time=batch_time, gap_numbers=gap_numbers)
 
 
 def _skipped(state: CubeState, places: Mapping[Place, Interval]) -> dict[Place, list[Interval]]:
@@ -65,26 +63,40 @@ def _skipped(state: CubeState, places: Mapping[Place, Interval]) -> dict[Place, 
     return {place: [(ends[place], first)] for place, (first, _) in places.items() if ends[place] < first}
 
 
+def _begins(coverage: Coverage) -> dict[Place, int]:
+    """Return the offsets at which coverage begins, of the partitions that have records before."""
+    return {place: own[0][0] for place, own in coverage.intervals.items() if own[0][0]}
+
+
+def _needed(state: CubeState) -> dict[Place, int]:
+    """Return the ends of missed offsets: how new their records were is known when later ones have a time."""
+    return {**_begins(state.coverage), **{place: own[-1][1] for place, own in state.missed.intervals.items()}}
+
+
 def _with_gap(
     state: CubeState,
-    missed: Mapping[Place, list[Interval]],
+    needed: Mapping[Place, int],
     gap: Gap,
+    ends: Mapping[Place, int],
+    *,
     batch_time: BatchTime,
+    gap_numbers: Iterator[int],
 ) -> CubeState:
-    """Return a state after a batch, with a gap if offsets are missed, and with ends of gaps that had none."""
-    gaps = [*state.gaps, gap] if missed else list(state.gaps)
-    end_us = batch_time.end_of_gap_us
-    if end_us is not None:
-        gaps = [own if own.end_us is not None else replace(own, end_us=_end_of(own, end_us)) for own in gaps]
-    return replace(
-        state,
-        batch=batch_time.commit,
-        stopped=None,
-        gaps=tuple(gaps),
-        missed=state.missed.with_all(missed),
-    )
+    """Return a state after a batch, with a gap if offsets are missed, and with ends of gaps that had none.
 
-
-def _end_of(gap: Gap, end_us: int) -> int:
-    # Without lateness the records that are missing may have the very time of the mark.
-    return end_us if gap.first_us is None else max(end_us, gap.first_us + 1)
+    A gap ends when each of its partitions has had a record since, for each has its own newest time. ``needed``: see
+    :func:`_needed`, before the batch. ``ends``: those of the offsets that the gap tells.
+    """
+    before, clock = batch_time.before, batch_time.after
+    came: list[int] = []
+    for place, end in {**needed, **ends}.items():
+        time_us, is_new = clock.time_after(place, end), before.time_after(place, end) is None
+        if time_us is not None and (is_new or place in ends):
+            # The newest record of a batch that is missed in part may be the one that is missing.
+            is_own = is_new and gap.reason == IN_PART and not batch_time.lateness_us
+            came.append(time_us + is_own)
+    gaps = [*state.gaps, replace(gap, number=next(gap_numbers))] if ends else list(state.gaps)
+    gaps = [own if own.end_us is not None else own.with_newest(came) for own in gaps]
+    if all(clock.time_after(place, end) is not None for place, end in _needed(state).items()):
+        gaps = [own if own.end_us is not None else own.ended(batch_time.lateness_us) for own in gaps]
+    return replace(state, batch=batch_time.commit, stopped=None, gaps=tuple(gaps))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
@@ -16,6 +16,7 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.schema import Schema
 from broker.cancellation import Cancellation
 from broker.errors import CubeStoreError, DamagedPieceError, QueryError
+from broker.operators.cube.batch_time import Clock
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId, CubeState
 from broker.operators.cube.merging import CubeLimits, PaneMerger
@@ -56,6 +57,7 @@ class Keeper:
         numbers = saved.numbers()
         self._pieces, self._gaps = count(numbers["pieces"] + 1), count(numbers["gaps"] + 1)
         self._snapshot = self._loaded()
+        self._clocks: Mapping[str, Clock] = saved.clocks()
         self._is_unsure = False
 
     @staticmethod
@@ -91,16 +93,29 @@ class Keeper:
                     reserve(0)
                     self._park_damaged(cube, error.number)
 
-    def commit(self, batch: BatchInterval, partials: Mapping[CubeId, Partial], newest: Newest) -> Committed:
+    def commit(
+        self,
+        batch: BatchInterval,
+        partials: Mapping[CubeId, Partial],
+        newest: Newest,
+        waiting: Collection[int] = (),
+    ) -> Committed:
         """Commit a batch in one transaction: pieces, offsets, counters, gaps and marks; then swap the snapshot.
 
         ``partials``: one for each cube of the batch's plan, also where it accepts none of the records. Cubes that are
-        not in it are paused. Raises CubeStoreError where nothing could be written: the same call works when it can.
+        not in it are paused. ``waiting``: the partitions of which it has no record, though there are some. Raises
+        CubeStoreError where nothing could be written: the same call works when it can.
         """
         with self._lock:
             before = self._sure()
             merger = PaneMerger(self._limits, before.cells, self._pieces)
-            steps = BatchSteps(before, batch, of_bounded_panes(partials), newest, merger=merger, gap_numbers=self._gaps)
+            steps = BatchSteps(
+                *(before, batch, of_bounded_panes(partials), newest),
+                waiting=waiting,
+                clocks=self._clocks,
+                merger=merger,
+                gap_numbers=self._gaps,
+            )
             dropped = frozenset(partials.keys() - before.cubes.keys())
             if steps.is_repeat:
                 return _committed(None, steps.all(), dropped)
@@ -111,6 +126,8 @@ class Keeper:
                 for step in found:
                     self._saved.save(step.before, step.after, step.merged.added, step.merged.gone)
                     self._saved.mark_damaged(step.damaged)
+                self._saved.save_clocks(self._clocks, steps.clocks)
+            self._clocks = {**self._clocks, **steps.clocks}
             self._swap(number, number, steps.marks, {step.after.id: step.after for step in found})
             for step in found:
                 self._keep(step)
@@ -193,7 +210,7 @@ class Keeper:
     def _sure(self) -> Snapshot:
         """Return the current snapshot, read anew after a transaction that failed: it may be written all the same."""
         if self._is_unsure:
-            found = self._loaded()
+            found, self._clocks = self._loaded(), self._saved.clocks()
             self._snapshot.precede(found)
             self._snapshot, self._is_unsure = found, False
         return self._snapshot

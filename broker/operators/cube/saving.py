@@ -11,9 +11,10 @@ from types import MappingProxyType
 from asc.errors import AscError
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.layout import Layout
+from asc.operators.event_time import EventTimeProgress
 from asc.schema import Schema
 from broker.errors import CubeStoreError
-from broker.operators.cube.batch_time import first_open
+from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import Coverage, Interval, Place
 from broker.operators.cube.cube_state import CubeId, CubeState, Gap
 from broker.operators.cube.merging import NewPiece
@@ -21,7 +22,7 @@ from broker.operators.cube.panes import Panes, StoredPiece
 from broker.operators.cube.store import Rows, Store
 
 _TYPES = "its records have other types than its pieces: remove the query, and register it again"
-_CUBE = "number, query, generation, definition, types, since, version, begins_us, mark_us, batch, parked, stopped"
+_CUBE = "number, query, generation, definition, types, since, version, watermark_us, batch, parked, stopped"
 
 
 class SavedCubes:
@@ -60,7 +61,9 @@ class SavedCubes:
         coverage = _grouped(
             self._store.execute('SELECT cube, is_missed, topic, partition, first, "end" FROM coverage ORDER BY first')
         )
-        gaps = _grouped(self._store.execute("SELECT cube, first_us, end_us, reason, number FROM gaps ORDER BY number"))
+        gaps = _grouped(
+            self._store.execute("SELECT cube, first_us, end_us, reason, number, newest_us FROM gaps ORDER BY number")
+        )
         counters = _grouped(self._store.execute("SELECT cube, name, value FROM counters"))
         found = {}
         for row in self._store.execute(f"SELECT {_CUBE} FROM cubes"):
@@ -108,17 +111,42 @@ class SavedCubes:
         self._save_coverage(number, False, before.coverage, after.coverage)
         self._save_coverage(number, True, before.missed, after.missed)
         store.execute_all(
-            "INSERT OR REPLACE INTO gaps (number, cube, first_us, end_us, reason) VALUES (?, ?, ?, ?, ?)",
-            ((e.number, number, e.first_us, e.end_us, e.reason) for e in after.gaps if e not in before.gaps),
+            "INSERT OR REPLACE INTO gaps (number, cube, first_us, end_us, reason, newest_us) VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                (e.number, number, e.first_us, e.end_us, e.reason, e.newest_us)
+                for e in after.gaps
+                if e not in before.gaps
+            ),
         )
         store.execute_all(
             "INSERT OR REPLACE INTO counters (cube, name, value) VALUES (?, ?, ?)",
             ((number, name, own) for name, own in after.counters.items() if own != before.counters.get(name)),
         )
-        row = (after.begins_us, after.mark_us, after.batch, after.parked, after.stopped)
-        if row != (before.begins_us, before.mark_us, before.batch, before.parked, before.stopped):
-            columns = "begins_us = ?, mark_us = ?, batch = ?, parked = ?, stopped = ?"
+        row = (after.watermark_us, after.batch, after.parked, after.stopped)
+        if row != (before.watermark_us, before.batch, before.parked, before.stopped):
+            columns = "watermark_us = ?, batch = ?, parked = ?, stopped = ?"
             store.execute(f"UPDATE cubes SET {columns} WHERE number = ?", (*row, number))
+
+    def clocks(self) -> dict[str, Clock]:
+        """Return the clock of each time expression."""
+        found: dict[str, tuple[dict[int, int | None], dict[Place, int]]] = {}
+        rows = self._store.execute('SELECT time, partition, newest_us, topic, "end" FROM newest')
+        for name, partition, newest_us, topic, end in rows:
+            newest, ends = found.setdefault(name, ({}, {}))
+            newest[partition] = newest_us
+            if end is not None:
+                ends[topic, partition] = end
+        marks = self.marks()
+        return {name: Clock(EventTimeProgress(marks.get(name), own[0]), own[1]) for name, own in found.items()}
+
+    def save_clocks(self, before: Mapping[str, Clock], after: Mapping[str, Clock]) -> None:
+        """Write what differs between clocks, but for the marks. Within a transaction."""
+        rows = []
+        for name, clock in after.items():
+            former = _rows_of(before.get(name, Clock()))
+            rows += [(name, *own) for own in _rows_of(clock) if own not in former]
+        columns = 'time, partition, newest_us, topic, "end"'
+        self._store.execute_all(f"INSERT OR REPLACE INTO newest ({columns}) VALUES (?, ?, ?, ?, ?)", rows)
 
     def save_stream(self, commit: int, batch: int, marks: Mapping[str, int]) -> None:
         """Write the numbers of the last commits, and marks. Within a transaction."""
@@ -181,6 +209,11 @@ def _coverage(rows: Iterable[tuple[str, int, int, int]]) -> Coverage:
     for topic, partition, first, end in rows:
         found.setdefault((topic, partition), []).append((first, end))
     return Coverage().with_all(found)
+
+
+def _rows_of(clock: Clock) -> set[tuple[int, int | None, str | None, int | None]]:
+    topics = {partition: (topic, end) for (topic, partition), end in clock.ends.items()}
+    return {(each, time, *topics.get(each, (None, None))) for each, time in clock.progress.newest.items()}
 
 
 def _types(layout: Layout) -> str:

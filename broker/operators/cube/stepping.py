@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from broker.errors import BrokerError, DamagedPieceError
-from broker.operators.cube.batch_time import BatchTime
+from broker.operators.cube.batch_time import BatchTime, Clock
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId, CubeState, Gap
 from broker.operators.cube.folding import folded_state, passed_state
@@ -52,9 +52,12 @@ class BatchSteps:
         partials: Mapping[CubeId, Partial],
         newest: Newest,
         *,
+        waiting: Collection[int],
+        clocks: Mapping[str, Clock],
         merger: PaneMerger,
         gap_numbers: Iterator[int],
     ) -> None:
+        """``clocks``: before the batch."""
         self._snapshot = snapshot
         self._batch = batch
         self._partials = partials
@@ -64,23 +67,22 @@ class BatchSteps:
         self._outcomes = {cube: self._outcome(state) for cube, state in cubes.items()}
         # A batch that every cube has already moves no mark.
         moved = {cubes[cube].time for cube, own in self._outcomes.items() if own in ("folded", "partly")}
-        self._batch_times = {
-            time: BatchTime.of(
-                snapshot.commit + 1,
-                snapshot.lateness_us,
-                snapshot.marks.get(time),
-                newest.get(time, {}) if time in moved else {},
-            )
-            for time in {state.time for state in cubes.values()}
-        }
+        self._batch_times = {}
+        for time in {state.time for state in cubes.values()}:
+            before = clocks.get(time, Clock())
+            after = before.after(batch, newest.get(time, {}), waiting) if time in moved else before
+            self._batch_times[time] = BatchTime(snapshot.commit + 1, snapshot.lateness_us, before, after)
 
     @property
     def marks(self) -> dict[str, int]:
         """Return the marks after the batch."""
-        own = {
-            time: batch_time.mark_us for time, batch_time in self._batch_times.items() if batch_time.mark_us is not None
-        }
-        return {**self._snapshot.marks, **own}
+        own = {time: own.after.progress.mark_us for time, own in self._batch_times.items()}
+        return {**self._snapshot.marks, **{time: mark_us for time, mark_us in own.items() if mark_us is not None}}
+
+    @property
+    def clocks(self) -> dict[str, Clock]:
+        """Return the clocks after the batch, of all cubes."""
+        return {time: own.after for time, own in self._batch_times.items()}
 
     @property
     def is_repeat(self) -> bool:
@@ -133,17 +135,18 @@ class BatchSteps:
                 merged = self._merger.merge(state, partial.cells, batch_time)
                 if merged.over is None:
                     after = folded_state(state, self._batch, partial, batch_time, self._gap_numbers)
-                    return replace(self._with_mark(after, batch_time), panes=merged.panes), merged
+                    return replace(self._with_watermark(after, batch_time), panes=merged.panes), merged
                 over = merged.over
             state = replace(state, parked=over)
         elif outcome == "partly":
-            state = self._with_mark(passed_state(state, self._batch, batch_time, self._gap_numbers), batch_time)
+            state = self._with_watermark(passed_state(state, self._batch, batch_time, self._gap_numbers), batch_time)
         elif outcome == "covered":
             state = replace(state, batch=batch_time.commit)
         # Whatever it does with the batch, its panes close with those of the other cubes.
         merged = self._merger.merge(state, None, batch_time)
         return replace(state, panes=merged.panes), merged
 
-    def _with_mark(self, state: CubeState, batch_time: BatchTime) -> CubeState:
-        """Return a state with the mark up to which it has the records, where it has read as far as any other cube."""
-        return replace(state, mark_us=batch_time.mark_us if state.seen().reaches(self._snapshot.ends) else None)
+    def _with_watermark(self, state: CubeState, batch_time: BatchTime) -> CubeState:
+        """Return a state with the watermark up to which it has the records, if it has read as far as other cubes."""
+        has_all = state.seen().reaches(self._snapshot.ends)
+        return replace(state, watermark_us=batch_time.watermark_us if has_all else None)

@@ -1,12 +1,13 @@
 """The store: one SQLite file with all cubes of a stream.
 
-Tables, each row of which but those of ``stream`` and ``marks`` belongs to a cube, by the cube's number:
+Tables, each row of which but those of ``stream``, ``marks`` and ``newest`` belongs to a cube, by the cube's number:
 
 - ``stream``: the number of the last commit, and of the last one of a batch;
 - ``marks``: the mark of each time expression;
+- ``newest``: by time expression and partition the newest time of its last batch, its topic id and where it ended;
 - ``cubes``: query, generation, definition, the types that its pieces have, the versions of the registry at which the
-  query was registered and of the plan with which the cube began, and where the cube stands: the mark after
-  its last batch, the commit of that batch, where its coverage begins in event time, why it is parked;
+  query was registered and of the plan with which the cube began, and where the cube stands: the watermark
+  after its last batch, the commit of that batch, why it is parked;
 - ``pieces``: Arrow bytes by pane, with their CRC32;
 - ``coverage``: disjoint intervals of offsets by topic id and partition, folded ones and missed ones;
 - ``gaps``: intervals of event time with records missing, and why;
@@ -45,10 +46,13 @@ _DAMAGED = "is damaged"
 _TABLES = """
 CREATE TABLE stream (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE marks (time TEXT PRIMARY KEY, mark_us INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE newest (
+    time TEXT NOT NULL, partition INTEGER NOT NULL, newest_us INTEGER, topic TEXT, "end" INTEGER,
+    PRIMARY KEY (time, partition)) WITHOUT ROWID;
 CREATE TABLE cubes (
     number INTEGER PRIMARY KEY AUTOINCREMENT, query TEXT NOT NULL, generation TEXT NOT NULL, definition TEXT NOT NULL,
     types TEXT NOT NULL, first_seen_s INTEGER NOT NULL, since INTEGER NOT NULL, version INTEGER NOT NULL,
-    begins_us INTEGER, mark_us INTEGER,
+    watermark_us INTEGER,
     batch INTEGER NOT NULL DEFAULT 0, parked TEXT, stopped TEXT, UNIQUE (query, generation));
 CREATE TABLE pieces (
     number INTEGER PRIMARY KEY, cube INTEGER NOT NULL, pane INTEGER NOT NULL, cells INTEGER NOT NULL,
@@ -58,7 +62,8 @@ CREATE TABLE coverage (
     first INTEGER NOT NULL, "end" INTEGER NOT NULL,
     PRIMARY KEY (cube, is_missed, topic, partition, first)) WITHOUT ROWID;
 CREATE TABLE gaps (
-    number INTEGER PRIMARY KEY, cube INTEGER NOT NULL, first_us INTEGER, end_us INTEGER, reason TEXT NOT NULL);
+    number INTEGER PRIMARY KEY, cube INTEGER NOT NULL, first_us INTEGER, end_us INTEGER, reason TEXT NOT NULL,
+    newest_us INTEGER);
 CREATE TABLE counters (
     cube INTEGER NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (cube, name)) WITHOUT ROWID;
 """
@@ -195,7 +200,7 @@ class Store:
             raise CubeStoreError("cubes", str(self.path), remedy)
         tables = {name for (name,) in self.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
         if (form, application) != (FORM, _APPLICATION) or not tables.issuperset(
-            ("stream", "marks", "cubes", *_OF_CUBES)
+            ("stream", "marks", "newest", "cubes", *_OF_CUBES)
         ):
             raise CubeStoreError("cubes", str(self.path), "is no file of cubes: move it away, or copy a dump there")
 

@@ -53,14 +53,16 @@ class Run:
         registered = {**(paused or {}), **{own.id: own.since for own in planned}}
         self.folder.stand(registered, {own.id: own for own in planned}, version)
 
-    def commit(self, *planned: FoldDestination, version: int, again: bool = False) -> Mapping[str, str]:
+    def commit(
+        self, *planned: FoldDestination, version: int, again: bool = False, waiting: frozenset[int] = frozenset()
+    ) -> Mapping[str, str]:
         first = self.offset - again
         self.offset = first + 1
         records = self.topic.partitions[0][first : first + 1]
         found = {own.id: self._partial(own, records) for own in planned}
         newest = {"unix_micros(t)": {0: self.topic_time(records)}}
         own = {each.id: each for each in planned}
-        batch = FoldBatch(7, version, "T", {0: first}, {0: first + 1}, frozenset(), own, found, {}, newest)
+        batch = FoldBatch(7, version, "T", {0: first}, {0: first + 1}, waiting, own, found, {}, newest)
         return self.folder.commit(batch)
 
     @staticmethod
@@ -184,3 +186,11 @@ def test_records_of_other_types_park_the_cube_and_not_the_stream(run: Run) -> No
     assert list(found) == ["late"]
     assert "other types than its pieces" in found["late"]
     assert run.count(query(name="other", schema=WIDE)) == 1
+
+
+def test_a_partition_that_waits_holds_the_watermark(run: Run) -> None:
+    run.stand(query(), version=4)
+    run.commit(query(), version=4, waiting=frozenset({1}))
+    assert dict(run.folder.watermarks_us) == {}
+    run.commit(query(), version=4)
+    assert dict(run.folder.watermarks_us) == {"t": MINUTE_US}

@@ -1,0 +1,168 @@
+"""Gaps in event time: of disorder, of several partitions, of those that are silent; beside an oracle."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from asc.operators.cube.json_values import instant_text
+from broker.operators.cube.coverage import BatchInterval
+from broker.operators.cube.keeper import Keeper
+from tests.broker.operators.cube.kept_stream import BASE_US, MINUTE_US, Topic, cube_id, definition, opened, partial
+
+OWN = definition()
+P, Q = cube_id("p", OWN), cube_id("q", OWN)
+LATENESS_S = 150
+LATENESS_US = LATENESS_S * 1_000_000
+
+
+def minute(number: float) -> str:
+    return instant_text(BASE_US + round(number * MINUTE_US))
+
+
+def whole_panes(keeper: Keeper, last: int) -> list[bool]:
+    """Whether each pane up to a minute is told to be whole."""
+    return [keeper.query(P, {"from": minute(n), "to": minute(n + 1), "live": True})["whole"] for n in range(last)]
+
+
+class Source:
+    """Three partitions and a reader of them; both cubes have a batch, or only the other one."""
+
+    def __init__(self, folder: Path, lateness_s: float = 0) -> None:
+        self.topic = Topic(partitions={each: [] for each in range(3)})
+        self.keeper = opened(folder, lateness_s=lateness_s)
+        for each in (P, Q):
+            self.keeper.define(each, OWN)
+        self.done = dict.fromkeys(range(3), 0)
+        self.missed: set[int] = set()
+
+    def read(self, *, paused: bool = False, waiting: frozenset[int] = frozenset()) -> None:
+        """Commit all that was published since the last time; all cubes are paused then, or none."""
+        end = {each: self.done[each] if each in waiting else len(own) for each, own in self.topic.partitions.items()}
+        batch = BatchInterval("T", dict(self.done), end)
+        self.done = end
+        if paused:
+            for records in self.topic.records(batch).values():
+                self.missed |= {time // MINUTE_US for _, _, _, time in records if time is not None}
+        else:
+            cubes = {P: OWN, Q: OWN}
+            tasks = list(self.topic.records(batch).values())
+            partials = {each: partial(own, tasks) for each, own in cubes.items()}
+            self.keeper.commit(batch, partials, self.topic.newest(batch), waiting)
+
+    def publish(self, *records: tuple[int, float]) -> None:
+        """Publish a record a partition and minute."""
+        for partition, at in records:
+            self.topic.partitions[partition].append(("B6", "JFK", 1, round(at * MINUTE_US)))
+
+
+@pytest.fixture
+def source(tmp_path: Path):
+    own = Source(tmp_path)
+    yield own
+    own.keeper.close()
+
+
+def test_what_is_late_within_the_lateness_during_a_pause_is_told(tmp_path: Path) -> None:
+    own = Source(tmp_path, lateness_s=120)
+    own.publish((0, 0.5), (0, 5.5))
+    own.read()
+    # Before the mark, and not late: its pane is open.
+    own.publish((0, 3.6), (0, 6.5))
+    own.read(paused=True)
+    own.publish((0, 8.5))
+    own.read()
+    # From the third minute and a half to the tenth and a half.
+    assert whole_panes(own.keeper, 13) == [True] * 3 + [False] * 8 + [True] * 2
+    own.keeper.close()
+
+
+def test_a_gap_ends_when_each_partition_with_missed_records_has_had_another(source: Source) -> None:
+    source.publish((0, 0.5), (1, 0.5), (2, 0.5))
+    source.read()
+    # The first partition is far ahead of the second; the third has nothing in the pause.
+    source.publish((0, 9.5), (1, 1.5))
+    source.read(paused=True)
+    source.publish((1, 2.5), (2, 2.5))
+    source.read()
+    assert whole_panes(source.keeper, 12) == [False] * 12
+    source.publish((1, 11.5))
+    source.read()
+    assert whole_panes(source.keeper, 12) == [False] * 12
+    source.publish((0, 10.2))
+    source.read()
+    # The eleventh minute of the second partition was no more missed.
+    assert whole_panes(source.keeper, 12) == [False] * 11 + [True]
+
+
+def test_coverage_begins_when_each_partition_that_had_records_has_had_another(source: Source) -> None:
+    source.publish((0, 9.5), (1, 0.5))
+    source.read(paused=True)
+    source.publish((1, 1.5), (2, 1.5))
+    source.read()
+    assert whole_panes(source.keeper, 12) == [False] * 12
+    source.publish((0, 10.2))
+    source.read()
+    assert whole_panes(source.keeper, 12) == [False] * 11 + [True]
+    # Another cube knows from these how new the records of a silent partition were.
+    third = cube_id("third", OWN)
+    source.keeper.define(third, OWN)
+    source.publish((1, 10.5))
+    source.topic.commit(source.keeper, BatchInterval("T", source.done, {0: 2, 1: 3, 2: 1}), {third: OWN})
+    found = source.keeper.query(third, {"live": True})
+    assert [(gap["from"], gap["to"]) for gap in found["gaps"]] == [(None, minute(10.5))]
+
+
+def test_a_batch_that_accepts_nothing_begins_coverage(source: Source) -> None:
+    source.publish((0, 0.5), (1, 0.5), (2, 0.5))
+    source.read(paused=True)
+    source.publish((0, 1.5), (1, 1.5), (2, 1.5))
+    records = BatchInterval("T", dict(source.done), {0: 2, 1: 2, 2: 2})
+    source.keeper.commit(records, {P: partial(OWN, [[]])}, source.topic.newest(records))
+    assert whole_panes(source.keeper, 4) == [False, False, True, True]
+
+
+def test_a_partition_that_waits_holds_the_mark_of_cubes(source: Source) -> None:
+    source.publish((0, 5), (1, 3), (2, 5))
+    source.read()
+    source.publish((0, 9), (1, 8), (2, 9))
+    source.read(waiting=frozenset({1}))
+    assert source.keeper.query(P, {})["watermark"] == minute(3)
+    source.read()
+    assert source.keeper.query(P, {})["watermark"] == minute(8)
+
+
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 60))])
+def test_beside_an_oracle_exactly_the_panes_that_may_miss_a_record_are_not_whole(tmp_path: Path, seed: int) -> None:
+    """Partitions beside each other, each record less late than the lateness, and a pause."""
+    rng = random.Random(seed)
+    own = Source(tmp_path, lateness_s=LATENESS_S)
+    clock_us, pause = 0, range(14, 14 + rng.randrange(1, 6))
+    mark_us, missing, newest_us = 0, dict.fromkeys(range(3), False), 0
+    for step in range(40):
+        came: dict[int, int] = {}
+        for _ in range(rng.randrange(1, 12)):
+            clock_us += rng.randrange(MINUTE_US // 2)
+            partition, time_us = rng.randrange(3), max(0, clock_us - rng.randrange(LATENESS_US))
+            own.topic.partitions[partition].append(("B6", "JFK", 1, time_us))
+            came[partition] = max(time_us, came.get(partition, 0))
+        own.read(paused=step in pause)
+        if step < pause.start:
+            mark_us = max(mark_us, min(came.values()))
+        for partition, time_us in came.items():
+            if step in pause:
+                missing[partition] = True
+            elif missing[partition]:
+                # Its first batch after the pause: what was missed is less newer than that than the lateness.
+                missing[partition], newest_us = False, max(newest_us, time_us)
+    last = clock_us // MINUTE_US + 4
+    whole = whole_panes(own.keeper, last)
+    assert own.missed
+    assert not any(missing.values())
+    assert not any(whole[pane] for pane in own.missed)
+    first_us, end_us = mark_us - LATENESS_US, newest_us + LATENESS_US
+    may_miss = [n for n in range(last) if (n + 1) * MINUTE_US > first_us and n * MINUTE_US < end_us]
+    assert [pane for pane, is_whole in enumerate(whole) if not is_whole] == may_miss
+    own.keeper.close()
