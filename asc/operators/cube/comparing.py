@@ -1,0 +1,104 @@
+"""Comparing the groups of two windows, or of one window before and after late records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from asc.frozen import frozen
+from asc.operators.cube.cells import Cells, joined, merged
+from asc.operators.cube.grouping import Grouping
+from asc.operators.cube.keys import Key
+from asc.operators.cube.layout import Layout
+
+_Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matched:
+    """The places of groups in two sets of cells: of those in both, and of those that one alone has, ascending.
+
+    ``before`` and ``after`` have a place for each group in both, in the same order.
+    """
+
+    before: _Ints
+    after: _Ints
+    gone: _Ints
+    new: _Ints
+
+
+def rolled_up(layout: Layout, parts: Sequence[Cells], columns: Sequence[int], *, by_pane: bool = False) -> Cells:
+    """Return cells with some of the keys alone, merged in the order of the parts. All panes are one, or by pane."""
+    own = [part.rolled_up(columns) for part in parts]
+    return merged(layout, own or [Cells.none(layout).rolled_up(columns)], by_pane=by_pane)
+
+
+def matched(layout: Layout, before: Cells, after: Cells) -> Matched:
+    """Return which groups two sets of cells have in common. In each of them a group has one cell."""
+    if not before.count or not after.count:
+        none = np.zeros(0, dtype=np.int64)
+        return Matched(none, none, np.arange(before.count), np.arange(after.count))
+    groups, count = _groups(layout, [before, after])
+    own, other = groups[: before.count], groups[before.count :]
+    places = np.full(count, -1, dtype=np.int64)
+    places[own] = np.arange(before.count)
+    former = places[other]
+    in_both = np.flatnonzero(former >= 0)
+    is_gone = np.ones(before.count, dtype=np.bool_)
+    is_gone[former[in_both]] = False
+    return Matched(former[in_both], in_both, np.flatnonzero(is_gone), np.flatnonzero(former < 0))
+
+
+def within(layout: Layout, cells: Cells, groups: Cells) -> Cells:
+    """Return the cells whose group is one of some others, in any panes."""
+    if not cells.count or not groups.count:
+        return cells.slice(0, 0)
+    own, count = _groups(layout, [groups, cells])
+    is_wanted = np.zeros(count, dtype=np.bool_)
+    is_wanted[own[: groups.count]] = True
+    return cells.take(np.flatnonzero(is_wanted[own[groups.count :]]))
+
+
+def changed(layout: Layout, before: Cells, after: Cells) -> _Ints:
+    """Return the places in ``after`` of the groups that are new, or have another measure than in ``before``."""
+    found = matched(layout, before, after)
+    if not len(found.after):
+        return found.new
+    own = _states(before, found.before), _states(after, found.after)
+    differs = np.zeros(len(found.after), dtype=np.bool_)
+    for measure in layout.measures:
+        former, now = (measure.of(states, layout.slots) for states in own)
+        codes = Key.of(pa.concat_arrays([former, now])).codes
+        differs |= codes[: len(former)] != codes[len(former) :]
+    return np.sort(np.concatenate((found.after[differs], found.new)))
+
+
+def touched(layout: Layout, before: Cells, after: Cells) -> _Ints:
+    """Return the places in ``after`` of the groups that are new or have another state, and maybe of some others."""
+    found = matched(layout, before, after)
+    if not len(found.after):
+        return found.new
+    differs = np.zeros(len(found.after), dtype=np.bool_)
+    for former, now in zip(_states(before, found.before), _states(after, found.after), strict=True):
+        same = pc.fill_null(pc.equal(former, now), False)
+        both_null = pc.and_(pc.is_null(former), pc.is_null(now))
+        differs |= ~pc.or_(same, both_null).to_numpy(zero_copy_only=False)
+    return np.sort(np.concatenate((found.after[differs], found.new)))
+
+
+def _states(cells: Cells, places: _Ints) -> tuple[pa.Array, ...]:
+    own = pa.array(places)
+    return tuple(state.take(own) for state in cells.states)
+
+
+def _groups(layout: Layout, parts: Sequence[Cells]) -> tuple[npt.NDArray[np.int32], int]:
+    """Return the number of the group of each cell of some parts, none of which is empty, and that of the groups."""
+    whole = joined(layout, parts)
+    rows = frozen(np.arange(whole.count, dtype=np.int64))
+    grouping = Grouping.of([(key.codes, key.radix) for key in whole.keys], rows)
+    return grouping.cells, grouping.count

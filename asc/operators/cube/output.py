@@ -1,0 +1,129 @@
+"""Outputs: the windows that a cube writes, as the API and records have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+from asc.errors import CubeError
+from asc.operators.cube.cuboid import Levels
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.sliding import Sliding
+
+OUTPUTS_MAX = 64
+"""The most output cuboids of a cube."""
+WINDOW_PANES_MAX = 100_000
+"""The most panes of a window."""
+WINDOWS_A_PANE_MAX = 1_440
+"""The most windows that hold one pane: each of them is written again after a late record."""
+
+NO_OUTPUT: Mapping[str, Any] = MappingProxyType({"output": [], "window_s": None, "slide_s": None, "emit": "all"})
+"""The fields of a cube that writes no windows."""
+
+Emit = Literal["all", "changes"]
+EMITS: tuple[Emit, ...] = ("all", "changes")
+OUTPUT_FIELDS = ("output", "window_s", "slide_s", "emit")
+_OUTPUT_REMEDY = 'give a list of cuboids, as [["carrier"], []]'
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The windows of a cube: the cuboids whose groups it writes, the length of a window, and how often one ends.
+
+    ``emit``: whether each window has all its groups, or those alone with other measures than in the window before.
+    Invariant: windows and slides are whole panes, and no slide is longer than a window; no cuboid is there twice.
+    """
+
+    cuboids: tuple[Levels, ...]
+    window_s: int
+    slide_s: int
+    emit: Emit
+    grain_s: int
+
+    @staticmethod
+    def parse(plain: Mapping[str, Any], definition: CubeDefinition) -> Output | None:
+        """Return the windows of the JSON object of a cube; None where it has none, CubeError where they are refused.
+
+        >>> cube = {"dimensions": [["origin", "dest"]], "measures": ["count(*)"], "grain_s": 3600}
+        >>> definition = CubeDefinition.parse(cube)
+        >>> Output.parse({"output": [["dest"]], "window_s": 86400, "slide_s": 3600}, definition).sliding
+        Sliding(window=24, slide=1)
+        """
+        given = {name: plain[name] for name in OUTPUT_FIELDS if plain.get(name) is not None}
+        if given.get("output") in (None, []):
+            given.pop("output", None)
+            if given.get("emit") == EMITS[0]:
+                del given["emit"]
+            other = next(iter(given), None)
+            if other is not None:
+                raise CubeError(other, given[other], 'is of windows, and no output is named: give output, as [["a"]]')
+            return None
+        grain_s = definition.grain_s
+        if grain_s is None:
+            raise CubeError("output", given["output"], "has no windows without a time: give time and grain")
+        cuboids = _cuboids(given["output"], definition)
+        window_s = _multiple("window_s", given.get("window_s"), grain_s)
+        slide_s = _multiple("slide_s", given.get("slide_s"), grain_s)
+        if slide_s > window_s:
+            raise CubeError("slide_s", slide_s, f"is longer than the window of {window_s} s: give at most that")
+        if window_s // grain_s > WINDOW_PANES_MAX:
+            remedy = f"is over {WINDOW_PANES_MAX:,} panes of {grain_s} s: give a shorter window, or a longer grain"
+            raise CubeError("window_s", window_s, remedy)
+        if window_s // slide_s > WINDOWS_A_PANE_MAX:
+            remedy = f"has a record in over {WINDOWS_A_PANE_MAX:,} windows of {window_s} s: give a longer slide"
+            raise CubeError("slide_s", slide_s, remedy)
+        return Output(cuboids, window_s, slide_s, _emit(given.get("emit", EMITS[0])), grain_s)
+
+    @property
+    def sliding(self) -> Sliding:
+        """Return its windows in panes."""
+        return Sliding(self.window_s // self.grain_s, self.slide_s // self.grain_s)
+
+    def plain(self, definition: CubeDefinition) -> dict[str, Any]:
+        """Return it as fields of a JSON object, from which :meth:`parse` makes it again."""
+        names = definition.dimensions.names
+        cuboids = [[names[place] for place in definition.dimensions.columns(own)] for own in self.cuboids]
+        return {"output": cuboids, "window_s": self.window_s, "slide_s": self.slide_s, "emit": self.emit}
+
+    def summary(self) -> str:
+        """Return it in a few words."""
+        changes = "changes of " if self.emit == "changes" else ""
+        return f"writes {changes}windows of {self.window_s} s every {self.slide_s} s"
+
+
+def _cuboids(given: object, definition: CubeDefinition) -> tuple[Levels, ...]:
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise CubeError("output", given, _OUTPUT_REMEDY)
+    if len(given) > OUTPUTS_MAX:
+        raise CubeError("output", len(given), f"a cube has at most {OUTPUTS_MAX} output cuboids: leave some out")
+    found: dict[Levels, None] = {}
+    for names in given:
+        if not isinstance(names, Sequence) or isinstance(names, str):
+            raise CubeError("output", given, _OUTPUT_REMEDY)
+        try:
+            cuboid = definition.dimensions.cuboid_of(names)
+        except CubeError as error:
+            raise CubeError("output", error.value, error.remedy) from None
+        if cuboid in found:
+            raise CubeError("output", list(names), "is there twice: name each cuboid once")
+        found[cuboid] = None
+    return tuple(found)
+
+
+def _multiple(name: str, given: object, grain_s: int) -> int:
+    if given is None:
+        raise CubeError(name, None, f"is missing: an output needs window_s and slide_s, multiples of {grain_s} s")
+    if isinstance(given, float) and given.is_integer():
+        given = int(given)
+    if type(given) is not int or given < 1 or given % grain_s:
+        raise CubeError(name, given, f"is off the grain of {grain_s} s: give a multiple of it")
+    return given
+
+
+def _emit(given: object) -> Emit:
+    for own in EMITS:
+        if given == own:
+            return own
+    raise CubeError("emit", given, f"is not known: give {' or '.join(EMITS)}")

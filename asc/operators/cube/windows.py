@@ -1,0 +1,67 @@
+"""Windows that are due: their rows, and the tombstones of the groups that left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from asc.operators.cube.cells import Cells
+from asc.operators.cube.comparing import changed, matched, rolled_up
+from asc.operators.cube.window_rows import WindowRow, WindowWriting
+
+Reading = Callable[[int, int], Sequence[Cells]]
+"""The cells of the base cuboid of the panes from one to before another, in parts, ascending by pane."""
+
+IsWhole = Callable[[int, int], bool]
+"""Whether no record of the panes from one to before another is missing."""
+
+
+class Windows:
+    """The windows of a cube, as they are after one commit. Each is a function of its panes alone."""
+
+    def __init__(self, writing: WindowWriting, read: Reading, is_whole: IsWhole) -> None:
+        self._writing = writing
+        self._read = read
+        self._is_whole = is_whole
+        self._sliding = writing.output.sliding
+        named = {column for place in range(len(writing.output.cuboids)) for column in writing.columns(place)}
+        self._columns = tuple(sorted(named))
+        self._kept: dict[int, Cells] = {}
+
+    def is_whole(self, number: int) -> bool:
+        """Return whether no record of a window is missing."""
+        return self._is_whole(*self._sliding.panes(number))
+
+    def cells(self, number: int, place: int) -> Cells:
+        """Return the groups of an output cuboid in a window."""
+        own = self._base(number)
+        return rolled_up(
+            self._writing.layout, [own], [self._columns.index(column) for column in self._writing.columns(place)]
+        )
+
+    def rows(self, number: int, begun: int | None) -> Iterator[WindowRow]:
+        """Yield the rows of a window that is written for the first time.
+
+        A window with a group is written completely, or what differs from the window before. Each group that the one
+        before had, and this one has not, gets a tombstone. ``begun``: the first window that ever was written; None
+        where there is no such bound.
+        """
+        writing, layout = self._writing, self._writing.layout
+        is_whole = self.is_whole(number)
+        for place in range(len(writing.output.cuboids)):
+            now = self.cells(number, place)
+            former = self.cells(number - 1, place) if begun is None or number > begun else now.slice(0, 0)
+            shown = now.take(changed(layout, former, now)) if writing.output.emit == "changes" else now
+            yield from writing.rows(shown, number, place, revision=0, is_whole=is_whole)
+            gone = former.take(matched(layout, former, now).gone)
+            yield from writing.tombstones(gone, number, place, revision=0)
+
+    def _base(self, number: int) -> Cells:
+        """Return the groups of a window by all dimensions that outputs name. The last two are kept."""
+        found = self._kept.pop(number, None)
+        if found is None:
+            first, end = self._sliding.panes(number)
+            found = rolled_up(self._writing.layout, self._read(first, end), self._columns)
+        self._kept[number] = found
+        while len(self._kept) > 2:
+            del self._kept[next(iter(self._kept))]
+        return found
