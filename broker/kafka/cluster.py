@@ -76,15 +76,15 @@ class KafkaCluster:
         self.create_topics(missing)
 
     def destinations(
-        self, names: Collection[str], kind: str = "destination topic"
+        self, names: Collection[str], kind: str = "destination topic", *, keyed: Collection[str] = ()
     ) -> tuple[dict[str, AscError], set[str]]:
         """Of topics that records of every kind are to be sent to: why some cannot be, and which are yet to be made.
 
         Refused is one that takes no record without a key, for one of them would stop a stream; and one that is not
-        there and cannot be made.
+        there and cannot be made. ``keyed``: those that get records with a key alone, and may be compacted.
         """
         wanted, there = set(names), self.topics()
-        refused = self.compacted(wanted & there, kind)
+        refused = self.compacted((wanted & there) - set(keyed), kind)
         refused.update(self._refused_creations(wanted - there))
         return refused, wanted - there - refused.keys()
 

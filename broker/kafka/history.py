@@ -8,9 +8,10 @@ from types import MappingProxyType
 HISTORY_MS = 7 * 24 * 3600 * 1000
 """How long a superseded record stays: the longest time between a crash and the start that replays its batch."""
 
+COMPACTED: Mapping[str, str] = MappingProxyType({"cleanup.policy": "compact"})
+"""The settings of a topic that keeps the last record of each key."""
+
 HISTORY_SETTINGS = ("min.compaction.lag.ms", "delete.retention.ms")
 
-KEPT: Mapping[str, str] = MappingProxyType(
-    {"cleanup.policy": "compact", **dict.fromkeys(HISTORY_SETTINGS, str(HISTORY_MS))}
-)
+KEPT: Mapping[str, str] = MappingProxyType({**COMPACTED, **dict.fromkeys(HISTORY_SETTINGS, str(HISTORY_MS))})
 """The settings of a topic that is compacted, and keeps so much history."""

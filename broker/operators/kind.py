@@ -56,8 +56,9 @@ class OperatorKind(Protocol[D]):
     ``name``: the tag in records, plans, messages and metrics. ``noun``: one query of the kind, in messages to users.
     ``definition``: the class of its parameters. ``body``: their model in the API. ``handoff``: the path of records to
     it: one of ``feed`` is a :class:`FeedKind`, one of ``fold`` a :class:`FoldKind`. ``limits``: keys of ``[limits]``;
-    the first one bounds the queries of a stream. ``allows_join``: whether a join may have it. ``held_noun``: the things
-    in its state, in the plural.
+    the first one bounds the queries of a stream. ``allows_join``: whether a join may have it.
+    ``allows_compacted_topic``: whether all its outputs have a key, so that its topics are made compacted.
+    ``held_noun``: the things in its state, in the plural.
     """
 
     @property
@@ -80,6 +81,9 @@ class OperatorKind(Protocol[D]):
 
     @property
     def allows_join(self) -> bool: ...
+
+    @property
+    def allows_compacted_topic(self) -> bool: ...
 
     @property
     def held_noun(self) -> str: ...

@@ -138,7 +138,7 @@ class Judge:
             self._refuse_by_number(candidates, refused, scope, removed)
         # One that is paused needs no topic: to pause it may be what mends a stream.
         topics = {i: one.query.topic for i, one in candidates.items() if i not in refused and not one.query.paused}
-        by_topic, missing = self._cluster.destinations(set(topics.values()))
+        by_topic, missing = self._cluster.destinations(set(topics.values()), keyed=keyed_topics(candidates.values()))
         refused.update((i, by_topic[topic]) for i, topic in topics.items() if topic in by_topic)
         for stream in fed_streams(one for i, one in candidates.items() if i not in refused):
             fault = refused_feed(self._cluster, self._config.feed_topic(stream))
@@ -175,6 +175,12 @@ class Judge:
 def fed_streams(candidates: Iterable[Candidate]) -> set[str]:
     """Return the streams that candidates need a feed of."""
     return {candidate.query.stream for candidate in candidates if _is_fed(candidate)}
+
+
+def keyed_topics(candidates: Iterable[Candidate]) -> set[str]:
+    """Return the topics of candidates whose outputs all have a key."""
+    own = ((candidate.query.operator, candidate.query.topic) for candidate in candidates)
+    return {topic for operator, topic in own if operator is not None and kind_of(operator).allows_compacted_topic}
 
 
 def _is_fed(candidate: Candidate) -> bool:

@@ -27,6 +27,7 @@ from broker.errors import (
     TopicError,
 )
 from broker.kafka.cluster import KafkaCluster
+from broker.kafka.history import COMPACTED
 from broker.layers.layers import News, check_layer
 from broker.layers.mark import LayerMark
 from broker.operators.feed_topic import make_feed
@@ -35,7 +36,7 @@ from broker.queries.arrivals import Arrival, Arrivals, companions, joined, part,
 from broker.queries.candidate import Candidate
 from broker.queries.change import Became, Change, Outcome, Registered, Remove
 from broker.queries.expansion import change_count
-from broker.queries.judging import Judge, fed_streams, refusing
+from broker.queries.judging import Judge, fed_streams, keyed_topics, refusing
 from broker.queries.kept_states import changes_states, stand, with_since
 from broker.queries.loads import Load, Loads
 from broker.queries.planning import is_large
@@ -436,7 +437,9 @@ class Registrar:
         running = self._stands.plans()
         plans = self._planning.changed(running, before, list(candidates.values()), gone, load.cancellation)
         load.cancellation.check()
-        self._cluster.create_topics(missing_topics)
+        keyed = keyed_topics(candidates.values()) & set(missing_topics)
+        self._cluster.create_topics(set(missing_topics) - keyed)
+        self._cluster.create_topics(keyed, COMPACTED)
         for name in fed_streams(candidates.values()):
             make_feed(self._cluster, self._config.feed_topic(name))
         changed = [candidate.query for candidate in candidates.values()]

@@ -99,6 +99,10 @@ class EchoFolder:
         return sum(map(len, self.totals.values()))
 
     @property
+    def outputs(self) -> Mapping[str, int]:
+        return {}
+
+    @property
     def watermarks_us(self) -> Mapping[str, int]:
         return {time: min(own.values()) for batch in self.batches[-1:] for time, own in batch.newest_us.items()}
 
@@ -201,6 +205,7 @@ class EchoKind:
     handoff: Literal["fold"] = "fold"
     limits: tuple[str, ...] = ("stream_near_queries", "stream_objects")
     allows_join: bool = False
+    allows_compacted_topic: bool = False
     held_noun: str = "keys"
     partial_limit: str = "stream_objects"
 

@@ -37,6 +37,7 @@ class CubeKind:
         *("stream_cubes", "cube_partial_bytes", "cube_cells", "cube_bytes", "cube_panes", "cube_query_s"),
     )
     allows_join: bool = False
+    allows_compacted_topic: bool = True
     held_noun: str = "cells"
     partial_limit: str = "cube_partial_bytes"
 

@@ -36,6 +36,7 @@ class EventsKind:
     handoff: Literal["feed"] = "feed"
     limits: tuple[str, ...] = ("stream_event_queries", "stream_objects")
     allows_join: bool = True
+    allows_compacted_topic: bool = False
     held_noun: str = "objects"
 
     def read(

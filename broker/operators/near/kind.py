@@ -45,6 +45,7 @@ class NearKind:
     handoff: Literal["feed"] = "feed"
     limits: tuple[str, ...] = ("stream_near_queries", "stream_objects")
     allows_join: bool = False
+    allows_compacted_topic: bool = False
     held_noun: str = "observations"
 
     def read(

@@ -104,6 +104,7 @@ def test_destinations_are_told_apart_and_none_is_made(cluster: KafkaCluster, nam
     assert (set(refused), missing) == ({f"{name}_x", f"{name}-compacted"}, {f"{name}-new"})
     assert {topic: error.value for topic, error in refused.items()} == {topic: topic for topic in refused}
     assert f"{name}-new" not in cluster.topics()
+    assert set(cluster.destinations(wanted, keyed=[f"{name}-compacted"])[0]) == {f"{name}_x"}
     assert cluster.destinations([]) == ({}, set())
 
 

@@ -166,6 +166,7 @@ class EchoKind:
     handoff: Literal["feed"] = "feed"
     limits: tuple[str, ...] = ("stream_near_queries",)
     allows_join: bool = False
+    allows_compacted_topic: bool = False
     held_noun: str = "observations"
 
     def read(
