@@ -98,6 +98,10 @@ class MatchError(BrokerError):
     http_status = HTTPStatus.BAD_REQUEST
 
 
+class TooLargeWindowError(TopicError):
+    """A row of a window that its topic does not take: its cube is parked, and others go on."""
+
+
 class QueryError(BrokerError):
     """A query that is refused for something other than its predicate."""
 

@@ -56,6 +56,13 @@ WITHOUT_TESTS = {
         ("cli/operators/cube/query.py", "cli/operators/cube/rows.py"),
         "is run by tests/broker/http/operators/test_cube.py, over cubes that hold records",
     ),
+    **dict.fromkeys(
+        (
+            *("asc/operators/cube/revisions.py", "asc/operators/cube/windows.py"),
+            *("broker/operators/cube/window_saving.py", "broker/operators/cube/window_state.py"),
+        ),
+        "is what tests/broker/operators/cube/test_window_writer.py runs on",
+    ),
     "broker/operators/cube/asked.py": "is what tests/broker/operators/cube/test_snapshot.py asks",
     "broker/operators/kind_body.py": "is the base of the bodies of kinds, which have tests of their own",
     "broker/operators/feed_outputs.py": "is run by the tests of every reader of a feed",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from asc.schema import Schema
 from broker.config.sections import LimitsConfig
+from broker.kafka.cluster import KafkaCluster
 from broker.operators.fold_destination import FoldDestination
 from broker.plans.offsets import Offsets
 
@@ -21,7 +22,8 @@ class FoldContext:
     """The parts of a stream that its folders need.
 
     ``checkpoint_dir``: that of all streams. ``attributes``: of a record. ``lateness_us``: see the specification of
-    operators, section 8. ``time_zone``: that in which Spark reads TIMESTAMP literals.
+    operators, section 8. ``time_zone``: that in which Spark reads TIMESTAMP literals. ``cluster``: has the topics of
+    outputs.
     """
 
     name: str
@@ -30,6 +32,7 @@ class FoldContext:
     limits: LimitsConfig
     lateness_us: int
     time_zone: str
+    cluster: KafkaCluster
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +70,10 @@ class Folder(Protocol):
     @property
     def watermarks_us(self) -> Mapping[str, int]:
         """Return the watermarks by the SQL of a time, in microseconds."""
+
+    @property
+    def outputs(self) -> Mapping[str, int]:
+        """Return the records that it wrote since the daemon started, by type."""
 
     def stand(self, registered: Mapping[str, int | None], planned: Mapping[str, FoldDestination], version: int) -> None:
         """Take the queries of the kind that are registered: begin the states of planned ones, delete those of others.

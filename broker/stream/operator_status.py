@@ -108,7 +108,7 @@ def fold_statuses(
             queries[op],
             folder.held,
             commits.counted(op),
-            {},
+            folder.outputs,
             commits.excluded(op),
             folder.watermarks_us,
             lag_records=0,

@@ -111,6 +111,7 @@ class Stream:
             *(name, config.spark.checkpoint_dir, attributes, config.limits),
             lateness_us=round(self.config.lateness_s * 1_000_000),
             time_zone=self.time_zone,
+            cluster=cluster,
         )
         self.folders = {op: kind.folder(context) for op, kind in fold_kinds().items()}
         """The owners of states that workers fill, by the tag of their kind."""

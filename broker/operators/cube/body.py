@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from asc.operators.cube.definition import DAY_HOURS, DEFAULT_TIME, DIMENSIONS_MAX, HOUR_S, MEASURES_MAX
+from asc.operators.cube.output import OUTPUTS_MAX
 from broker.body import Number, Text
 from broker.operators.kind_body import KindBody
 
@@ -35,4 +36,24 @@ class CubeBody(KindBody):
         le=DAY_HOURS * HOUR_S,
         allow_inf_nan=False,
         description="Seconds of a pane: they divide an hour, or are whole hours that divide 24.",
+    )
+    output: Annotated[
+        list[list[Text]],
+        Field(
+            max_length=OUTPUTS_MAX,
+            description="Cuboids whose groups are written to the topic for each window; needs window_s and slide_s.",
+        ),
+    ] = Field(default=[])
+    window_s: Number | None = Field(
+        default=None, ge=1, allow_inf_nan=False, description="Seconds of a window: a multiple of the grain."
+    )
+    slide_s: Number | None = Field(
+        default=None,
+        ge=1,
+        allow_inf_nan=False,
+        description="Seconds between the ends of windows: a multiple of the grain, at most window_s.",
+    )
+    emit: Literal["all", "changes"] = Field(
+        default="all",
+        description="Whether a window has all its groups, or those with other measures than before.",
     )

@@ -10,6 +10,7 @@ from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
 from broker.operators.cube.coverage import Coverage, Place
 from broker.operators.cube.panes import Panes
+from broker.operators.cube.window_state import WindowState
 
 COUNTERS = ("counted", "late", "time", "future_timestamp", "too_large")
 """What becomes of accepted records; late ones are counted as well."""
@@ -74,7 +75,8 @@ class CubeState:
     ``missed``: the offsets that a gap tells. ``since``: of its query, see :class:`FoldDestination`. ``version``: that
     of the plan with which it began. ``watermark_us``: that after its last batch, from which on it would miss records;
     None while other cubes have read further, for it is theirs then. ``batch``: the commit of that batch. ``parked``:
-    why it is, None where it is not; ``stopped``: why it was, until its next batch.
+    why it is, None where it is not; ``stopped``: why it was, until its next batch. ``windows``: what it has written of
+    them, None where it writes none.
 
     Invariant: its pieces are the fold of the accepted, timed records at the offsets of ``coverage``.
     """
@@ -94,6 +96,7 @@ class CubeState:
     batch: int = 0
     parked: str | None = None
     stopped: str | None = None
+    windows: WindowState | None = None
 
     @property
     def time(self) -> str:

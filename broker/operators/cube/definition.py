@@ -8,25 +8,24 @@ from typing import Any, ClassVar
 
 from asc.errors import CubeError
 from asc.operators.cube.definition import OP, CubeDefinition
+from asc.operators.cube.output import NO_OUTPUT, OUTPUT_FIELDS, Output
 from broker.errors import QueryError
 from broker.operators.expression import Expression
 from broker.operators.operator_fields import check_known, shown
 
 _FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
-_LATER = (
-    *("keep", "late", "output", "window_s", "slide_s", "emit"),
-    *("materialise", "cuboids", "cells", "from"),
-)
+_LATER = ("keep", "late", "materialise", "cuboids", "cells", "from")
 """Fields that cubes will have."""
 
 
 @dataclass(frozen=True, slots=True)
 class StandingCube:
-    """The parameters of a standing cube."""
+    """The parameters of a standing cube. ``output``: the windows that it writes, None where it writes none."""
 
     name: ClassVar[str] = OP
 
     cube: CubeDefinition
+    output: Output | None = None
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any]) -> StandingCube:
@@ -38,17 +37,18 @@ class StandingCube:
         later = next((name for name in plain if name in _LATER), None)
         if later is not None:
             raise QueryError("field operator", later, "is not offered yet: leave it out")
-        check_known(plain, _FIELDS)
+        check_known(plain, (*_FIELDS, *OUTPUT_FIELDS))
         if "time" in plain and plain["time"] is None:
             raise QueryError("operator.time", None, "give an expression over the record, or leave it out")
         try:
-            return cls(CubeDefinition.parse(plain))
+            cube = CubeDefinition.parse({name: value for name, value in plain.items() if name not in OUTPUT_FIELDS})
+            return cls(cube, Output.parse(plain, cube))
         except CubeError as error:
             raise refusal_of(error) from None
 
     def plain(self) -> dict[str, Any]:
         """Return the definition as a JSON object, with its name."""
-        return self.cube.plain()
+        return {**self.cube.plain(), **(NO_OUTPUT if self.output is None else self.output.plain(self.cube))}
 
     def expressions(self) -> tuple[Expression, ...]:
         """Return the time, then each expression of a dimension or measure once."""
@@ -62,9 +62,11 @@ class StandingCube:
 
     def summary(self) -> str:
         """Return the definition in one line."""
-        return self.cube.summary()
+        windows = "" if self.output is None else f", {self.output.summary()}"
+        return f"{self.cube.summary()}{windows}"
 
 
 def refusal_of(error: CubeError) -> QueryError:
     """Return the refusal of a cube as that of a query."""
-    return QueryError(f"operator.{error.subject}", shown(error.value), error.remedy)
+    value = None if error.value is None else shown(error.value)
+    return QueryError(f"operator.{error.subject}", value, error.remedy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 from asc.errors import AscError
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.output import Output
 from asc.operators.cube.task_fold import CubeFold, CubePartial
 from broker.errors import BrokerError, QueryError
 from broker.operators.cube.coverage import BatchInterval
@@ -19,6 +21,8 @@ from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.keeper import Keeper, cubes_path
 from broker.operators.cube.merging import CubeLimits
 from broker.operators.cube.partial import Partial
+from broker.operators.cube.window_sender import WindowSender
+from broker.operators.cube.window_writer import WindowWriter
 from broker.operators.fold_destination import FoldDestination
 from broker.operators.folder import FoldBatch, FoldContext
 
@@ -44,6 +48,8 @@ class _Standing:
 class CubeFolder:
     """The folder of the cubes of one stream. It opens the keeper where there are cubes, or a file of them.
 
+    After each commit it writes the windows that are due.
+
     Invariant: a cube of a committed batch is kept in the generation that its plan has, unless its query was removed
     or changed meanwhile: the batch is dropped then. A cube that is parked in the keeper, and comes in a batch in which
     it did not fail, was registered anew and goes on: what it missed is a gap.
@@ -57,6 +63,9 @@ class CubeFolder:
         self._changing = threading.Lock()
         self._standing: _Standing | None = None
         self._tidied: _Standing | None = None
+        self._writer: WindowWriter | None = None
+        self._sender = WindowSender(stream.cluster)
+        self._outputs: Counter[str] = Counter()
 
     @property
     def keeper(self) -> Keeper:
@@ -94,6 +103,11 @@ class CubeFolder:
     def _path(self) -> Path:
         return cubes_path(self._stream.checkpoint_dir, self._stream.name)
 
+    @property
+    def outputs(self) -> Mapping[str, int]:
+        """Return the rows of windows that were written since the daemon started, by kind."""
+        return self._outputs.copy()
+
     def stand(self, registered: Mapping[str, int | None], planned: Mapping[str, FoldDestination], version: int) -> None:
         """Begin the cubes of planned queries, and delete those of queries that are not registered any more."""
         self._standing = _Standing(registered, planned, version)
@@ -119,15 +133,26 @@ class CubeFolder:
             self._tidied = standing
 
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:
-        """Commit a batch; return the cubes that are not counted from it on, with the reasons."""
+        """Commit a batch, and write the windows that are due; return the cubes that go no further, with the reasons.
+
+        KafkaError where windows cannot be written: the batch is run again, and counts nothing twice.
+        """
         with self._changing:
             return self._commit(batch)
 
     def _commit(self, batch: FoldBatch) -> Mapping[str, str]:
         keeper, standing = self.keeper, self._standing
+        if self._writer is None:
+            self._writer = WindowWriter(keeper, self._sender, self._outputs)
+        standing_cubes = [
+            cube_of(query)
+            for name, query in batch.queries.items()
+            if name not in batch.failed and (standing is None or standing.has(name, query.since))
+        ]
+        # A batch may change what they are of.
+        refused = dict(self._writer.begin(standing_cubes))
         partials: dict[CubeId, Partial] = {}
         newest: dict[str, Mapping[int, int]] = {}
-        refused: dict[str, str] = {}
         for name, query in batch.queries.items():
             if standing is not None and not standing.has(name, query.since):
                 LOG.warning("a batch of cube %s is dropped: the query was removed", name)
@@ -147,20 +172,33 @@ class CubeFolder:
             partials[cube] = _partial(layout, batch, name)
         interval = BatchInterval(batch.topic_id, batch.first, batch.end)
         done = keeper.commit(interval, partials, newest, batch.waiting)
+        if done.commit is not None:
+            refused.update(self._writer.write([cube for cube in standing_cubes if cube in partials]))
         return {**refused, **{cube.query: reason for cube, reason in done.parked.items() if cube in partials}}
 
     def _define(self, query: FoldDestination, version: int) -> str | None:
         """Have the cube of a query kept; return why it cannot be, None where it can. Raises CubeStoreError."""
         try:
-            self.keeper.define(cube_of(query), self._layout(query).definition, query.since, version)
+            layout, own = self._layout(query), self._current(query)
+            output = Output.parse(own.definition.get("output", {}), layout.definition)
+            names = {"since": query.since, "version": version}
+            self.keeper.define(cube_of(query), layout.definition, output, own.topic, **names)
         except BrokerError:
             raise
         except AscError as error:
             return f"its definition is refused: {error}"
         return None
 
+    def _current(self, query: FoldDestination) -> FoldDestination:
+        """Return the destination that the running plan has of the same cube, if any: its windows may have changed."""
+        planned = None if self._standing is None else self._standing.planned.get(query.id)
+        is_same = planned is not None and (cube_of(planned), planned.since) == (cube_of(query), query.since)
+        return planned if planned is not None and is_same else query
+
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, and the connection of windows."""
+        self._sender.close()
+        self._writer = None
         with self._lock:
             if self._keeper is not None:
                 self._keeper.close()

@@ -12,14 +12,19 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from asc.operators.cube.cells import Cells
 from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.output import Output
+from asc.operators.cube.revisions import Unit
 from asc.schema import Schema
 from broker.cancellation import Cancellation
 from broker.errors import CubeStoreError, DamagedPieceError, QueryError
-from broker.operators.cube.batch_time import Clock
+from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId, CubeState
 from broker.operators.cube.merging import CubeLimits, PaneMerger
+from broker.operators.cube.panes import StoredPiece
 from broker.operators.cube.partial import Committed, Newest, Partial, of_bounded_panes
 from broker.operators.cube.question_turns import QuestionTurns
 from broker.operators.cube.reading import PieceReader
@@ -27,6 +32,7 @@ from broker.operators.cube.saving import SavedCubes
 from broker.operators.cube.snapshot import Snapshot
 from broker.operators.cube.stepping import BatchSteps, Outcome, Step
 from broker.operators.cube.store import Store
+from broker.operators.cube.window_state import WindowState
 
 LOG = logging.getLogger("asc.cubes")
 
@@ -56,6 +62,7 @@ class Keeper:
         self._lock = threading.RLock()
         numbers = saved.numbers()
         self._pieces, self._gaps = count(numbers["pieces"] + 1), count(numbers["gaps"] + 1)
+        self._former = count(saved.windows.last_number() + 1)
         self._snapshot = self._loaded()
         self._clocks: Mapping[str, Clock] = saved.clocks()
         self._is_unsure = False
@@ -91,7 +98,7 @@ class Keeper:
                     return self._snapshot.query(cube, body, reserve)
                 except DamagedPieceError as error:
                     reserve(0)
-                    self._park_damaged(cube, error.number)
+                    self.park_damaged(cube, error.number)
 
     def commit(
         self,
@@ -119,13 +126,14 @@ class Keeper:
             dropped = frozenset(partials.keys() - before.cubes.keys())
             if steps.is_repeat:
                 return _committed(None, steps.all(), dropped)
-            number, found = before.commit + 1, steps.all()
+            number, found = before.commit + 1, [self._late(before, step) for step in steps.all()]
             # Before they are deleted: a reader that does not find them in the file looks here.
             before.succeed({each: cells for step in found for each, cells in step.merged.gone.items()})
             with self._writing(number, number, steps.marks):
                 for step in found:
                     self._saved.save(step.before, step.after, step.merged.added, step.merged.gone)
                     self._saved.mark_damaged(step.damaged)
+                    self._save_raised(step)
                 self._saved.save_clocks(self._clocks, steps.clocks)
             self._clocks = {**self._clocks, **steps.clocks}
             self._swap(number, number, steps.marks, {step.after.id: step.after for step in found})
@@ -133,17 +141,30 @@ class Keeper:
                 self._keep(step)
             return _committed(number, found, dropped)
 
-    def define(self, cube: CubeId, definition: CubeDefinition, since: int = -1, version: int = 0) -> bool:
+    def define(
+        self,
+        cube: CubeId,
+        definition: CubeDefinition,
+        output: Output | None = None,
+        topic: str = "",
+        *,
+        since: int = -1,
+        version: int = 0,
+    ) -> bool:
         """Have a cube of a plan kept, and return whether it begins empty: one that is kept already goes on.
 
-        ``since``: of the query; with another one it was removed between. ``version``: of the plan; one of before
-        changes nothing. Other generations of its query are deleted. Raises CubeError where the definition does not fit
-        the records.
+        ``output``: the windows that it writes to a topic; others than before begin anew. ``since``: of the query; with
+        another one it was removed between. ``version``: of the plan; one of before changes nothing. Other generations
+        of its query are deleted. Raises CubeError where the definition does not fit the records.
         """
         with self._lock:
             before = self._sure()
             known = [own for own in before.cubes.values() if own.id.query == cube.query and own.since == since]
-            if any(own.id == cube or own.version > version for own in known):
+            if any(own.id == cube for own in known):
+                self._define_windows(before, cube, output, topic)
+                return False
+            if any(own.version > version for own in known):
+                return False
                 return False
             layout = self._saved.layout(definition)
             kept = {each: own for each, own in before.cubes.items() if each.query != cube.query}
@@ -151,6 +172,9 @@ class Keeper:
                 for each in before.cubes.keys() - kept.keys():
                     self._store.remove(before.cubes[each].number)
                 kept[cube] = self._saved.add(cube, definition, layout, since, version)
+                if output is not None:
+                    windows = WindowState.beginning(topic, output, None, is_new=True)
+                    kept[cube] = self._saved_windows(kept[cube], windows)
             self._swap(before.commit + 1, before.batch, before.marks, kept)
             return True
 
@@ -184,17 +208,25 @@ class Keeper:
                 self._saved.save(state, after, (), gone)
             self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
 
-    def dump(self, path: Path) -> None:
-        """Write a copy of the file, which another daemon may start with; CubeStoreError where the path is taken."""
-        self._store.dump(path)
+    def revision(self, cube: CubeId, window: int, place: int) -> int:
+        """Return the last revision of a window of a cube and an output cuboid; 0 where it was written once."""
+        return self._saved.windows.revision(self._snapshot.cube(cube).number, window, place)
 
-    def close(self) -> None:
-        """Close the file. Snapshots are of no use afterwards."""
+    def note(self, cube: CubeId, windows: WindowState, raised: Mapping[Unit, int]) -> None:
+        """Note what is acknowledged of the windows of a cube. ``raised``: revisions that are used up.
+
+        Whoever is killed before it writes the same windows again. CubeStoreError where it cannot be written.
+        """
         with self._lock:
-            self._store.close()
+            before = self._sure()
+            state = before.cube(cube)
+            with self._writing(before.commit, before.batch):
+                after = self._saved_windows(state, windows)
+                self._saved.windows.save_revisions(state.number, raised)
+            self._swap(before.commit, before.batch, before.marks, {**before.cubes, cube: after})
 
-    def _park_damaged(self, cube: CubeId, number: int) -> None:
-        """Park a cube for a damaged piece that a question has found."""
+    def park_damaged(self, cube: CubeId, number: int) -> None:
+        """Park a cube for a damaged piece that a question, or a window, has found."""
         with self._lock:
             before = self._sure()
             state = before.cubes.get(cube)
@@ -206,6 +238,60 @@ class Keeper:
                 self._saved.mark_damaged([number])
             self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
             LOG.error("cube %s is parked: %s", cube.query, after.parked)
+
+    def dump(self, path: Path) -> None:
+        """Write a copy of the file, which another daemon may start with; CubeStoreError where the path is taken."""
+        self._store.dump(path)
+
+    def close(self) -> None:
+        """Close the file. Snapshots are of no use afterwards."""
+        with self._lock:
+            self._store.close()
+
+    def _define_windows(self, before: Snapshot, cube: CubeId, output: Output | None, topic: str) -> None:
+        """Have a kept cube write other windows, to another topic, or none; harmless where it does so already."""
+        state = before.cubes[cube]
+        own = state.windows
+        if own is None if output is None else own is not None and own.is_of(topic, output):
+            return
+        windows = None
+        if output is not None:
+            open_from = first_open(before.marks.get(state.time), self._lateness_us, state.grain_us)
+            is_new = next(state.panes.pieces(), None) is None
+            windows = WindowState.beginning(topic, output, open_from, is_new=is_new)
+        with self._writing(before.commit, before.batch):
+            after = self._saved_windows(state, windows)
+        self._swap(before.commit, before.batch, before.marks, {**before.cubes, cube: after})
+
+    def _saved_windows(self, state: CubeState, windows: WindowState | None) -> CubeState:
+        self._saved.windows.save(state.number, state.windows, windows, state.definition)
+        return replace(state, windows=windows)
+
+    def _late(self, before: Snapshot, step: Step) -> Step:
+        """Return a step with the panes that it changes kept as they were, where written windows have them."""
+        state, windows = step.before, step.before.windows
+        if windows is None or state.layout is None or step.outcome != "folded":
+            return step
+
+        def read(layout: Layout, piece: StoredPiece) -> Cells:
+            try:
+                return before.cells(layout, piece)
+            except DamagedPieceError:
+                # All groups of the pane are then taken to have changed.
+                return Cells.none(layout)
+
+        panes = {new.stored.pane for new in step.merged.added}
+        windows = windows.changed(state.layout, state.panes, panes, read, self._former)
+        return step if windows is state.windows else replace(step, after=replace(step.after, windows=windows))
+
+    def _save_raised(self, step: Step) -> None:
+        """Write the revision of rows that a part of a window has, and that begin anew: they have another one then."""
+        before, after = step.before.windows, step.after.windows
+        if before is None or after is None or not before.position.skipped or after.position.skipped:
+            return
+        number, place = before.revising, before.position.place
+        raised = {(number, place): self._saved.windows.revision(step.before.number, number, place) + 1}
+        self._saved.windows.save_revisions(step.before.number, raised)
 
     def _sure(self) -> Snapshot:
         """Return the current snapshot, read anew after a transaction that failed: it may be written all the same."""

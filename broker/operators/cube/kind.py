@@ -68,9 +68,11 @@ class CubeKind:
         )
         own: dict[str, Any] = {
             "generation": definition.cube.generation(query.stream, query.where),
-            "cube": definition.plain(),
+            "cube": definition.cube.plain(),
             "schema": expressions.columns_ddl,
         }
+        if definition.output is not None:
+            own["output"] = definition.output.plain(definition.cube)
         return FoldDestination(OP, query.id, query.topic, time.sql, columns, own)
 
     def fold(self) -> Fold:

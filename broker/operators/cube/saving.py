@@ -20,6 +20,7 @@ from broker.operators.cube.cube_state import CubeId, CubeState, Gap
 from broker.operators.cube.merging import NewPiece
 from broker.operators.cube.panes import Panes, StoredPiece
 from broker.operators.cube.store import Rows, Store
+from broker.operators.cube.window_saving import SavedWindows
 
 _TYPES = "its records have other types than its pieces: remove the query, and register it again"
 _CUBE = "number, query, generation, definition, types, since, version, watermark_us, batch, parked, stopped"
@@ -34,6 +35,7 @@ class SavedCubes:
         self._schema = schema
         self._time_zone = time_zone
         self._lateness_us = lateness_us
+        self.windows = SavedWindows(store)
 
     def layout(self, definition: CubeDefinition) -> Layout:
         """Return the layout of a cube over the records of the stream; CubeError where it does not fit them."""
@@ -53,6 +55,9 @@ class SavedCubes:
     def cubes(self) -> dict[CubeId, CubeState]:
         """Return all cubes. Cost: a row a piece, without the bytes."""
         marks = self.marks()
+        rows = self._store.execute(f"SELECT {_CUBE} FROM cubes")
+        definitions = {row[0]: self._definition(row[3]) for row in rows}
+        windows = self.windows.states(definitions)
         pieces = _grouped(
             self._store.execute(
                 "SELECT cube, number, pane, cells, length(data), crc, is_damaged FROM pieces ORDER BY number"
@@ -66,9 +71,9 @@ class SavedCubes:
         )
         counters = _grouped(self._store.execute("SELECT cube, name, value FROM counters"))
         found = {}
-        for row in self._store.execute(f"SELECT {_CUBE} FROM cubes"):
-            number, query, generation, definition, types, since, version, *rest = row
-            own = self._definition(definition)
+        for row in rows:
+            number, query, generation, _, types, since, version, *rest = row
+            own = definitions[number]
             assert own.time is not None
             assert own.grain_us is not None
             stored = (_piece(each) for each in pieces.get(number, ()))
@@ -85,6 +90,7 @@ class SavedCubes:
                 since,
                 version,
                 *rest,
+                windows=windows.get(number),
             )
             found[state.id] = self._with_layout(state, types)
         return found
@@ -122,6 +128,7 @@ class SavedCubes:
             "INSERT OR REPLACE INTO counters (cube, name, value) VALUES (?, ?, ?)",
             ((number, name, own) for name, own in after.counters.items() if own != before.counters.get(name)),
         )
+        self.windows.save(number, before.windows, after.windows, after.definition)
         row = (after.watermark_us, after.batch, after.parked, after.stopped)
         if row != (before.watermark_us, before.batch, before.parked, before.stopped):
             columns = "watermark_us = ?, batch = ?, parked = ?, stopped = ?"

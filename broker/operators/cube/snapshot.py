@@ -86,7 +86,8 @@ class Snapshot:
         open_from = first_open(self.marks.get(state.time), self.lateness_us, state.grain_us)
         asked = Asked.parse(body, state, self.commit, open_from)
         question = asked.question
-        parts = list(self._parts(state, state.layout, asked, reserve))
+        interval = question.first, question.end
+        parts = list(self.parts(state, state.layout, *interval, has_open=asked.is_live, reserve=reserve))
         found = answer(state.layout, parts or [Cells.none(state.layout)], question, reserve)
         first_us, end_us = (None if pane is None else pane * state.grain_us for pane in (question.first, question.end))
         gaps = [gap.plain() for gap in state.told_gaps(self.batch, self.ends) if gap.overlaps(first_us, end_us)]
@@ -137,14 +138,22 @@ class Snapshot:
         """Take the snapshot of the next commit, before there is another one."""
         self._next = following
 
-    def _parts(self, state: CubeState, layout: Layout, asked: Asked, reserve: Callable[[int], None]) -> Iterator[Cells]:
-        """Yield the cells of the interval: of each run of closed panes, and of each piece of open ones, in order."""
-        first, end = asked.question.first, asked.question.end
+    def parts(
+        self,
+        state: CubeState,
+        layout: Layout,
+        first: int | None,
+        end: int | None,
+        *,
+        has_open: bool,
+        reserve: Callable[[int], None] = lambda size_bytes: None,
+    ) -> Iterator[Cells]:
+        """Yield the cells of runs of closed panes that meet an interval, and of the pieces of open ones, in order."""
         for run in state.panes.runs:
             if _meets(run[0][0].pane, run[-1][0].pane, first, end):
                 reserve(sum(piece.size_bytes for pieces in run for piece in pieces))
                 yield self._reader.run(layout, run, self._read)
-        for pane in sorted(state.panes.open) if asked.is_live else ():
+        for pane in sorted(state.panes.open) if has_open else ():
             if _meets(pane, pane, first, end):
                 for piece in sound(state.panes.open[pane]):
                     reserve(piece.size_bytes)

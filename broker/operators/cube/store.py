@@ -11,7 +11,11 @@ Tables, each row of which but those of ``stream``, ``marks`` and ``newest`` belo
 - ``pieces``: Arrow bytes by pane, with their CRC32;
 - ``coverage``: disjoint intervals of offsets by topic id and partition, folded ones and missed ones;
 - ``gaps``: intervals of event time with records missing, and why;
-- ``counters``: records by what became of them.
+- ``counters``: records by what became of them;
+- ``windows``: the topic and output of a cube, the last window that is written, and how far the first one that late
+  records have changed is revised;
+- ``former_panes``: Arrow bytes of panes that late records have changed, as some written windows have them;
+- ``revisions``: the last revision of each window and output cuboid that has one.
 
 Invariant: what one transaction writes is there whole or not at all, after a ``kill -9``, a power failure and a full
 disk too. No number of a piece is given twice while the file is open, so a number names one content.
@@ -66,9 +70,18 @@ CREATE TABLE gaps (
     newest_us INTEGER);
 CREATE TABLE counters (
     cube INTEGER NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (cube, name)) WITHOUT ROWID;
+CREATE TABLE windows (
+    cube INTEGER PRIMARY KEY, topic TEXT NOT NULL, output TEXT NOT NULL, begun INTEGER, written INTEGER,
+    place INTEGER NOT NULL, skipped INTEGER NOT NULL);
+CREATE TABLE former_panes (
+    number INTEGER PRIMARY KEY, cube INTEGER NOT NULL, pane INTEGER NOT NULL, first INTEGER NOT NULL,
+    "end" INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE revisions (
+    cube INTEGER NOT NULL, window INTEGER NOT NULL, place INTEGER NOT NULL, revision INTEGER NOT NULL,
+    PRIMARY KEY (cube, window, place)) WITHOUT ROWID;
 """
 
-_OF_CUBES = ("pieces", "coverage", "gaps", "counters")
+_OF_CUBES = ("pieces", "coverage", "gaps", "counters", "windows", "former_panes", "revisions")
 Rows = list[tuple[Any, ...]]
 
 
@@ -199,9 +212,8 @@ class Store:
             remedy = f"is of form {form}, and this version reads {FORM}: start the newer version that wrote it"
             raise CubeStoreError("cubes", str(self.path), remedy)
         tables = {name for (name,) in self.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-        if (form, application) != (FORM, _APPLICATION) or not tables.issuperset(
-            ("stream", "marks", "newest", "cubes", *_OF_CUBES)
-        ):
+        needed = ("stream", "marks", "newest", "cubes", *_OF_CUBES)
+        if (form, application) != (FORM, _APPLICATION) or not tables.issuperset(needed):
             raise CubeStoreError("cubes", str(self.path), "is no file of cubes: move it away, or copy a dump there")
 
 

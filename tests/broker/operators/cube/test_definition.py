@@ -17,14 +17,22 @@ PLAIN = {
     "time": "time_hour",
     "grain_s": 3600,
 }
+NONE = {"output": [], "window_s": None, "slide_s": None, "emit": "all"}
+WINDOWS = {"output": [["origin", "dest"], []], "window_s": 86_400, "slide_s": 3_600, "emit": "changes"}
 
 
 def test_it_is_read_back_as_it_was_written() -> None:
     found = StandingCube.parse(PLAIN)
-    assert found.plain() == PLAIN
+    assert found.plain() == {**PLAIN, **NONE}
     assert StandingCube.parse(found.plain()) == found
     assert hash(StandingCube.parse(found.plain())) == hash(found)
     assert found.summary() == "flights, total, worst by origin > dest, carrier, every 3600 s"
+    windows = StandingCube.parse({**PLAIN, **WINDOWS})
+    assert windows.plain() == {**PLAIN, **WINDOWS}
+    assert StandingCube.parse(windows.plain()) == windows
+    assert windows.summary().endswith("every 3600 s, writes changes of windows of 86400 s every 3600 s")
+    # What is written changes no piece.
+    assert windows.cube.generation("s", "true") == found.cube.generation("s", "true")
     least = StandingCube.parse({"name": "cube", "measures": ["count(*)"], "grain_s": 60})
     assert (least.plain()["time"], least.plain()["dimensions"]) == ("_timestamp", [])
 
@@ -42,7 +50,22 @@ def test_its_expressions_are_the_time_and_each_value_once() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"window_s": 60}, "field operator 'window_s': is not offered yet: leave it out"),
+        ({"late": "apart"}, "field operator 'late': is not offered yet: leave it out"),
+        ({"window_s": 3600}, "operator.window_s '3600': is of windows, and no output is named"),
+        ({"emit": "changes"}, "operator.emit 'changes': is of windows, and no output is named"),
+        ({**WINDOWS, "output": [["tailnum"]]}, "operator.output 'tailnum': is no dimension: name some of origin"),
+        ({**WINDOWS, "output": [["dest"], ["origin", "dest"]]}, "operator.output '['origin', 'dest']': is there twice"),
+        ({**WINDOWS, "window_s": None}, "operator.window_s: is missing: an output needs window_s and slide_s"),
+        ({**WINDOWS, "slide_s": None}, "operator.slide_s: is missing"),
+        ({**WINDOWS, "window_s": 5400}, "operator.window_s '5400': is off the grain of 3600 s: give a multiple"),
+        ({**WINDOWS, "slide_s": 60}, "operator.slide_s '60': is off the grain of 3600 s"),
+        ({**WINDOWS, "slide_s": 90_000}, "operator.slide_s '90000': is longer than the window of 86400 s"),
+        ({**WINDOWS, "emit": "some"}, "operator.emit 'some': is not known: give all or changes"),
+        ({**WINDOWS, "output": "dest"}, "operator.output 'dest': give a list of cuboids"),
+        ({**WINDOWS, "output": ["dest"]}, "operator.output '['dest']': give a list of cuboids"),
+        ({**WINDOWS, "output": [[]] * 65}, "operator.output '65': a cube has at most 64 output cuboids"),
+        ({**WINDOWS, "window_s": 3600 * 100_001}, "operator.window_s '360003600': is over 100,000 panes"),
+        ({**WINDOWS, "window_s": 3600 * 1_441}, "operator.slide_s '3600': has a record in over 1,440 windows"),
         ({"from": "earliest"}, "field operator 'from': is not offered yet: leave it out"),
         ({"keep": ["1h:30d"]}, "field operator 'keep': is not offered yet: leave it out"),
         ({"dimension": []}, "field operator 'dimension': is not known: known are name, dimensions"),

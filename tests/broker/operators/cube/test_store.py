@@ -56,6 +56,7 @@ def test_the_file_is_synced_and_has_a_form(tmp_path: Path) -> None:
         (["PRAGMA user_version = -1"], "is no file of cubes"),
         (["PRAGMA application_id = 7"], "is no file of cubes"),
         (["DROP TABLE pieces"], "is no file of cubes"),
+        (["DROP TABLE windows"], "is no file of cubes"),
     ],
 )
 def test_a_file_of_another_form_is_refused_in_one_line(tmp_path: Path, statements: list[str], told: str) -> None:

@@ -1,0 +1,142 @@
+"""The writer of windows: what is due of the windows of cubes, sent, and noted when it is acknowledged."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from asc.operators.cube.cells import Cells
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.piece import Piece
+from asc.operators.cube.revisions import FormerPane, Revisions, Unit
+from asc.operators.cube.window_rows import WindowWriting
+from asc.operators.cube.windows import Windows
+from broker.errors import DamagedPieceError, TooLargeWindowError
+from broker.operators.cube.batch_time import first_open
+from broker.operators.cube.cube_state import CubeId, CubeState
+from broker.operators.cube.keeper import Keeper
+from broker.operators.cube.snapshot import Snapshot
+from broker.operators.cube.window_sender import WindowSender
+from broker.operators.cube.window_state import WindowState
+
+LOG = logging.getLogger("asc.cubes")
+
+_NOTED_ROWS = 20_000
+"""The rows after which windows are noted, so that a catch-up that is stopped does not begin anew."""
+_NONE: Mapping[Unit, int] = MappingProxyType({})
+
+
+class WindowWriter:
+    """The windows of the cubes of one stream, written after each commit.
+
+    Rows are sent, then acknowledged, then noted: whoever is killed between sends them again, from the same commit and
+    so byte for byte. Invariant: what was sent and not noted is sent again before another batch is committed.
+    """
+
+    def __init__(self, keeper: Keeper, sender: WindowSender, outputs: Counter[str]) -> None:
+        """``outputs``: counts the rows that were noted, by their kind."""
+        self._keeper = keeper
+        self._sender = sender
+        self._outputs = outputs
+        self._is_unsure = True
+
+    def begin(self, cubes: Iterable[CubeId]) -> Mapping[str, str]:
+        """Send again what may have been sent before the last stop or failure; see :meth:`write`."""
+        return self.write(cubes) if self._is_unsure else {}
+
+    def write(self, cubes: Iterable[CubeId]) -> Mapping[str, str]:
+        """Send what is due of some cubes; return those that cannot be written, with the reasons. Raises KafkaError."""
+        self._is_unsure = True
+        refused: dict[str, str] = {}
+        for cube in cubes:
+            try:
+                self._write(cube)
+            except DamagedPieceError as error:
+                self._keeper.park_damaged(cube, error.number)
+                refused[cube.query] = self._keeper.snapshot.cube(cube).parked or str(error)
+            except TooLargeWindowError as error:
+                LOG.error("cube %s is parked: %s", cube.query, error)
+                refused[cube.query] = str(error)
+        self._is_unsure = False
+        return refused
+
+    def _write(self, cube: CubeId) -> None:
+        snapshot = self._keeper.snapshot
+        state = snapshot.cubes.get(cube)
+        if state is None or state.windows is None or state.layout is None or state.parked is not None:
+            return
+        open_from = first_open(snapshot.marks.get(state.time), snapshot.lateness_us, state.grain_us)
+        due_to = state.windows.due_to(open_from)
+        if due_to is None and not state.windows.former:
+            return
+        writing = WindowWriting(cube.query, cube.generation, state.layout, state.windows.output)
+        cells = _StateCells(snapshot, state, state.layout)
+        windows = Windows(writing, cells.read, cells.is_whole)
+        own = state.windows
+        if own.former:
+            revisions = Revisions(
+                *(windows, writing, cells.read),
+                former=[
+                    FormerPane(e.pane, e.first, e.end, _cells_of(state.layout, e.pane, e.data)) for e in own.former
+                ],
+                written=own.written or 0,
+                position=own.position,
+                revision=lambda number, place: self._keeper.revision(cube, number, place),
+            )
+            own = self._revise(cube, own, revisions)
+        if due_to is not None:
+            self._finish(cube, own, windows, cells.panes(), due_to)
+
+    def _revise(self, cube: CubeId, own: WindowState, revisions: Revisions) -> WindowState:
+        revised = revisions.rows()
+        sent = self._sender.send(own.topic, cube.query, revised.rows)
+        return self._noted(cube, own.revised(revised.next, revised.position), sent, revised.raised)
+
+    def _finish(self, cube: CubeId, own: WindowState, windows: Windows, panes: Sequence[int], due_to: int) -> None:
+        """Write the windows up to one. They are noted together, while they have few rows."""
+        sent: Counter[str] = Counter()
+        for number in own.output.sliding.due(panes, own.written, due_to):
+            sent += self._sender.send(own.topic, cube.query, windows.rows(number, own.begun))
+            if sent.total() >= _NOTED_ROWS:
+                own = self._noted(cube, replace(own, written=number), sent)
+                sent = Counter()
+        self._noted(cube, replace(own, written=due_to), sent)
+
+    def _noted(
+        self, cube: CubeId, after: WindowState, sent: Counter[str], raised: Mapping[Unit, int] = _NONE
+    ) -> WindowState:
+        """Note windows when their rows are acknowledged."""
+        if sent:
+            self._sender.flush(after.topic)
+        self._keeper.note(cube, after, raised)
+        self._outputs.update(sent)
+        return after
+
+
+class _StateCells:
+    """The cells of a cube after a commit, and its gaps."""
+
+    def __init__(self, snapshot: Snapshot, state: CubeState, layout: Layout) -> None:
+        self._snapshot = snapshot
+        self._state = state
+        self._layout = layout
+        self._gaps = list(state.told_gaps(snapshot.batch, snapshot.ends))
+
+    def read(self, first: int, end: int) -> list[Cells]:
+        # After a start with a longer lateness some panes of a written window are open again.
+        parts = self._snapshot.parts(self._state, self._layout, first, end, has_open=True)
+        return [own.between(first, end) for own in parts]
+
+    def is_whole(self, first: int, end: int) -> bool:
+        first_us, end_us = first * self._state.grain_us, end * self._state.grain_us
+        return not any(gap.overlaps(first_us, end_us) for gap in self._gaps)
+
+    def panes(self) -> list[int]:
+        return [pieces[0].pane for run in self._state.panes.runs for pieces in run]
+
+
+def _cells_of(layout: Layout, pane: int, data: bytes) -> Cells:
+    return Cells.of_piece(layout, Piece.of_bytes(pane, data)) if data else Cells.none(layout)
