@@ -25,11 +25,13 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
     """
     from asc.operators.cube.definition import CubeDefinition
     from asc.operators.cube.layout import Layout
+    from asc.operators.cube.output import NO_OUTPUT, OUTPUT_FIELDS, Output
     from asc.predicate import normalise
     from asc.predicate.describe import plain_form
     from broker.formats.record_attributes import attributes_of
 
-    definition = CubeDefinition.parse(operator)
+    definition = CubeDefinition.parse({name: own for name, own in operator.items() if name not in OUTPUT_FIELDS})
+    output = Output.parse(operator, definition)
     # The record's own attributes are there in every stream.
     attributes = attributes_of(read_schema(schema_file))
     found = plain_form(normalise(where, attributes, time_zone=time_zone))
@@ -38,9 +40,10 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
     by = [[dimensions.names[place] for place in dimensions.columns(cuboid)] for cuboid in dimensions.cuboids()]
     return {
         "text": found["text"],
-        "summary": definition.summary(),
+        "summary": definition.summary() if output is None else f"{definition.summary()}, {output.summary()}",
         "expressions": [{"sql": operand.sql, "type": _type(operand)} for operand in layout.operands],
         "cuboids": by,
+        **(NO_OUTPUT if output is None else output.plain(definition)),
         "measures": [{"name": measure.name, "type": _name(measure.type)} for measure in layout.measures],
         "warnings": [*found["warnings"], *layout.warnings],
     }
@@ -64,6 +67,9 @@ def show_check(found: Json, *, as_json: bool) -> None:
         click.echo(visible(f"  {', '.join(names) or '()'}"))
     if len(cuboids) > _CUBOIDS_SHOWN:
         click.echo(f"  and {len(cuboids) - _CUBOIDS_SHOWN:,} more")
+    if found["output"]:
+        cuboids = "; ".join(", ".join(names) or "()" for names in found["output"])
+        click.echo(visible(f"it writes windows of {found['window_s']:,} s every {found['slide_s']:,} s, by {cuboids}"))
     for warning in found["warnings"]:
         click.echo(visible(f"warning: {warning}"))
 

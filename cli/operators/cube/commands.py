@@ -15,7 +15,7 @@ from cli.arguments import (
 )
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
-from cli.operators.cube.options import definition_options
+from cli.operators.cube.options import definition_options, output_options
 from cli.operators.cube.query import query
 from cli.output import json_option
 from cli.registered import register, standing_options
@@ -45,10 +45,12 @@ def cube() -> None:
     epilog=examples(
         f"asc cube add late {_OPTIONS} --time time_hour --grain 1h",
         'asc cube add busy --dimensions carrier --measures "count(*)" --where "arr_delay > 60" --grain 15min',
+        f"asc cube add late {_OPTIONS} --time time_hour --grain 1h --output carrier --window 24h --slide 1h",
     ),
 )
 @click.argument("query_id", metavar="ID")
 @definition_options
+@output_options
 @stream_option("The stream of the query; needed where the daemon has several.")
 @standing_options
 @server_options
@@ -68,6 +70,9 @@ def add(
 
     The daemon folds each record that --where accepts into the cube, once. It is a query: 'asc query' lists, shows,
     pauses, resumes and removes it. Another --where, time, grain, dimension or measure begins an empty one.
+
+    With --output, --window and --slide it writes the groups of each window to its topic, when no record of the window
+    is awaited any more.
     """
     body = {"id": query_id, "where": where, "operator": operator}
     register(client, body, stream=stream, fields=fields, replaces=replaces, as_json=as_json)
@@ -83,6 +88,7 @@ def add(
 )
 @click.argument("query_id", metavar="ID")
 @definition_options
+@output_options
 @click.option(
     "--schema",
     "schema_file",

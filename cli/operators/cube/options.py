@@ -71,6 +71,44 @@ def definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options(with_operator, options)
 
 
+def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the windows that a cube writes, which become a part of the command's ``operator``."""
+
+    @wraps(command)
+    def with_output(
+        *,
+        operator: Json,
+        output: tuple[str, ...],
+        window: float | None,
+        slide: float | None,
+        emit: str | None,
+        **others: Any,
+    ) -> Any:
+        # By an empty name the cuboid of all records.
+        cuboids = [divided(names, ",") for names in output]
+        windows: Json = {"output": cuboids or None, "window_s": window, "slide_s": slide, "emit": emit}
+        given = {name: value for name, value in windows.items() if value is not None}
+        return command(operator={**operator, **given}, **others)
+
+    options = (
+        click.option(
+            "--output",
+            metavar="NAMES",
+            multiple=True,
+            help="Write the groups of a cuboid to the query's topic, for each window: its dimensions, separated by "
+            "commas, or '' for all records together; repeatable.",
+        ),
+        click.option("--window", type=Duration(), metavar="TIME", help="The length of a window, in whole panes."),
+        click.option("--slide", type=Duration(), metavar="TIME", help="The time between the ends of windows."),
+        click.option(
+            "--emit",
+            type=click.Choice(["all", "changes"]),
+            help="Whether a window has all its groups, or those with other measures than before. By default all.",
+        ),
+    )
+    return with_options(with_output, options)
+
+
 def divided(text: str, separator: str) -> list[str]:
     """Return the parts of a text of Spark SQL between separators outside of brackets and quotes; none of a blank one.
 
