@@ -49,6 +49,36 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
     }
 
 
+def sampled_cube(where: str, operator: Json, sample: Path, schema_file: Path, time_zone: str) -> tuple[Json, list[str]]:
+    """Return what a cube would hold of the records of a file, and warnings. AscError where something is refused.
+
+    Spark is started where it has to compute something.
+    """
+    from cli.decoding import decoding_of
+    from cli.match_inputs import format_of
+    from cli.operators.cube.run import run_cube
+
+    format_name = format_of([sample])
+    decoding = decoding_of(
+        format_name, schema_file=schema_file, config_file=None, stream=None, options={}, time_zone=time_zone
+    )
+    rolled = run_cube([sample], format_name, decoding, operator=operator, where=where, question={})
+    found = {
+        "records": rolled.rows,
+        "undecodable": rolled.undecodable,
+        "counted": rolled.counted,
+        "panes": rolled.panes,
+        "cells": rolled.cells,
+        "bytes": rolled.size_bytes,
+        "records_a_cell": round(rolled.counted / rolled.cells, 2) if rolled.cells else None,
+    }
+    warnings = [] if rolled.too_many_cells is None else [rolled.too_many_cells]
+    if rolled.undecodable:
+        rows = counted(rolled.undecodable, "row")
+        warnings.append(f"{rows} of the sample cannot be decoded; the first: {rolled.first_undecodable}")
+    return found, warnings
+
+
 def show_check(found: Json, *, as_json: bool) -> None:
     """Print what a check found."""
     if as_json:
@@ -70,6 +100,11 @@ def show_check(found: Json, *, as_json: bool) -> None:
     if found["output"]:
         cuboids = "; ".join(", ".join(names) or "()" for names in found["output"])
         click.echo(visible(f"it writes windows of {found['window_s']:,} s every {found['slide_s']:,} s, by {cuboids}"))
+    sample = found.get("sample")
+    if sample is not None:
+        held = f"{counted(sample['cells'], 'cell')} in {counted(sample['panes'], 'pane')}, {sample['bytes']:,} bytes"
+        a_cell = "" if sample["records_a_cell"] is None else f", {sample['records_a_cell']:,} records a cell"
+        click.echo(f"of {counted(sample['records'], 'record')} it counts {sample['counted']:,}: {held}{a_cell}")
     for warning in found["warnings"]:
         click.echo(visible(f"warning: {warning}"))
 

@@ -81,7 +81,7 @@ def add(
 @cube.command(
     cls=Command,
     epilog=examples(
-        f"asc cube check late --schema flights.ddl {_OPTIONS} --time time_hour --grain 1h",
+        f"asc cube check late --schema flights.ddl {_OPTIONS} --time time_hour --grain 1h --sample flights.csv",
         'asc cube check late --schema flights.ddl --dimensions "year(time_hour), (arr_delay > 60)" '
         '--measures "count(*), avg(arr_delay)" --time time_hour --grain 15min --where "arr_delay > 0"',
     ),
@@ -97,19 +97,38 @@ def add(
     help="The stream's schema: Spark DDL, or the JSON of a Spark StructType.",
 )
 @click.option("--time-zone", help="The time zone that TIMESTAMP literals are read in, else UTC.")
+@click.option(
+    "--sample",
+    type=EXISTING_FILE,
+    help="Records, as CSV with a header, NDJSON or Parquet: what the cube would hold of them. Needs --time.",
+)
 @json_option
 def check(
-    *, query_id: str, where: str, operator: Json, schema_file: Path, time_zone: str | None, as_json: bool
+    *,
+    query_id: str,
+    where: str,
+    operator: Json,
+    schema_file: Path,
+    time_zone: str | None,
+    sample: Path | None,
+    as_json: bool,
 ) -> None:
     """Check a cube without a daemon: its cuboids, its expressions and warnings.
 
-    Needs no Kafka and no Java. The time is by default that of the record.
+    Needs no Kafka, and no Java but for expressions over a sample that Spark computes. The time is by default that of
+    the record. With --sample it says how many cells and bytes these records are, and warns below two records a cell.
     """
+    if sample is not None and "time" not in operator:
+        raise click.UsageError("give --time beside --sample: a file does not say when its records came")
     from broker.queries.query import check_id
-    from cli.operators.cube.check import checked_cube, show_check
+    from cli.operators.cube.check import checked_cube, sampled_cube, show_check
 
     check_id(query_id)
-    show_check(checked_cube(where, operator, schema_file, time_zone or "UTC"), as_json=as_json)
+    found = checked_cube(where, operator, schema_file, time_zone or "UTC")
+    if sample is not None:
+        held, warnings = sampled_cube(where, operator, sample, schema_file, time_zone or "UTC")
+        found = {**found, "sample": held, "warnings": [*found["warnings"], *warnings]}
+    show_check(found, as_json=as_json)
 
 
 @cube.command(

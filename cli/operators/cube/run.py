@@ -31,11 +31,12 @@ _FEWEST_CELLS = 100
 class Rolled:
     """A cube over files, the answer to a question, and the rows by what became of them.
 
-    ``size_bytes``: of its pieces, as they would be stored.
+    ``size_bytes``: of its pieces, as they would be stored. ``warnings``: what was found odd before a row was read.
     """
 
     answer: Mapping[str, Any]
     cells: int
+    panes: int
     size_bytes: int
     rows: int
     counted: int
@@ -43,6 +44,14 @@ class Rolled:
     engine: str
     undecodable: int = 0
     first_undecodable: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def too_many_cells(self) -> str | None:
+        """Return the warning of a cube that is hardly smaller than its records; None of any other."""
+        if self.cells <= max(_FEWEST_CELLS, self.counted / _RECORDS_A_CELL):
+            return None
+        return f"{self.cells:,} cells of {self.counted:,} records: group by less, or round"
 
 
 def question_of(
@@ -85,13 +94,12 @@ def run_cube(
     cube = Cube(definition, decoding.schema, time_zone=decoding.time_zone)
     predicate = normalise(where, decoding.schema, time_zone=decoding.time_zone)
     check_columns(inputs, format_name, decoding.schema, decoding.options)
-    for warning in (*predicate.warnings, *cube.layout.warnings):
-        click.echo(f"warning: {warning}", err=True)
+    warnings = (*predicate.warnings, *cube.layout.warnings)
     why = why_spark(cube.layout, predicate)
     if why is None:
         try:
             rows = _fold_plainly(cube, inputs, format_name, decoding, predicate)
-            return _rolled(cube, question, rows, "arrow")
+            return replace(_rolled(cube, question, rows, "arrow"), warnings=warnings)
         except DoubtError as doubt:
             why = str(doubt)
     if format_name != "parquet":
@@ -103,12 +111,18 @@ def run_cube(
     cube = Cube(definition, decoding.schema, time_zone=decoding.time_zone)
     found = fold_by_spark(cube, inputs, format_name, decoding, where)
     rolled = _rolled(cube, question, found.rows, "spark")
-    return replace(rolled, undecodable=found.undecodable, first_undecodable=found.first_undecodable)
+    return replace(
+        rolled,
+        undecodable=found.undecodable,
+        first_undecodable=found.first_undecodable,
+        warnings=warnings,
+    )
 
 
 def _rolled(cube: Cube, question: Json, rows: int, engine: str) -> Rolled:
-    size_bytes = sum(len(piece.to_bytes()) for piece in cube.pieces())
-    return Rolled(cube.query(question), cube.cells.count, size_bytes, rows, cube.counted, cube.excluded, engine)
+    sizes = [len(piece.to_bytes()) for piece in cube.pieces()]
+    held = (cube.cells.count, len(sizes), sum(sizes))
+    return Rolled(cube.query(question), *held, rows, cube.counted, cube.excluded, engine)
 
 
 def why_spark(layout: Layout, predicate: Predicate) -> str | None:
@@ -181,12 +195,14 @@ def show_rolled(rolled: Rolled, *, as_json: bool) -> None:
     """Print an answer as a table, or all that is known as JSON; CommandError where no row could be decoded."""
     from cli.failure import CommandError
 
+    for warning in rolled.warnings:
+        click.echo(f"warning: {warning}", err=True)
     nothing_decoded = 0 < rolled.rows == rolled.undecodable
     if rolled.undecodable and not nothing_decoded:
         rows = counted(rolled.undecodable, "row")
         click.echo(f"warning: {rows} cannot be decoded, excluded; the first: {rolled.first_undecodable}", err=True)
-    if rolled.cells > max(_FEWEST_CELLS, rolled.counted / _RECORDS_A_CELL):
-        click.echo(f"warning: {rolled.cells:,} cells of {rolled.counted:,} records: group by less, or round", err=True)
+    if rolled.too_many_cells is not None:
+        click.echo(f"warning: {rolled.too_many_cells}", err=True)
     if nothing_decoded:
         remedy = f"the first: {rolled.first_undecodable}; name the stream's options with --config or --option"
         raise CommandError("none could be decoded, rows", rolled.rows, remedy)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import Result
 
 from asc.errors import AscError
-from cli.operators.cube.check import checked_cube, show_check
+from cli.operators.cube.check import checked_cube, sampled_cube, show_check
+
+Run = Callable[..., Result]
 
 OPERATOR: dict[str, Any] = {
     "name": "cube",
@@ -64,3 +68,47 @@ def test_many_cuboids_are_counted_and_some_shown(schema: Path, capsys: pytest.Ca
 def test_what_is_refused_is_refused_as_at_registration(schema: Path, changed: dict[str, Any], said: str) -> None:
     with pytest.raises(AscError, match=said):
         checked_cube("true", {**OPERATOR, **changed}, schema, "UTC")
+
+
+PLAIN = {**OPERATOR, "dimensions": [["origin"]], "measures": ["count(*) AS flights", "sum(delay)"], "time": "ts"}
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    """300 records, two a minute, of which each third one is early."""
+    path = tmp_path / "flights.csv"
+    rows = (f"JFK,D{n},{n % 3},{n}.5,2013-07-10T{n // 120:02d}:{n // 2 % 60:02d}:00Z" for n in range(300))
+    path.write_text("origin,dest,delay,x,ts\n" + "\n".join(rows) + "\n", "utf-8")
+    return path
+
+
+def test_a_sample_says_how_many_cells_and_bytes_there_would_be(schema: Path, sample: Path) -> None:
+    found, warnings = sampled_cube("delay > 0", PLAIN, sample, schema, "UTC")
+    assert found.pop("bytes") > 1_000
+    assert found == {
+        **{"records": 300, "undecodable": 0, "counted": 200, "panes": 3, "cells": 3, "records_a_cell": 66.67},
+    }
+    assert warnings == []
+
+
+def test_fewer_than_two_records_a_cell_are_warned_of(schema: Path, sample: Path) -> None:
+    # A cell a record, and then one for every two.
+    single, double = ({**PLAIN, "dimensions": [[dimension]], "grain_s": 60} for dimension in ("dest", "origin"))
+    found, warnings = sampled_cube("true", single, sample, schema, "UTC")
+    assert (found["cells"], found["records_a_cell"]) == (300, 1.0)
+    assert warnings == ["300 cells of 300 records: group by less, or round"]
+    found, warnings = sampled_cube("true", double, sample, schema, "UTC")
+    assert (found["cells"], found["records_a_cell"], warnings) == (150, 2.0, [])
+
+
+def test_the_command_shows_what_a_sample_holds(run: Run, schema: Path, sample: Path) -> None:
+    options = ["--dimensions", "dest", "--measures", "count(*)", "--grain", "1min", "--schema", schema]
+    shown = run("cube", "check", "late", *options, "--time", "ts", "--sample", sample)
+    assert shown.exit_code == 0, shown.output
+    last, warning = shown.stdout.splitlines()[-2:]
+    assert last.startswith("of 300 records it counts 300: 300 cells in 150 panes, ")
+    assert last.endswith(" bytes, 1.0 records a cell")
+    assert warning == "warning: 300 cells of 300 records: group by less, or round"
+    refused = run("cube", "check", "late", *options, "--sample", sample)
+    assert refused.exit_code == 2
+    assert "give --time beside --sample" in refused.output
