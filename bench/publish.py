@@ -96,7 +96,7 @@ def _contenders(served: Served, rows: Path, values: Path) -> dict[str, Callable[
     return {
         "asc publish, CSV": partial(_command, [*line, "--stream", STREAM, str(rows)]),
         "asc publish, NDJSON": partial(_command, [*line, "--stream", STREAM, str(values)]),
-        "librdkafka, lines that are ready": partial(_process, _send_ready, served, values),
+        "librdkafka, lines that are ready": partial(_process, send_ready, served, values),
         "csv, json and kafka-python": partial(_process, _send_rows, served, rows),
     }
 
@@ -131,7 +131,7 @@ def _process(send: Callable[[str, str, Path], None], served: Served, file: Path)
         raise RuntimeError(f"the process that sends {file.name} has failed: see the lines above")
 
 
-def _send_ready(bootstrap_servers: str, topic: str, file: Path) -> None:
+def send_ready(bootstrap_servers: str, topic: str, file: Path) -> None:
     """As fast as librdkafka takes values that nobody has to make."""
     from confluent_kafka import Producer
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ class Served:
     """The daemon's configuration on a Kafka of its own; started as often as is asked for.
 
     ``source`` and ``destinations`` are topics of one partition, or ``partitions``; ``options`` are properties of Spark.
-    ``quick``: it is not warmed up, for nothing is measured.
+    ``quick``: it is not warmed up, for nothing is measured. ``ddl``: the schema of the records.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class Served:
         partitions: int = 1,
         options: Mapping[str, str] | None = None,
         quick: bool = False,
+        ddl: str = SUBSCRIBERS_DDL,
     ) -> None:
         self.source = f"{name}-in"
         self.destinations = [f"{name}-out-{number}" for number in range(TOPICS)]
@@ -86,7 +87,7 @@ class Served:
             [streams.{STREAM}]
             topic = "{self.source}"
             format = "json"
-            schema = "{Schema.from_ddl(SUBSCRIBERS_DDL).ddl()}"
+            schema = "{Schema.from_ddl(ddl).ddl()}"
             starting_offsets = "earliest"
             [spark.options]
             """
@@ -154,13 +155,17 @@ class Served:
 
     def stand(self, count: int) -> None:
         """Write so many queries into the registry, while no daemon runs that has it."""
-        cluster = KafkaCluster(self.bootstrap_servers, KafkaConfig())
-        registry = Registry(cluster, self._registry)
-        registry.open()
-        registry.write(
+        self.stand_all(
             RegisteredQuery(query_id, STREAM, where, self.destinations[int(topic)])
             for query_id, where, topic in subscribers(count)
         )
+
+    def stand_all(self, queries: Iterable[RegisteredQuery]) -> None:
+        """Write these queries there."""
+        cluster = KafkaCluster(self.bootstrap_servers, KafkaConfig())
+        registry = Registry(cluster, self._registry)
+        registry.open()
+        registry.write(queries)
         registry.close()
         cluster.close()
 
@@ -182,6 +187,17 @@ class Served:
         """Register or replace a query, which sends to the topic of that number."""
         body = {"where": where, "topic": self.destinations[number % len(self.destinations)]}
         self._client.put(f"/v1/queries/{query_id}", json=body).raise_for_status()
+
+    def put_cube(self, query_id: str, where: str, **operator: Any) -> None:
+        """Register a cube, or replace it."""
+        body = {"where": where, "operator": {"name": "cube", **operator}}
+        self._client.put(f"/v1/queries/{query_id}", json=body).raise_for_status()
+
+    def ask(self, query_id: str, **question: Any) -> dict[str, Any]:
+        """What a cube answers, of panes that are open too."""
+        answer = self._client.post(f"/v1/queries/{query_id}/cube/query", json={"live": True, **question})
+        found: dict[str, Any] = answer.raise_for_status().json()
+        return found
 
     def remove(self, query_id: str) -> None:
         """Remove a query."""

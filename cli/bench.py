@@ -306,6 +306,32 @@ def near() -> None:
     """Pairs of 1,000 to 100,000 objects within five nautical miles: what a tick takes, beside shapely's tree."""
 
 
+_ROWS = click.option(
+    "--row",
+    "rows",
+    type=click.Choice(["fold", "answers", "pair", "stream", "commit", "register", "http"]),
+    multiple=True,
+    help="One row of the table, not all; repeatable.",
+)
+
+
+@benchmark(
+    "bench.cube",
+    "asc bench cube",
+    "asc bench cube --row fold --row answers",
+    "asc bench cube --row http --quick --output /tmp/results",
+    options=(_ROWS, _QUICK),
+)
+def cube() -> None:
+    """Standing cubes beside DuckDB, Polars and Spark, each on one thread.
+
+    fold: twenty cubes over a million records. answers: five cuboids over sixty panes. pair: a cube beside a topic
+    whose records are inserted into DuckDB. stream: a backlog with and without cubes. commit: a batch into the file.
+    register: three cubes more on a running stream. http: questions while records flow. The answers of all are compared
+    before a figure is printed. Needs the packages duckdb and polars. Takes about an hour.
+    """
+
+
 @benchmark("bench.latency", "asc bench latency", "asc bench latency --quick --output /tmp/results")
 def latency() -> None:
     """How long a record takes through a daemon, from the producer's clock to the consumer's, from the start on.

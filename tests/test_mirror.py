@@ -22,6 +22,10 @@ WITHOUT_TESTS = {
         ],
         "is held against the API by tests/broker/client/test_contract.py",
     ),
+    **dict.fromkeys(
+        [f"bench/cube_{name}.py" for name in ("fold", "http", "keeper", "pair", "register", "source", "stream")],
+        "is run by tests/bench/test_cube.py",
+    ),
     "broker/http/followed.py": "is held against the client by tests/broker/client/test_contract.py",
     **dict.fromkeys(VALUE_CLASSES, "holds values that the tests of its users compare"),
     "asc/operators/times.py": "has an example that is run",

@@ -1,0 +1,55 @@
+"""Standing cubes: the fold, answers, the whole path and questions over HTTP, beside what one would take instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from bench import cube_answers, cube_commit, cube_fold, cube_http, cube_pair, cube_register, cube_stream
+from bench.cube_goals import goals_of, goals_table
+from bench.machine import machine
+from bench.result_file import write_result
+from broker.runtime.java import find_java
+
+ROWS: Mapping[str, tuple[Callable[[Any], Any], Any, Any]] = {
+    "fold": (cube_fold.fold, cube_fold.FULL, cube_fold.QUICK),
+    "answers": (cube_answers.answers, cube_answers.FULL, cube_answers.QUICK),
+    "pair": (cube_pair.pair, cube_pair.FULL, cube_pair.QUICK),
+    "stream": (cube_stream.stream, cube_stream.FULL, cube_stream.QUICK),
+    "commit": (cube_commit.commit, cube_commit.FULL, cube_commit.QUICK),
+    "register": (cube_register.register, cube_register.FULL, cube_register.QUICK),
+    "http": (cube_http.http, cube_http.FULL, cube_http.QUICK),
+}
+"""What is measured, by the name of its row: the function, and its sizes."""
+
+
+def run(*, quick: bool, rows: Sequence[str], output_dir: Path) -> dict[str, Any]:
+    """Measure some rows, all without any, and write ``cube.json`` into the folder; the result is what the file holds.
+
+    A run of some rows leaves ``cube-NAMES.json``, and the file of a whole run as it was. RuntimeError where a rival
+    answers otherwise: then no figure is printed.
+    """
+    chosen = [name for name in ROWS if name in rows or not rows]
+    measured = {}
+    for name in tqdm(chosen, desc="rows", leave=False, disable=None):
+        work, full, small = ROWS[name]
+        measured[name] = work(small if quick else full)
+    result = {
+        "benchmark": "cube",
+        "quick": quick,
+        "machine": {**machine(), "java": find_java().version},
+        "versions": {package: version(package) for package in ("duckdb", "polars", "pyspark", "numba")},
+        "rows": measured,
+    }
+    write_result(output_dir, "cube" if len(chosen) == len(ROWS) else f"cube-{'-'.join(chosen)}", result)
+    return result
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result as a table of Markdown: a line a goal, with what was measured."""
+    found = goals_table(goals_of(result["rows"]))
+    return f"sizes that measure nothing\n\n{found}" if result["quick"] else found

@@ -1,0 +1,74 @@
+"""The commit of a batch: twenty cubes of a thousand cells each, written to the file and synced."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from bench.cube_keeper import kept_cubes
+from workloads.sales import BEGIN_US, DIMENSIONS, NARROW, sales
+
+_BETWEEN_US = 2_000_000
+"""Of event time between two batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitSize:
+    """Cubes, cells of each in a batch, and batches."""
+
+    cubes: int
+    cells: int
+    batches: int
+
+
+FULL = CommitSize(20, 1_000, 50)
+QUICK = CommitSize(3, 100, 4)
+
+
+def commit(size: CommitSize) -> dict[str, Any]:
+    """Return the seconds of each commit, by the clock. RuntimeError where a record is counted twice or not at all.
+
+    The cells of a batch are those of the batch before, in the pane of its time: so commits merge pieces, and close
+    panes, as often as they do in a daemon.
+    """
+    batch = _of_different_groups(size.cells)
+    with (
+        tempfile.TemporaryDirectory(prefix="asc-bench-") as name,
+        kept_cubes(Path(name) / "cubes.sqlite", [DIMENSIONS] * size.cubes) as kept,
+    ):
+        taken = []
+        for number in range(size.batches):
+            now_us = BEGIN_US + number * _BETWEEN_US
+            partials = kept.partials(_at(batch, now_us))
+            taken.append(kept.commit(partials, batch.num_rows, now_us))
+        for number in range(size.cubes):
+            counted = kept.ask({"by": [], "live": True}, number)["rows"][0]["records"]
+            if counted != size.batches * size.cells:
+                raise RuntimeError(f"cube {number} counts {counted:,} of {size.batches * size.cells:,} records")
+        size_bytes = sum(path.stat().st_size for path in Path(name).iterdir())
+    return {
+        "cubes": size.cubes,
+        "cells": size.cells,
+        "runs_s": [round(each, 5) for each in taken],
+        "median_s": round(statistics.median(taken), 5),
+        "worst_s": round(max(taken), 5),
+        "file_bytes": size_bytes,
+    }
+
+
+def _of_different_groups(count: int) -> pa.Table:
+    records = sales(20 * count, NARROW)
+    keys = records.select(DIMENSIONS).append_column("row", pa.array(np.arange(records.num_rows)))
+    rows = keys.group_by(list(DIMENSIONS)).aggregate([("row", "min")])["row_min"].to_numpy()
+    return records.take(pa.array(np.sort(rows)[:count]))
+
+
+def _at(records: pa.Table, now_us: int) -> pa.Table:
+    times = pa.array(np.full(records.num_rows, now_us), pa.timestamp("us", "UTC"))
+    return records.set_column(0, "sold_at", times)

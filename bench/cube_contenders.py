@@ -1,0 +1,212 @@
+"""Contenders that roll batches of sales up by cubes: the engine, DuckDB, Polars and Spark, on one thread each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from asc.evaluation.executor import match
+from asc.matcher import Matcher
+from asc.operators.cube.cells import Cells, merged
+from asc.operators.cube.columns import Columns
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.fold import folded
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.piece import Piece
+from asc.schema import Schema
+from workloads.sales import MEASURES, SALES_DDL, SalesCube
+
+GRAIN_S = 60
+PANE = "pane"
+ENGINE, DUCKDB, POLARS, SPARK = "asc", "DuckDB", "Polars", "Spark"
+
+_SQL = ", ".join(MEASURES)
+
+
+class Contender(Protocol):
+    """What rolls batches up, and keeps what it made of each."""
+
+    def add(self, number: int) -> None:
+        """Roll the batch of a number up by all cubes."""
+
+    def clear(self) -> None:
+        """Forget what was rolled up."""
+
+    def parts(self, cube: SalesCube) -> pa.Table:
+        """Return the groups of a cube, several times where batches share them: the pane, dimensions and measures."""
+
+
+def definition_of(dimensions: Sequence[str], *, time: str = "sold_at", grain_s: float = GRAIN_S) -> CubeDefinition:
+    """Return a cube over sales, a level a dimension."""
+    plain = {"dimensions": [[name] for name in dimensions], "measures": list(MEASURES), "time": time}
+    return CubeDefinition.parse({**plain, "grain_s": grain_s})
+
+
+def table_of(layout: Layout, cells: Cells) -> pa.Table:
+    """Return cells as a table: the pane in microseconds, the dimensions and the measures."""
+    assert layout.definition.grain_us is not None
+    columns = {PANE: pa.array(cells.panes * layout.definition.grain_us)}
+    names = layout.definition.dimensions.names
+    columns.update({name: key.array().dictionary_decode() for name, key in zip(names, cells.keys, strict=True)})
+    columns.update({own.name: own.of(cells.states, layout.slots) for own in layout.measures})
+    return pa.table(columns)
+
+
+class Engine:
+    """The fold of the broker's workers: all predicates together, columns read once, a piece a pane and batch."""
+
+    def __init__(self, paths: Sequence[Path], cubes: Sequence[SalesCube]) -> None:
+        self._schema = Schema.of(SALES_DDL)
+        self._batches = [_read(path) for path in paths]
+        self._plan = Matcher(self._schema, {cube.id: cube.where for cube in cubes}).plan
+        self._layouts = {cube.id: Layout.of(definition_of(cube.dimensions), self._schema) for cube in cubes}
+        self._ids = self._plan.query_ids.to_pylist()
+        self.clear()
+
+    def clear(self) -> None:
+        self._pieces: dict[str, list[Piece]] = {name: [] for name in self._layouts}
+
+    def add(self, number: int) -> None:
+        batch = self._batches[number]
+        found = match(self._plan, [batch[own.sql] for own in self._plan.p_attributes], batch.num_rows)
+        order = np.argsort(found.queries, kind="stable")
+        rows, bounds = found.rows[order], np.searchsorted(found.queries[order], np.arange(len(self._ids) + 1))
+        columns = Columns(batch, self._schema, "UTC")
+        for place, name in enumerate(self._ids):
+            layout, own = self._layouts[name], rows[bounds[place] : bounds[place + 1]]
+            self._pieces[name].extend(folded(layout, columns, own.astype(np.int64)).cells.pieces(layout))
+
+    def parts(self, cube: SalesCube) -> pa.Table:
+        layout = self._layouts[cube.id]
+        return table_of(layout, merged(layout, [Cells.of_piece(layout, piece) for piece in self._pieces[cube.id]]))
+
+
+class DuckDb:
+    """An ``INSERT .. GROUP BY`` a cube and batch, into a table in memory."""
+
+    def __init__(self, paths: Sequence[Path], cubes: Sequence[SalesCube]) -> None:
+        import duckdb
+
+        self._cubes = cubes
+        self._batches = [_without_zone(_read(path)) for path in paths]
+        self._connection = duckdb.connect()
+        self._connection.execute("SET threads = 1")
+        self._connection.register("records", self._batches[0])
+        for cube in cubes:
+            self._connection.execute(f'CREATE TABLE "{cube.id}" AS {self._select(cube)} LIMIT 0')
+
+    def clear(self) -> None:
+        for cube in self._cubes:
+            self._connection.execute(f'TRUNCATE "{cube.id}"')
+
+    def add(self, number: int) -> None:
+        self._connection.register("records", self._batches[number])
+        for cube in self._cubes:
+            self._connection.execute(f'INSERT INTO "{cube.id}" {self._select(cube)}')
+
+    def parts(self, cube: SalesCube) -> pa.Table:
+        found: pa.Table = self._connection.execute(f'SELECT * FROM "{cube.id}"').to_arrow_table()
+        return _pane_as_us(found)
+
+    def _select(self, cube: SalesCube) -> str:
+        pane = f"date_trunc('minute', sold_at) AS {PANE}"
+        return f"SELECT {pane}, {', '.join(cube.dimensions)}, {_SQL} FROM records WHERE {cube.where} GROUP BY ALL"
+
+
+class Polars:
+    """A ``group_by`` a cube and batch, the twenty of a batch as one lazy query; its frames are kept."""
+
+    def __init__(self, paths: Sequence[Path], cubes: Sequence[SalesCube]) -> None:
+        import polars as pl
+
+        if pl.thread_pool_size() != 1:
+            raise RuntimeError(f"Polars has {pl.thread_pool_size()} threads: set POLARS_MAX_THREADS=1")
+        self._polars = pl
+        self._cubes = cubes
+        self._batches = [_without_zone(_read(path)) for path in paths]
+        self._measures = [
+            pl.len().alias("records"),
+            pl.col("amount").sum().alias("amounts"),
+            pl.col("amount").min().alias("least"),
+            pl.col("amount").max().alias("most"),
+            pl.col("price").sum().alias("turnover"),
+        ]
+        self.clear()
+
+    def clear(self) -> None:
+        self._frames: dict[str, list[Any]] = {cube.id: [] for cube in self._cubes}
+
+    def add(self, number: int) -> None:
+        pl = self._polars
+        frame: Any = pl.from_arrow(self._batches[number])
+        pane = pl.col("sold_at").dt.truncate("1m").alias(PANE)
+        plans = [
+            frame.lazy().filter(pl.sql_expr(cube.where)).group_by(pane, *cube.dimensions).agg(self._measures)
+            for cube in self._cubes
+        ]
+        for cube, found in zip(self._cubes, pl.collect_all(plans), strict=True):
+            self._frames[cube.id].append(found)
+
+    def parts(self, cube: SalesCube) -> pa.Table:
+        return _pane_as_us(self._polars.concat(self._frames[cube.id]).to_arrow())
+
+
+class Spark:
+    """A ``groupBy`` a cube and batch, on one core and with one partition, of batches that are in memory.
+
+    What it makes is not kept, which is to its advantage; its answers are computed again where they are compared.
+    """
+
+    def __init__(self, paths: Sequence[Path], cubes: Sequence[SalesCube]) -> None:
+        from broker.runtime.spark import spark_session
+
+        options = {"spark.sql.shuffle.partitions": "1", "spark.ui.enabled": "false"}
+        self._spark = spark_session(
+            app_name="asc-bench-cube", master="local[1]", driver_memory="4g", options=options, connector=False
+        )
+        self._batches = [self._spark.read.parquet(str(path)).cache() for path in paths]
+        for batch in self._batches:
+            batch.count()
+        self._cubes = cubes
+        self._last = 0
+
+    def clear(self) -> None:
+        self._last = 0
+
+    def add(self, number: int) -> None:
+        for cube in self._cubes:
+            self._grouped(self._batches[number], cube).write.format("noop").mode("overwrite").save()
+        self._last = max(self._last, number + 1)
+
+    def parts(self, cube: SalesCube) -> pa.Table:
+        found = [self._grouped(batch, cube).toArrow() for batch in self._batches[: self._last]]
+        return _pane_as_us(pa.concat_tables(found))
+
+    def _grouped(self, batch: Any, cube: SalesCube) -> Any:
+        from pyspark.sql import functions as sf
+
+        pane = sf.date_trunc("minute", "sold_at").alias(PANE)
+        return batch.filter(cube.where).groupBy(pane, *cube.dimensions).agg(*map(sf.expr, MEASURES))
+
+
+CONTENDERS: Mapping[str, type[Contender]] = {ENGINE: Engine, DUCKDB: DuckDb, POLARS: Polars, SPARK: Spark}
+
+
+def _read(path: Path) -> pa.RecordBatch:
+    return pq.read_table(path, use_threads=False).combine_chunks().to_batches()[0]
+
+
+def _without_zone(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch with times that have no time zone, which DuckDB and Polars round fastest."""
+    place = batch.schema.get_field_index("sold_at")
+    return batch.set_column(place, "sold_at", batch.column(place).cast(pa.timestamp("us")))
+
+
+def _pane_as_us(table: pa.Table) -> pa.Table:
+    place = table.schema.get_field_index(PANE)
+    return table.set_column(place, PANE, table.column(place).cast(pa.timestamp("us")).cast(pa.int64()))

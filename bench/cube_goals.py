@@ -1,0 +1,121 @@
+"""The goals of cubes, each with what a run measured."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.cube_contenders import DUCKDB, ENGINE, POLARS, SPARK
+
+Row = Any
+"""What one row of the benchmark leaves in the JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A figure beside its goal. ``is_least``: whether the goal is the least that it may be, else the most.
+
+    ``form``: of the figure and the goal, with what they are counted in.
+    """
+
+    measure: str
+    measured: float
+    goal: float
+    form: str = "{:.2f} x"
+    is_least: bool = True
+
+    @property
+    def is_met(self) -> bool:
+        """Return whether the goal is reached."""
+        return self.measured >= self.goal if self.is_least else self.measured <= self.goal
+
+    def cells(self) -> tuple[str, str, str, str]:
+        """Return it as a row of a table.
+
+        >>> Goal("a commit", 0.02, 0.02, "{:.3f} s", is_least=False).cells()
+        ('a commit', '<= 0.020 s', '0.020 s', 'met')
+        """
+        sign = ">=" if self.is_least else "<="
+        verdict = "met" if self.is_met else "missed"
+        return self.measure, f"{sign} {self.form.format(self.goal)}", self.form.format(self.measured), verdict
+
+
+def goals_of(rows: Mapping[str, Row]) -> list[Goal]:
+    """Return the goals of the rows that were measured, in their order."""
+    return [goal for name, row in rows.items() for goal in _READERS[name](row)]
+
+
+def goals_table(goals: Sequence[Goal]) -> str:
+    """Return goals as a table of Markdown, which a page may have as it is."""
+    lines = ["| measure | goal | measured | |", "|---|---|---|---|"]
+    return "\n".join([*lines, *(f"| {' | '.join(goal.cells())} |" for goal in goals)])
+
+
+def _fold(row: Row) -> Iterator[Goal]:
+    rates = {(own["workload"], own["batch"], own["contender"]): own["records_a_s"] for own in row}
+    cubes = row[0]["cubes"]
+    least = {(DUCKDB, 100_000): 2.5, (DUCKDB, 10_000): 10.0}
+    for rival, other in ((DUCKDB, 10.0), (SPARK, 30.0), (POLARS, 1.5)):
+        for workload, batch, contender in rates:
+            if contender == rival:
+                ratio = rates[workload, batch, ENGINE] / rates[workload, batch, rival]
+                measure = f"{cubes} cubes, {workload}, batches of {batch:,}, beside {rival}"
+                yield Goal(measure, ratio, least.get((rival, batch), other))
+
+
+def _answers(row: Row) -> Iterator[Goal]:
+    for own in row:
+        measure = (
+            f"five cuboids over {own['panes']} panes, {own['workload']}, beside DuckDB over {own['raw_records']:,}"
+        )
+        yield Goal(measure, own["duckdb_s"] / own["own_s"], 40.0 if own["raw_records"] > 1_000_000 else 5.0)
+
+
+def _pair(row: Row) -> Iterator[Goal]:
+    yield Goal("records/s beside the pair of a topic and DuckDB", row["ratio"], 1.5)
+    yield Goal("bytes stored beside the pair's DuckDB file", row["stored_ratio"], 1 / 3, is_least=False)
+
+
+def _stream(row: Row) -> Iterator[Goal]:
+    for own in row["results"]:
+        if own["cubes"]:
+            goal = 0.95 if own["cubes"] == 1 else 0.85
+            yield Goal(f"a backlog with {own['cubes']} of cubes, beside none", own["ratio"], goal)
+
+
+def _commit(row: Row) -> Iterator[Goal]:
+    measure = f"commit of {row['cubes']} x {row['cells']:,} cells, median"
+    yield Goal(measure, row["median_s"] * 1e3, 20.0, "{:.1f} ms", is_least=False)
+
+
+def _register(row: Row) -> Iterator[Goal]:
+    for name, told in (("effective_s", "effective"), ("counted_s", "first record counted")):
+        slowest = max(own[name] for own in row["results"])
+        yield Goal(f"three cubes more, the slowest: {told}", slowest, 1.0, "{:.2f} s", is_least=False)
+
+
+def _http(row: Row) -> Iterator[Goal]:
+    for own in row["results"]:
+        runs, where = own["runs"], f"over {own['cube']}"
+        if own is row["results"][0]:
+            rate, p99 = (statistics.median(run[name] for run in runs) for name in ("queries_a_s", "p99_s"))
+            yield Goal(f"HTTP, {runs[0]['clients']} clients, {where}", rate, 100.0, "{:.0f} queries/s")
+            yield Goal(f"the same: p99 {where}", p99 * 1e3, 100.0, "{:.0f} ms", is_least=False)
+            yield Goal(f"the same: p50 of routing {where}", row["routing_ratio"], 1.1, is_least=False)
+            continue
+        for run in runs:
+            measure = f"HTTP, clients: {run['clients']}, p50 {where}"
+            yield Goal(measure, run["p50_s"] * 1e3, 30.0, "{:.0f} ms", is_least=False)
+
+
+_READERS: Mapping[str, Callable[[Row], Iterator[Goal]]] = {
+    "fold": _fold,
+    "answers": _answers,
+    "pair": _pair,
+    "stream": _stream,
+    "commit": _commit,
+    "register": _register,
+    "http": _http,
+}

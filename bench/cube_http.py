@@ -1,0 +1,167 @@
+"""Questions over HTTP while records flow: how many a second, how long each takes, and what routing loses by it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+
+from bench.served import Served
+from bench.stream import publish_backlog
+from bench.traffic import receiving, send_paced
+from broker.kafka.embedded import EmbeddedKafka
+from broker.runtime.spark import spark_session
+
+_QUERIES = 10
+_LAST_S = 3.0
+_ASKED: Mapping[str, Any] = {"by": ["zone"], "live": True}
+_REQUEST_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSize:
+    """Records that are there before, cubes by the width of a value of ``a`` in them, clients, records a second, seconds
+    of a load, rounds with and without questions, and whether it is no measurement.
+    """
+
+    backlog: int
+    widths: Mapping[str, int]
+    clients: int
+    rate: float
+    seconds: float
+    rounds: int
+    quick: bool = False
+
+
+TEN, HUNDRED = "10,000 cells", "100,000 cells"
+FULL = HttpSize(1_000_000, {TEN: 10_000, HUNDRED: 1_000}, 4, 2_000, 30.0, 2)
+QUICK = HttpSize(5_000, {TEN: 100_000, HUNDRED: 50_000}, 2, 100, 4.0, 1, quick=True)
+
+
+def http(size: HttpSize) -> dict[str, Any]:
+    """Return the figures of questions to each cube, and the latency of routing with and without them.
+
+    One open pane of a day has all cells, and each answer adds up all of them for the hundred zones. The clients are
+    threads of a process beside the sender, the receiver, Kafka and the daemon. RuntimeError where the answers do not
+    count every record once.
+    """
+    spark = spark_session(app_name="asc-bench-cube")
+    routing: dict[str, list[float]] = {"alone": [], "asked": []}
+    asked: dict[str, list[dict[str, Any]]] = {name: [] for name in size.widths}
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
+        served = Served(Path(name), kafka, "http", quick=size.quick)
+        served.stand(_QUERIES)
+        with receiving(served.bootstrap_servers, served.destinations) as receiver, served.running():
+            for number, width in enumerate(size.widths.values()):
+                dimensions = [["zone"], [f"(a div {width})"]]
+                served.put_cube(
+                    f"cube-{number}", "true", dimensions=dimensions, measures=["count(*) AS records"], grain_s=86_400
+                )
+            publish_backlog(spark, served.bootstrap_servers, served.source, size.backlog)
+            served.reached(sent := size.backlog)
+
+            def loaded() -> float:
+                receiver.taken()
+                nonlocal sent
+                sent += send_paced(served.bootstrap_servers, served.source, size.rate, size.seconds)
+                receiver.settle(_LAST_S)
+                return float(np.median(receiver.taken().latency))
+
+            receiver.settle(_LAST_S)
+            loaded()
+            for _ in range(size.rounds):
+                routing["alone"].append(round(loaded(), 4))
+                with _clients(served, "cube-0", size.clients) as found:
+                    routing["asked"].append(round(loaded(), 4))
+                asked[TEN].append(_figures(found[0], size.clients))
+            for clients in (size.clients, 1):
+                with _clients(served, "cube-1", clients) as found:
+                    loaded()
+                asked[HUNDRED].append(_figures(found[0], clients))
+            cells = [_checked(served, f"cube-{number}", sent) for number in range(len(size.widths))]
+    ratios = [own / other for own, other in zip(routing["asked"], routing["alone"], strict=True)]
+    return {
+        "rate": size.rate,
+        "routing_p50_s": routing,
+        "routing_ratio": round(statistics.median(ratios), 4),
+        "results": [
+            {"cube": name, "cells": own, "runs": asked[name]} for name, own in zip(size.widths, cells, strict=True)
+        ],
+    }
+
+
+def _figures(latency: list[float], clients: int) -> dict[str, Any]:
+    *each, elapsed_s = latency
+    p50, p99 = np.percentile(each, (50, 99)).tolist()
+    rate = round(len(each) / elapsed_s, 1)
+    return {"clients": clients, "queries_a_s": rate, "p50_s": round(p50, 5), "p99_s": round(p99, 5)}
+
+
+def _checked(served: Served, cube: str, sent: int) -> int:
+    """Return the cells of an answer; RuntimeError where zones do not add up to all records."""
+    served.reached(sent)
+    give_up = time.monotonic() + _REQUEST_S
+    while True:
+        found = served.ask(cube, by=["zone"], limit=1_000)
+        counted = sum(row["records"] for row in found["rows"])
+        if counted == sent:
+            return int(found["answered_by"][0]["cells"])
+        if time.monotonic() > give_up:
+            raise RuntimeError(f"{cube} counts {counted:,} records, and {sent:,} were sent")
+        time.sleep(0.1)
+
+
+@contextmanager
+def _clients(served: Served, cube: str, clients: int) -> Iterator[list[list[float]]]:
+    """Have clients ask while this lasts; then the list has the seconds of each question, and of all together."""
+    context = multiprocessing.get_context("spawn")
+    own, others = context.Pipe()
+    process = context.Process(target=_asking, args=(others, served.address, cube, clients), daemon=True)
+    process.start()
+    others.close()
+    found: list[list[float]] = []
+    try:
+        own.recv()
+        yield found
+        own.send(None)
+        found.append(own.recv())
+    except EOFError:
+        raise RuntimeError("the process that asks has ended: see the lines above") from None
+    finally:
+        process.join(timeout=10)
+        process.kill()
+
+
+def _asking(connection: Connection, address: str, cube: str, clients: int) -> None:
+    ended = threading.Event()
+    latency: list[list[float]] = [[] for _ in range(clients)]
+
+    def asks(own: list[float]) -> None:
+        with httpx.Client(base_url=address, timeout=_REQUEST_S, trust_env=False) as client:
+            while not ended.is_set():
+                begun = time.perf_counter()
+                client.post(f"/v1/queries/{cube}/cube/query", json=_ASKED).raise_for_status()
+                own.append(time.perf_counter() - begun)
+
+    threads = [threading.Thread(target=asks, args=(own,)) for own in latency]
+    begun = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    connection.send(None)
+    connection.recv()
+    elapsed_s = time.perf_counter() - begun
+    ended.set()
+    for thread in threads:
+        thread.join()
+    connection.send([*(each for own in latency for each in own), elapsed_s])

@@ -1,0 +1,84 @@
+"""A keeper of cubes of sales, as a daemon has one, to which batches are committed without Kafka and Spark."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from asc.operators.cube.cells import Cells
+from asc.operators.cube.columns import Columns
+from asc.operators.cube.fold import folded
+from asc.operators.cube.layout import Layout
+from asc.schema import Schema
+from bench.cube_contenders import definition_of
+from broker.operators.cube.coverage import BatchInterval
+from broker.operators.cube.cube_state import CubeId
+from broker.operators.cube.keeper import Keeper
+from broker.operators.cube.merging import CubeLimits
+from broker.operators.cube.partial import Partial
+from workloads.sales import SALES_DDL
+
+LATENESS_S = 10.0
+_SCHEMA = Schema.of(SALES_DDL)
+
+
+class KeptCubes:
+    """Cubes over sales in one file; each batch is of all of them."""
+
+    def __init__(self, keeper: Keeper, cubes: Sequence[Sequence[str]]) -> None:
+        self._keeper = keeper
+        self._layouts: dict[CubeId, Layout] = {}
+        for number, dimensions in enumerate(cubes):
+            definition = definition_of(dimensions)
+            cube = CubeId(f"cube-{number}", definition.generation("sales", "true"))
+            self._layouts[cube] = Layout.of(definition, _SCHEMA)
+            keeper.define(cube, definition)
+        self._offset = 0
+
+    def partials(self, records: pa.Table) -> dict[CubeId, Partial]:
+        """Return what workers make of records: the cells of each cube."""
+        (batch,) = records.combine_chunks().to_batches()
+        columns = Columns(batch, _SCHEMA, "UTC")
+        found = {}
+        for cube, layout in self._layouts.items():
+            own = folded(layout, columns)
+            found[cube] = Partial(own.cells, own.by_pane)
+        return found
+
+    def commit(self, partials: Mapping[CubeId, Partial], count: int, newest_us: int | None) -> float:
+        """Commit a batch of so many records, and return the seconds by the clock. ``newest_us``: the newest time."""
+        batch = BatchInterval("sales", {0: self._offset}, {0: self._offset + count})
+        newest = {"sold_at": {} if newest_us is None else {0: newest_us}}
+        begun = time.perf_counter()
+        self._keeper.commit(batch, partials, newest)
+        taken_s = time.perf_counter() - begun
+        self._offset += count
+        return taken_s
+
+    def close_panes(self, newest_us: int) -> None:
+        """Commit a batch whose one record no cube accepts, and whose time closes all panes before it."""
+        self.commit({cube: Partial(Cells.none(own), {}) for cube, own in self._layouts.items()}, 1, newest_us)
+
+    def ask(self, body: Mapping[str, Any], number: int = 0) -> dict[str, Any]:
+        """Return the answer of the cube of a number."""
+        return self._keeper.query(list(self._layouts)[number], body)
+
+    @property
+    def cells(self) -> int:
+        """Return the number of cells of all cubes."""
+        return sum(state.panes.cells for state in self._keeper.snapshot.cubes.values())
+
+
+@contextmanager
+def kept_cubes(path: Path, cubes: Sequence[Sequence[str]]) -> Iterator[KeptCubes]:
+    """Yield the cubes of a file, a cube for each of the sequences of dimensions."""
+    keeper = Keeper.open(path, _SCHEMA, CubeLimits(query_s=600.0), lateness_s=LATENESS_S)
+    try:
+        yield KeptCubes(keeper, cubes)
+    finally:
+        keeper.close()

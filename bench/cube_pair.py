@@ -1,0 +1,178 @@
+"""A standing cube beside the pair that it replaces: records routed to a topic, and a consumer that inserts them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import statistics
+import tempfile
+import time
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from bench.cube_source import check_totals, cube_query, send_lines, write_lines
+from bench.served import STREAM, Served
+from broker.kafka.embedded import EmbeddedKafka
+from broker.operators.cube.keeper import cubes_path
+from broker.queries.query import RegisteredQuery
+from workloads.sales import DIMENSIONS, MEASURES, NARROW, SALES_DDL, SalesCube, sales
+
+_CUBE = SalesCube("half", "amount < 500", DIMENSIONS)
+"""Half of the records."""
+
+_FETCHED = 20_000
+_DONE_S = 900.0
+_PAUSE_S = 0.25
+_STORED = ("sold_at", *DIMENSIONS, "amount", "price")
+"""The columns that the cube reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairSize:
+    """Records of the backlog and of a batch, rounds, and whether it is no measurement."""
+
+    records: int
+    batch: int
+    rounds: int
+    quick: bool = False
+
+
+FULL = PairSize(1_000_000, 100_000, 3)
+QUICK = PairSize(8_000, 2_000, 1, quick=True)
+
+
+def pair(size: PairSize) -> dict[str, Any]:
+    """Return the records a second from the source topic to where they can be asked, and the bytes stored, of both.
+
+    The cube: a daemon that folds them. The pair: the same daemon with a query that routes them, and a process that
+    reads its topic and inserts the columns of the cube into a DuckDB file, a transaction a fetch, on one thread.
+    RuntimeError where the two have other totals.
+    """
+    records = sales(size.records, NARROW)
+    found: dict[str, list[dict[str, float]]] = {"cube": [], "pair": []}
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
+        folder, lines = Path(name), Path(name) / "sales.ndjson"
+        write_lines(records, lines)
+        for turn in range(size.rounds):
+            for way, measured in (("cube", _by_cube), ("pair", _by_pair)):
+                served = Served(folder, kafka, f"{way}-{turn}", batch=size.batch, quick=size.quick, ddl=SALES_DDL)
+                send_lines(served, lines)
+                found[way].append(measured(served, folder / f"{way}-{turn}", records))
+    ratios = [own["records_a_s"] / other["records_a_s"] for own, other in zip(*found.values(), strict=True)]
+    return {
+        "records": size.records,
+        "batch": size.batch,
+        "where": _CUBE.where,
+        "runs": found,
+        "ratio": round(statistics.median(ratios), 4),
+        "stored_ratio": round(found["cube"][-1]["stored_bytes"] / found["pair"][-1]["stored_bytes"], 4),
+    }
+
+
+def _by_cube(served: Served, folder: Path, records: pa.Table) -> dict[str, float]:
+    served.stand_all([cube_query(_CUBE)])
+    with served.running():
+        first, begun = served.reached(1)
+        give_up, expected = time.monotonic() + _DONE_S, _expected(records)
+        while (counted := _counted(served)) < expected:
+            if time.monotonic() > give_up:
+                raise RuntimeError(f"the cube has {counted:,} of {expected:,} records after {_DONE_S:.0f} s")
+            time.sleep(_PAUSE_S)
+        end = time.monotonic()
+        check_totals(served, _CUBE, records)
+        folder_of_cubes = cubes_path(served.checkpoint_dir, STREAM).parent
+    # It is stopped: the log is in the file.
+    return _figures(records, begun, end - first, sum(path.stat().st_size for path in folder_of_cubes.iterdir()))
+
+
+def _by_pair(served: Served, folder: Path, records: pa.Table) -> dict[str, float]:
+    topic, database = served.destinations[0], folder / "sales.duckdb"
+    served.stand_all([RegisteredQuery(_CUBE.id, STREAM, _CUBE.where, topic)])
+    context = multiprocessing.get_context("spawn")
+    own, others = context.Pipe()
+    expected = _expected(records)
+    args = (others, served.bootstrap_servers, topic, str(database), expected)
+    process = context.Process(target=_insert, args=args, daemon=True)
+    process.start()
+    others.close()
+    try:
+        with served.running():
+            first, begun = served.reached(1)
+            end: float = own.recv()
+    except EOFError:
+        raise RuntimeError("the process that inserts has ended: see the lines above") from None
+    finally:
+        process.join(timeout=60)
+        process.kill()
+    _check_inserted(database, records)
+    return _figures(records, begun, end - first, database.stat().st_size)
+
+
+def _figures(records: pa.Table, begun: int, seconds: float, stored_bytes: int) -> dict[str, float]:
+    rate = (records.num_rows - begun) / seconds
+    return {"seconds": round(seconds, 3), "records_a_s": round(rate, 1), "stored_bytes": stored_bytes}
+
+
+def _counted(served: Served) -> int:
+    count: int = served.ask(_CUBE.id, by=[])["rows"][0]["records"]
+    return count
+
+
+def _expected(records: pa.Table) -> int:
+    return _totals(records)[0]
+
+
+def _totals(records: Any) -> tuple[int, int]:
+    import duckdb
+
+    sql = f"SELECT count(*), sum(amount)::BIGINT FROM records WHERE {_CUBE.where}"
+    with duckdb.connect() as connection:
+        connection.register("records", records)
+        count, total = connection.execute(sql).fetchall()[0]
+    return count, total
+
+
+def _check_inserted(database: Path, records: pa.Table) -> None:
+    """RuntimeError where the file has other totals than the records."""
+    import duckdb
+
+    with duckdb.connect(str(database)) as connection:
+        (found,) = connection.execute("SELECT count(*), sum(amount)::BIGINT FROM sales").fetchall()
+    if found != _totals(records):
+        raise RuntimeError(f"the consumer has inserted {found}, and not {_totals(records)}: {', '.join(MEASURES[:2])}")
+
+
+def _insert(connection: Connection, bootstrap_servers: str, topic: str, database: str, expected: int) -> None:
+    """Insert the records of a topic until all are there; then say when that was."""
+    import io
+
+    import duckdb
+    from confluent_kafka import Consumer
+    from pyarrow import json
+
+    consumer = Consumer(
+        {"bootstrap.servers": bootstrap_servers, "group.id": topic, "auto.offset.reset": "earliest"}
+        | {"enable.auto.commit": False}
+    )
+    consumer.subscribe([topic])
+    inserted, columns = 0, ", ".join(_STORED)
+    with duckdb.connect(database) as file:
+        file.execute("SET threads = 1")
+        texts = ", ".join(f"{name} TEXT" for name in DIMENSIONS)
+        file.execute(f"CREATE TABLE sales (sold_at TIMESTAMP, {texts}, amount INTEGER, price DOUBLE)")
+        while inserted < expected:
+            fetched = consumer.consume(_FETCHED, timeout=0.1)
+            values = [value for message in fetched if not message.error() and (value := message.value()) is not None]
+            if not values:
+                continue
+            batch = json.read_json(io.BytesIO(b"\n".join(values)), json.ReadOptions(use_threads=False))
+            file.register("batch", batch)
+            file.execute(f"INSERT INTO sales SELECT {columns} FROM batch")
+            inserted += len(values)
+        end = time.monotonic()
+        file.execute("CHECKPOINT")
+    consumer.close()
+    connection.send(end)

@@ -1,0 +1,86 @@
+"""Three cubes more on a stream that runs: how long until each is effective, and until it has counted a record."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bench.meanwhile import meanwhile
+from bench.served import Served
+from bench.traffic import send_paced
+from broker.kafka.embedded import EmbeddedKafka
+
+_CUBES = 3
+_QUERIES = 10
+_COUNTED_S = 120.0
+_LOOK_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterSize:
+    """Records a second, how long they flow before the first cube, and between two, and whether it is no measurement."""
+
+    rate: float
+    before_s: float
+    between_s: float
+    quick: bool = False
+
+
+FULL = RegisterSize(2_000, 20.0, 3.0)
+QUICK = RegisterSize(200, 1.0, 0.2, quick=True)
+
+
+def register(size: RegisterSize) -> dict[str, Any]:
+    """Return the seconds of each of three cubes, by the clock.
+
+    ``effective_s``: until the answer to the registration, which says from which offsets on it counts. ``counted_s``:
+    until an answer of the cube has a record, with the batch that runs meanwhile. RuntimeError where none is counted.
+    """
+    found = []
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
+        served = Served(Path(name), kafka, "register", quick=size.quick)
+        served.stand(_QUERIES)
+        with served.running(), meanwhile(partial(_flowing, served, size)):
+            served.reached(1)
+            time.sleep(size.before_s)
+            for number in range(_CUBES):
+                found.append(_registered(served, number))
+                time.sleep(size.between_s)
+    return {"rate": size.rate, "queries": _QUERIES, "results": found}
+
+
+def _flowing(served: Served, size: RegisterSize, ended: threading.Event) -> None:
+    while not ended.is_set():
+        send_paced(served.bootstrap_servers, served.source, size.rate, 2.0)
+
+
+def _registered(served: Served, number: int) -> dict[str, Any]:
+    cube = f"cube-{number}"
+    dimensions = [["zone"], ["dest"], [f"(delay div {10 + number})"]]
+    begun = time.monotonic()
+    served.put_cube(cube, "zone < 80", dimensions=dimensions, measures=["count(*) AS records"], grain_s=60)
+    effective_s = time.monotonic() - begun
+    while _counted(served, cube) == 0:
+        if time.monotonic() - begun > _COUNTED_S:
+            raise RuntimeError(f"{cube} has counted no record in {_COUNTED_S:.0f} s")
+        time.sleep(_LOOK_S)
+    counted_s = time.monotonic() - begun
+    return {"cube": cube, "effective_s": round(effective_s, 4), "counted_s": round(counted_s, 4)}
+
+
+def _counted(served: Served, cube: str) -> int:
+    """Return the number of records of a cube, 0 before its first batch."""
+    import httpx
+
+    try:
+        count: int = served.ask(cube, by=[])["rows"][0]["records"]
+    except httpx.HTTPStatusError as error:
+        if error.response.status_code != httpx.codes.NOT_FOUND:
+            raise
+        return 0
+    return count

@@ -1,0 +1,63 @@
+"""Sales as a backlog in Kafka, in the order of their time, and the queries that route and roll them up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from bench.cube_contenders import GRAIN_S
+from bench.publish import send_ready
+from bench.served import STREAM, Served
+from broker.operators.cube.definition import StandingCube
+from broker.queries.query import RegisteredQuery, default_topic
+from workloads.sales import MEASURES, SalesCube
+
+ROUTED = 10
+"""Queries that deliver each record once, to a topic each."""
+
+
+def write_lines(records: pa.Table, path: Path) -> None:
+    """Write sales as lines of JSON."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        # Else times would be those of the machine's zone.
+        connection.register("records", records.set_column(0, "sold_at", records["sold_at"].cast(pa.timestamp("us"))))
+        written = "FORMAT json, TIMESTAMPFORMAT '%Y-%m-%dT%H:%M:%S.%fZ'"
+        connection.execute(f"COPY records TO '{path}' ({written})")
+
+
+def send_lines(served: Served, path: Path) -> None:
+    """Send lines of JSON to the source topic of a daemon, in their order."""
+    send_ready(served.bootstrap_servers, served.source, path)
+
+
+def routing_queries(served: Served) -> Iterator[RegisteredQuery]:
+    """Yield ten queries, which divide the shops between them."""
+    for number in range(ROUTED):
+        yield RegisteredQuery(f"route-{number}", STREAM, f"shop LIKE '%{number}'", served.destinations[number])
+
+
+def cube_query(cube: SalesCube) -> RegisteredQuery:
+    """Return a standing cube."""
+    own = {"dimensions": [[name] for name in cube.dimensions], "measures": list(MEASURES)}
+    operator = StandingCube.parse({"name": "cube", **own, "time": "sold_at", "grain_s": GRAIN_S})
+    return RegisteredQuery(cube.id, STREAM, cube.where, default_topic(cube.id), operator=operator)
+
+
+def check_totals(served: Served, cube: SalesCube, records: pa.Table) -> None:
+    """RuntimeError where the totals of a standing cube are not those of DuckDB over all records."""
+    import duckdb
+
+    (row,) = served.ask(cube.id, by=[])["rows"]
+    sql = f"SELECT {', '.join(MEASURES)} FROM records WHERE {cube.where}"
+    with duckdb.connect() as connection:
+        connection.register("records", records)
+        (expected,) = connection.execute(sql).fetchall()
+    found = tuple(value for name, value in row.items() if name != "group")
+    *exact, turnover = expected
+    # The last one is a sum of doubles.
+    if list(found[:-1]) != exact or abs(found[-1] - turnover) > 1e-9 * abs(turnover):
+        raise RuntimeError(f"{cube.id} answers {found}, and DuckDB {expected}")
