@@ -17,9 +17,10 @@ from cli.output import json_option, print_json
         "asc demo --json",
         "asc demo aircraft",
         "asc demo aircraft --picture map",
+        "asc demo cube",
     ),
 )
-@click.argument("what", type=click.Choice(["flights", "aircraft"]), default="flights")
+@click.argument("what", type=click.Choice(["flights", "aircraft", "cube"]), default="flights")
 @click.option(
     "--picture",
     metavar="PATH",
@@ -28,7 +29,7 @@ from cli.output import json_option, print_json
 )
 @json_option
 def demo(what: str, picture: Path | None, as_json: bool) -> None:
-    """Run the whole path on a packaged sample of flights, or on simulated aircraft.
+    """Run the whole path on a packaged sample of flights, on simulated aircraft, or with a cube.
 
     Starts a Kafka broker of its own, registers fourteen predicates through the HTTP API, publishes 20,000
     flights, receives from every topic and compares each with what DataFrame.filter accepts. Then it publishes them
@@ -38,14 +39,21 @@ def demo(what: str, picture: Path | None, as_json: bool) -> None:
     With 'aircraft' the predicates are fences: Natural Earth's countries become a layer, aircraft fly over the Alps,
     and each topic is compared with what shapely accepts. A join tells who enters which country, and leaves it: its
     events are compared with those of a plain loop.
+
+    With 'cube' the flights are rolled up by a standing cube. Its daemon is killed with SIGKILL while it counts, and
+    started again; then every group of every cuboid is compared with DuckDB's. Needs the package duckdb.
     """
+    if what != "aircraft" and picture is not None:
+        raise click.UsageError("--picture goes with 'asc demo aircraft'")
     if what == "aircraft":
         from cli import demo_aircraft
 
         report, text = demo_aircraft.run_aircraft(picture), demo_aircraft.report_text
+    elif what == "cube":
+        from cli import demo_cube
+
+        report, text = demo_cube.run_cube(), demo_cube.report_text
     else:
-        if picture is not None:
-            raise click.UsageError("--picture goes with 'asc demo aircraft'")
         from cli import demo_run
 
         report, text = demo_run.run_demo(), demo_run.report_text

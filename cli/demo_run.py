@@ -48,7 +48,7 @@ def _through(client: Client, spark: SparkSession) -> dict[str, Any]:
     with kafka.reading(topics.values(), from_beginning=True) as messages:
         say(f"publishing {sample_path().name} into topic {stream['topic']} ...")
         started = time.monotonic()
-        sample = _published(kafka, stream)
+        sample = published_sample(kafka, stream)
         rows, published = sum(len(batch.values) for batch in sample), time.monotonic()
         say("receiving from every topic ...")
         received, last = receive(messages, topics.values(), sum(map(len, expected.values())))
@@ -113,7 +113,7 @@ def compare(records: Iterable[dict[str, Any]], row_of: Mapping[str, int], expect
     return {"received": received.total(), "expected": expected.total(), "agrees": received == expected}
 
 
-def _published(kafka: KafkaClient, stream: Mapping[str, Any]) -> list[RecordBatch]:
+def published_sample(kafka: KafkaClient, stream: Mapping[str, Any]) -> list[RecordBatch]:
     """Send the packaged sample, in order; what was sent."""
     from tqdm import tqdm
 

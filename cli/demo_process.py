@@ -1,0 +1,77 @@
+"""A daemon of a demonstration in a process of its own, which can be killed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from broker.client.client import Client
+from broker.client.errors import NoAnswerError, TooManyRequestsError, UnavailableError
+from cli.failure import CommandError
+
+_READY_S = 300.0
+_LOOK_S = 1.0
+_STOPPED_S = 60.0
+_SAID_CHARS = 300
+
+
+class DemoProcess:
+    """``asc serve`` with a configuration file, started as often as is asked for. ``log``: what it says."""
+
+    def __init__(self, config: Path) -> None:
+        self.log = config.with_suffix(".log")
+        self._config = config
+        self._child: subprocess.Popen[bytes] | None = None
+
+    @contextmanager
+    def launched(self, client: Client) -> Iterator[None]:
+        """Start it, and wait until it is ready; stop it at the end. CommandError where it does not get ready."""
+        with self.log.open("ab") as log:
+            command = [
+                sys.executable,
+                "-c",
+                "from cli.main import main; main()",
+                "serve",
+                "--config",
+                str(self._config),
+            ]
+            self._child = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            self._await_ready(client)
+            yield
+        finally:
+            self.stop()
+
+    def kill(self) -> None:
+        """End it at once, as ``kill -9`` does."""
+        if self._child is not None:
+            self._child.kill()
+            self._child.wait()
+
+    def stop(self) -> None:
+        """Have it end in order; harmless where it is gone."""
+        if self._child is None or self._child.poll() is not None:
+            return
+        self._child.terminate()
+        try:
+            self._child.wait(timeout=_STOPPED_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def _await_ready(self, client: Client) -> None:
+        give_up = time.monotonic() + _READY_S
+        while not self._is_ready(client):
+            is_gone = self._child is not None and self._child.poll() is not None
+            if is_gone or time.monotonic() > give_up:
+                said = self.log.read_text("utf-8", "replace").strip()[-_SAID_CHARS:]
+                raise CommandError("daemon", said, f"{'has ended' if is_gone else 'is not ready'}: see its last lines")
+
+    def _is_ready(self, client: Client) -> bool:
+        try:
+            return client.wait_until_ready(_LOOK_S)["ready"]
+        except (NoAnswerError, TooManyRequestsError, UnavailableError):
+            return False
