@@ -57,7 +57,9 @@ def test_every_kind_is_whole(name: str) -> None:
 
 def shared_modules() -> list[Path]:
     """The modules of the product that are no kind's own. Demos are users: what they compare are outputs."""
-    own = re.compile(rf"(broker|asc|cli)/operators/({'|'.join(OPERATORS)})(/|\.py)|broker/operators/kinds\.py|cli/demo")
+    own = re.compile(
+        rf"(broker|broker/http|asc|cli)/operators/({'|'.join(OPERATORS)})(/|\.py)|broker/operators/kinds\.py|cli/demo"
+    )
     paths = [path for package in ("asc", "broker", "monitor", "cli") for path in (ROOT / package).rglob("*.py")]
     return [path for path in paths if not own.match(str(path.relative_to(ROOT)))]
 
