@@ -90,7 +90,7 @@ class SavedCubes:
                 since,
                 version,
                 *rest,
-                windows=windows.get(number),
+                windows.get(number),
             )
             found[state.id] = self._with_layout(state, types)
         return found
