@@ -29,7 +29,7 @@ _FORMS: tuple[tuple[MetricForm, _Values], ...] = (
         MetricForm(
             "asc_operator_lag_records",
             "gauge",
-            "Records of the stream's feed that are not done; absent while that is not known",
+            "Records of the stream's feed that are not done; absent while that is not known, and without a feed",
             _BY_OPERATOR,
         ),
         lambda status: {(): status.lag_records},

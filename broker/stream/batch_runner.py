@@ -163,7 +163,8 @@ class BatchRunner:
                 self._fed(feed[1])
             attempt = None if shipped.folding is None else self._folds.begin(self._spark, outgoing)
             self._write(outgoing)
-            if attempt is not None:
+        if attempt is not None:
+            with self._phases.timed("keep"):
                 # Before Spark commits the batch: what fails here has it run again.
                 self._folds.commit(batch_id, batch, attempt, self._waiting.of(batch))
         tally: Tally | None = tallying.accumulator.value

@@ -23,8 +23,8 @@ class OperatorStatus:
     ``queries``: in the running plan. ``held``: objects, observations or points (the kind's ``held_noun``) in the
     states; None where no batch has counted them. ``outputs`` by type, ``excluded`` observations by reason.
     ``watermarks_us``: microseconds since 1970 by time expression. ``lag_records``: of the feed, not done; None where
-    that is not known. ``failures``: the number of times the reader of the feed ended with an error. ``problem``: the
-    reason why it does not run, None while it does.
+    that is not known, and of kinds without a feed. ``failures``: the number of times the reader of the feed ended with
+    an error. ``problem``: the reason why it does not run, None while it does.
     """
 
     queries: int
@@ -111,7 +111,7 @@ def fold_statuses(
             folder.outputs,
             commits.excluded(op),
             folder.watermarks_us,
-            lag_records=0,
+            lag_records=None,
             failures=0,
             problem=None,
         )

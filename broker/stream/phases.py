@@ -25,11 +25,12 @@ PHASES: Mapping[str, str] = {
     "build": "the frame of the batch is made",
     "run": "records are fetched, decoded, matched and written",
     "match": "within that: the slowest task matches, in Python",
+    "keep": "what the tasks folded is merged and committed, for queries that fold records",
     "commit": "the batch is noted as done",
 }
-"""The phases in their order; ``match`` lies within ``run``."""
+"""The phases in their order; ``match`` lies within ``run``. A batch has ``keep`` where its plan folds records."""
 
-_WITHIN, _AROUND = ("bind", "build", "run"), "addBatch"
+_WITHIN, _AROUND = ("bind", "build", "run", "keep"), "addBatch"
 _OF_SPARK = {"latestOffset": "offsets", "walCommit": "log", "queryPlanning": "plan", "commitOffsets": "commit"}
 _BEFORE = ("latestOffset", "walCommit", "queryPlanning")
 _TRIGGER, _AFTER = "triggerExecution", "commitOffsets"

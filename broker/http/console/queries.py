@@ -22,6 +22,7 @@ from broker.http.models import QueryBody, new_query, valid_body
 from broker.http.permitted import Permitted
 from broker.http.trial import tried
 from broker.http.views import checked, explained, shown
+from broker.operators.kinds import kind_of
 from broker.queries.change import Change, Put, Remove
 from broker.queries.query import RegisteredQuery
 
@@ -176,12 +177,12 @@ def _constructs(permitted: Permitted, query: RegisteredQuery) -> str | None:
 
 
 def _reader(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any] | None:
-    """Return the figures of the reader of its operator, of all queries of its kind on the stream.
+    """Return the figures of its operator, of all queries of its kind on the stream, and whether these read a feed.
 
-    None without permission, without an operator, or where the reader was not started.
+    None without permission, without an operator, or where nothing was read.
     """
     stream = permitted.streams().get(query.stream)
     if query.operator is None or stream is None or not permitted.sees_whole_streams:
         return None
-    found: dict[str, Any] | None = described_operators(stream).get(query.operator.name)
-    return found
+    found = described_operators(stream).get(query.operator.name)
+    return None if found is None else {**found, "reads_feed": kind_of(query.operator).handoff == "feed"}

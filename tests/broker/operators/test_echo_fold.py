@@ -128,7 +128,11 @@ def test_it_is_in_plan_metrics_console_and_openapi(site: Site) -> None:
         assert sample in metrics
     page = site.client.get("/console/queries/f3").text
     assert "counts name" in page
-    assert all(f"<dt>{row}</dt>" in page for row in ("keys held", "excluded: too_large"))
+    assert all(f"<dt>{row}</dt>" in page for row in ("keys held", "records counted since start", "excluded: too_large"))
+    assert "of the feed" not in page
+    assert "failures of the reader" not in page
+    assert "keep" in site.client.get("/v1/plan").json()["streams"][stream]["phases"]
+    assert f'asc_operator_lag_records{{operator="echo",stream="{stream}"}}' not in metrics
     schemas = site.client.get("/openapi.json").json()["components"]["schemas"]
     assert schemas["EchoBody"]["properties"]["key"]["description"] == "The expression that is counted."
     assert site.client.delete("/v1/queries/f3").status_code == 200

@@ -51,6 +51,16 @@ def test_phases_are_medians_of_the_last_batches_in_their_order(clock: list[float
     assert totals["hand_over"] == (23, pytest.approx(2 * 0.275 + 20 * 0.025))
 
 
+def test_the_commit_of_states_is_no_part_of_what_spark_hands_over() -> None:
+    phases = BatchPhases()
+    for phase, seconds in (("run", 0.5), ("keep", 0.25)):
+        phases.note(phase, seconds)
+    phases.count(1)
+    phases.count_spark(1, 1_000.0, {"addBatch": 800})
+    assert list(phases.medians()) == ["hand_over", "run", "keep"]
+    assert phases.medians()["hand_over"] == pytest.approx(0.05)
+
+
 def test_what_fails_or_has_no_records_is_not_counted() -> None:
     phases = BatchPhases()
     with phases.timed("build"):
