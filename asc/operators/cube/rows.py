@@ -39,7 +39,7 @@ def rows_of(
     if not cells.count and not columns:
         cells = _of_nothing(layout)
     names = [layout.dimensions[place].sql for place in columns]
-    order = _order(layout, cells, names, question)
+    order = order_of(layout, cells, names, question)
     start, stop = min(skip, cells.count), min(skip + most, cells.count)
     shown = cells.slice(start, stop) if order is None else cells.take(order[start:stop])
     groups = [plain_values(key.array()) for key in shown.keys]
@@ -64,7 +64,7 @@ def _of_nothing(layout: Layout) -> Cells:
     return Cells(frozen(np.zeros(1, dtype=np.int64)), (), tuple(states))
 
 
-def _order(layout: Layout, cells: Cells, names: Sequence[str], question: Question) -> npt.NDArray[np.int64] | None:
+def order_of(layout: Layout, cells: Cells, names: Sequence[str], question: Question) -> npt.NDArray[np.int64] | None:
     """Return the order of rows: that of the question, then by group; None for the order of the cells."""
     if not question.ordering:
         return None

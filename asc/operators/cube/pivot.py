@@ -1,0 +1,148 @@
+"""Pivots: a part of the groups of one cuboid down and of another one across, with all totals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.errors import CubeError
+from asc.frozen import frozen
+from asc.operators.cube.cells import Cells
+from asc.operators.cube.cuboid import Dimensions, Levels
+from asc.operators.cube.grouping import Grouping
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.question import Question
+from asc.operators.cube.rows import order_of, rows_of
+from asc.operators.cube.source import Source, needed
+
+Row = Mapping[str, Any]
+"""A group and its measures, as the rows of answers have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """The cuboids of a pivot: ``down`` has the groups of its rows, ``across`` those of its columns; () for none.
+
+    Invariant: no hierarchy is in both.
+    """
+
+    down: Levels
+    across: Levels
+
+    @staticmethod
+    def of(down: Sequence[str], across: Sequence[str], dimensions: Dimensions) -> Axes:
+        """Return the axes of some names; CubeError for one that is no dimension, or a hierarchy of both."""
+        found = Axes(dimensions.cuboid_of(down), dimensions.cuboid_of(across))
+        for place, hierarchy in enumerate(dimensions.hierarchies):
+            if found.down[place] and found.across[place]:
+                name = hierarchy[found.across[place] - 1]
+                raise CubeError("across", name, "is of a dimension that the rows have: take one of another dimension")
+        return found
+
+    @property
+    def both(self) -> Levels:
+        """Return the cuboid of the cells."""
+        return tuple(map(max, self.down, self.across))
+
+    def sets(self, dimensions: Dimensions) -> list[list[str]]:
+        """Return the cuboids that a pivot has, each once, by the names of their levels: cells, rows, columns, total."""
+        none = tuple(0 for _ in self.down)
+        own = dict.fromkeys((self.both, self.down, self.across, none))
+        return [dimensions.levels_of(cuboid, range(len(cuboid))) for cuboid in own]
+
+
+@dataclass(frozen=True, slots=True)
+class Pivot:
+    """A part of a pivot.
+
+    ``rows`` and ``columns``: groups with their totals, over all columns and all rows, also those that are not shown.
+    ``cells``: by the places of a row and a column. ``total``: of everything. ``row_count``, ``column_count``: groups in
+    all. ``overflows``: sums that are None because they have over 38 digits.
+    """
+
+    rows: list[dict[str, Any]]
+    columns: list[dict[str, Any]]
+    cells: Mapping[tuple[int, int], Row]
+    total: Row
+    row_count: int
+    column_count: int
+    overflows: int
+
+
+def pivot(
+    layout: Layout,
+    read: Sequence[Cells],
+    question: Question,
+    axes: Axes,
+    *,
+    columns_skip: int = 0,
+    columns_most: int = 0,
+) -> Pivot:
+    """Return the rows of a question by its skip, limit and order, and columns by group, of the cells of an interval.
+
+    The question names the cuboids of ``axes``. Cost: that of the answer with these grouping sets, but only the cells
+    that are shown become rows.
+    """
+    dimensions = layout.definition.dimensions
+    places = dimensions.columns(axes.both)
+    fine = needed(layout, read, question).rolled_up(layout, places)
+    down, across = (fine.rolled_up(layout, dimensions.columns(levels)) for levels in (axes.down, axes.across))
+    total = rows_of(layout, fine.rolled_up(layout, ()).cells, (), question, 1)
+    plain = replace(question, ordering=())
+    rows = rows_of(layout, down.cells, down.columns, question, question.limit, skip=question.skip)
+    overflows = rows.overflows + total.overflows
+    columns: list[dict[str, Any]] = []
+    cells: dict[tuple[int, int], Row] = {}
+    if any(axes.across):
+        found = rows_of(layout, across.cells, across.columns, plain, columns_most, skip=columns_skip)
+        columns = found.rows
+        order = order_of(layout, down.cells, [layout.dimensions[place].sql for place in down.columns], question)
+        chosen = np.arange(down.cells.count) if order is None else order
+        cells, over = _cells(
+            layout,
+            fine,
+            _places(fine, down, chosen[question.skip : question.skip + question.limit]),
+            _places(fine, across, np.arange(across.cells.count)[columns_skip : columns_skip + columns_most]),
+            plain,
+        )
+        overflows += found.overflows + over
+    return Pivot(
+        rows.rows,
+        columns,
+        cells,
+        total.rows[0],
+        rows.groups,
+        across.cells.count if any(axes.across) else 0,
+        overflows,
+    )
+
+
+def _places(fine: Source, side: Source, shown: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return of each fine cell the place of its group among those shown of a side; -1 where it is not shown."""
+    count = fine.cells.count
+    if not count:
+        return np.zeros(0, dtype=np.int64)
+    keys = [fine.cells.keys[fine.columns.index(place)] for place in side.columns]
+    # The cells of a side are in the order of their keys, as the groups are numbered.
+    groups = Grouping.of([(key.codes, key.radix) for key in keys], frozen(np.arange(count, dtype=np.int64)))
+    places = np.full(groups.count, -1, dtype=np.int64)
+    places[shown] = np.arange(len(shown))
+    return places[groups.cells]
+
+
+def _cells(
+    layout: Layout,
+    fine: Source,
+    rows: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+    question: Question,
+) -> tuple[dict[tuple[int, int], Row], int]:
+    """Return the cells that are in a row and a column that are shown, and the sums of them that are too large."""
+    kept = np.flatnonzero((rows >= 0) & (columns >= 0))
+    found = rows_of(layout, fine.cells.take(kept), fine.columns, question, len(kept))
+    places = zip(rows[kept].tolist(), columns[kept].tolist(), strict=True)
+    return dict(zip(places, found.rows, strict=True)), found.overflows

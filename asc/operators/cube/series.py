@@ -1,0 +1,74 @@
+"""Series: one measure by time, of the cells of an interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from asc.frozen import frozen
+from asc.operators.cube.cells import Cells, merged
+from asc.operators.cube.json_values import plain_values
+from asc.operators.cube.layout import Answered, Layout
+from asc.operators.cube.question import Question
+from asc.operators.cube.source import needed
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The values of a measure, a point for some panes after one another.
+
+    ``first``: the first pane. A point has ``panes`` of them, the last one perhaps fewer, and there are ``points``.
+    ``values``: by the number of the point. A missing one is ``over_nothing``, None where the measure has no value.
+    """
+
+    first: int
+    panes: int
+    points: int
+    values: Mapping[int, float]
+    over_nothing: float | None
+
+
+def is_number(measure: Answered) -> bool:
+    """Return whether a measure has values that can be drawn."""
+    kind = measure.type
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def series(
+    layout: Layout, read: Sequence[Cells], question: Question, measure: int, *, points_most: int
+) -> Series | None:
+    """Return the values of a measure, by its place, over the panes of an interval; None where it has no cell.
+
+    All groups that WHERE accepts are together. Where the interval has more panes than ``points_most``, each point is of
+    as many as makes it fit, exactly: states are merged. Cost: a pass over the cells of the interval.
+    """
+    none = tuple(0 for _ in layout.definition.dimensions.hierarchies)
+    source = needed(layout, read, replace(question, cuboids=(none,)))
+    cells = source.cells.rolled_up(())
+    if not cells.count:
+        return None
+    first = int(cells.panes.min()) if question.first is None else question.first
+    end = int(cells.panes.max()) + 1 if question.end is None else question.end
+    panes = math.ceil((end - first) / points_most)
+    binned = replace(cells, panes=frozen((cells.panes - first) // panes))
+    found = merged(layout, [binned])
+    own = layout.measures[measure]
+    values = _numbers(plain_values(own.of(found.states, layout.slots), is_integer=own.is_integer))
+    by_point = dict(zip(found.panes.tolist(), values, strict=True))
+    return Series(
+        first,
+        panes,
+        math.ceil((end - first) / panes),
+        {point: value for point, value in by_point.items() if value is not None},
+        0.0 if len(own.slots) == 1 and layout.slots[own.slots[0]].key[0] == "count" else None,
+    )
+
+
+def _numbers(values: Sequence[Any]) -> list[float | None]:
+    """Return values of answers as numbers; None where there is none, or one that is not finite."""
+    found = [None if value is None else float(value) for value in values]
+    return [None if value is None or not math.isfinite(value) else value for value in found]

@@ -1,0 +1,87 @@
+"""Slices: the predicates that accept exactly one group."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta, timezone
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+
+from asc.operators.cube.json_values import instant_of
+from asc.operators.cube.layout import Layout
+from asc.predicate.literal import timestamp
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_ESCAPED = str.maketrans({"\\": "\\\\", "'": "\\'", "\0": "\\0"})
+_LEAST_DOUBLE = "-1.7976931348623157E308D"
+
+
+def slice_text(layout: Layout, group: Mapping[str, Any]) -> str | None:
+    """Return a predicate over dimensions that accepts a group of an answer, and no other one; TRUE for all.
+
+    None where there is no such comparison with constants: of NaN, of infinity, and of times that the zone of the
+    stream has twice. ``group``: values as answers have them, by the expressions of dimensions.
+    """
+    types = {operand.sql: operand.type for operand in layout.dimensions}
+    terms = []
+    for name, value in group.items():
+        test = _test(value, types[name], layout.time_zone)
+        if test is None:
+            return None
+        terms.append(f"{_name(name)} {test}")
+    return " AND ".join(terms) or "TRUE"
+
+
+def _name(name: str) -> str:
+    # A plain name was read as a column where the cube was defined, and so it is here.
+    escaped = name.replace("`", "``")
+    return name if _PLAIN_NAME.fullmatch(name) else f"`{escaped}`"
+
+
+def _test(value: Any, kind: pa.DataType, time_zone: str) -> str | None:
+    if value is None:
+        return "IS NULL"
+    if value == "-Infinity" and pa.types.is_floating(kind):
+        return f"< {_LEAST_DOUBLE}"
+    literal = _literal(value, kind, time_zone)
+    return None if literal is None else f"= {literal}"
+
+
+def _literal(value: Any, kind: pa.DataType, time_zone: str) -> str | None:
+    types = pa.types
+    if types.is_boolean(kind):
+        return "true" if value else "false"
+    if types.is_string(kind):
+        return _quoted(value)
+    if types.is_binary(kind):
+        return f"X'{base64.b64decode(value).hex()}'"
+    if types.is_date(kind):
+        return f"DATE {_quoted(value)}"
+    if types.is_timestamp(kind):
+        return _instant(value, None if kind.tz is None else time_zone)
+    if types.is_floating(kind):
+        return None if isinstance(value, str) else f"{value!r}D"
+    if types.is_decimal(kind):
+        return f"{value}BD"
+    return str(value)
+
+
+def _instant(text: str, time_zone: str | None) -> str | None:
+    """Return the literal of a timestamp, which is local to the zone of a stream; None for no zone."""
+    if time_zone is None:
+        return f"TIMESTAMP_NTZ {_quoted(text)}"
+    try:
+        micros = instant_of("timestamp", text)
+        at = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=micros)
+        local = at.astimezone(ZoneInfo(time_zone)).replace(tzinfo=None).isoformat(" ")
+    except (ValueError, OverflowError):
+        return None
+    return f"TIMESTAMP '{local}'" if timestamp(local, time_zone) == micros else None
+
+
+def _quoted(text: str) -> str:
+    return f"'{text.translate(_ESCAPED)}'"
