@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cli.client import Json
+from cli.kept import kept_columns
 from cli.output import table_text
 
 _ERRORS = "errors"
@@ -15,7 +16,8 @@ _WHERE_CHARS = 20
 def list_text(queries: Sequence[Json], width: int | None, *, operators: bool = False, joins: bool = False) -> str:
     """Return the table, cut to the width of a terminal; evaluation errors where there are any, and there is space.
 
-    ``operators``: with the operator of each query in words. ``joins``: with its layer, and its number of shapes.
+    ``operators``: with the operator of each query in words, and the figures of what is kept for it. ``joins``: with its
+    layer, and its number of shapes.
     """
     columns: dict[str, list[object]] = {
         "id": [query["id"] for query in queries],
@@ -30,6 +32,7 @@ def list_text(queries: Sequence[Json], width: int | None, *, operators: bool = F
         columns["layer"] = [(query.get("join") or {}).get("layer", "") for query in queries]
         columns["shapes"] = [_shapes(query) for query in queries]
     if operators:
+        columns |= kept_columns(queries)
         columns["operator"] = [(query.get("operator") or {}).get("summary") or "route" for query in queries]
     elif any(query.get("operator") for query in queries):
         columns["operator"] = [(query.get("operator") or {}).get("name", "route") for query in queries]

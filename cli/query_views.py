@@ -14,6 +14,7 @@ from cli.arguments import query_id_argument, stream_option, where_option
 from cli.checking import Check, check_options
 from cli.client import server_options
 from cli.command import Command, examples
+from cli.kept import kept_rows
 from cli.output import json_option, print_json, print_table, terminal_width
 from cli.queries_file import FORMATS, queries_text
 from cli.query_list import labels_text, list_text
@@ -104,7 +105,10 @@ def show(client: Client, query_id: str, as_json: bool) -> None:
             shown["join"] = f"over {join['layer']}" + (", a record a shape" if join["per_shape"] else "")
         rows: list[list[object]] = []
         for name, value in shown.items():
-            rows += operator_rows(found["operator"]) if name == "operator" else [[name, value]]
+            if name == "kept":
+                rows += kept_rows(found["kept"])
+            else:
+                rows += operator_rows(found["operator"]) if name == "operator" else [[name, value]]
         print_table(["key", "value"], rows)
         if found["excluded_shapes"]:
             _warn_of_excluded(client.excluded_shapes(query_id), found["excluded_shapes"])

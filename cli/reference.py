@@ -46,11 +46,11 @@ def with_functions(page: str) -> str:
 
 def with_metrics(page: str) -> str:
     """A page with the table of the metrics between its two marks."""
-    from broker.http.metrics import METRICS
+    from broker.http.metrics import metric_forms
 
     rows = (
         f"| `{form.name}` | {form.kind} | {', '.join(f'`{label}`' for label in form.labels)} | {form.text} |"
-        for form in METRICS
+        for form in metric_forms()
     )
     return _between(page, "metrics", "\n".join(["| metric | kind | labels | is |", "|---|---|---|---|", *rows]))
 

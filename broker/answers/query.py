@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -44,7 +44,7 @@ class Query(PlainQuery):
     ``served`` is false, with a ``reason``, where no plan can hold it. ``pending_shapes``: shapes that it names and no
     layer has. ``shapes`` and ``excluded_shapes``: of a join the shapes that its plan holds, and those that it excludes.
     ``delivered`` and ``evaluation_errors`` count records since the start of the daemon; in the answer to a change they
-    are None and 0.
+    are None and 0. ``kept``: what the daemon keeps for its operator; in a list, the figures of its columns.
     """
 
     served: bool
@@ -54,6 +54,7 @@ class Query(PlainQuery):
     excluded_shapes: int | None
     delivered: int | None
     evaluation_errors: int
+    kept: dict[str, Any] | None
 
 
 class PreviousQuery(TypedDict):

@@ -290,7 +290,7 @@ def _query_views(permitted_of: _PermittedOf) -> APIRouter:
         wanted = (key, value) if label is not None else None
         found, more = permitted.page(prefix, wanted, stream, cursor, limit, operator=operator, layer=layer)
         return {
-            "queries": [shown(permitted, query) for query in found],
+            "queries": [shown(permitted, query, is_brief=True) for query in found],
             "cursor": found[-1].id if more else None,
         }
 

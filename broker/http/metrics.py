@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 from broker.errors import BrokerError
 from broker.http.metric_form import MetricForm
 from broker.http.operator_metrics import OPERATOR_METRICS, OperatorMetrics
+from broker.http.operators.metrics import kind_collectors, kind_metric_forms
 from broker.http.permitted import Permitted
 from broker.http.request_metrics import REQUEST_METRICS, RequestCounts
 from broker.http.stream_metrics import STREAM_METRICS, StreamMetrics
@@ -23,8 +24,13 @@ METRICS_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 _BUILD = MetricForm("asc_build_info", "gauge", "1, with the version of the broker", ("version",))
 _READY = MetricForm("asc_ready", "gauge", "1 while /readyz is 200, 0 while it is not")
 
-METRICS = (_BUILD, _READY, *STREAM_METRICS, *OPERATOR_METRICS, *REQUEST_METRICS)
-"""All metrics that the daemon makes itself; those of the process and of Python come from prometheus_client."""
+
+def metric_forms() -> tuple[MetricForm, ...]:
+    """Return all metrics that the daemon makes itself.
+
+    Those of the process and of Python come from prometheus_client.
+    """
+    return (_BUILD, _READY, *STREAM_METRICS, *OPERATOR_METRICS, *kind_metric_forms(), *REQUEST_METRICS)
 
 
 def permitted_exposition(permitted: Permitted, requests: RequestCounts, queries_max: int) -> str:
@@ -60,6 +66,8 @@ def exposition(
     registry.register(_Daemon(ready=ready))
     registry.register(StreamMetrics(streams, not_served, queries_max))
     registry.register(OperatorMetrics(streams))
+    for collector in kind_collectors(streams):
+        registry.register(collector)
     if requests is not None:
         registry.register(requests)
         for of_process in (ProcessCollector, PlatformCollector, GCCollector):

@@ -47,6 +47,7 @@ _ADDED = (
     "excluded_shapes",
     "delivered",
     "evaluation_errors",
+    "kept",
 )
 """The fields of a query in answers, beside those that can be set."""
 
@@ -173,7 +174,8 @@ class QueryModel(PlainQueryModel):
     ``excluded_shapes``: the number of the others, which are refused with the values of their rows. Both are null of
     other queries, and in the answer to a change. ``delivered``: the records that it received since the daemon began;
     null in the answer to a change. ``evaluation_errors``: the records on which an expression of it could not be
-    evaluated, since the daemon began.
+    evaluated, since the daemon began. ``kept``: what the daemon keeps for its operator, if it keeps anything; a list
+    of queries has the few figures of it that its columns show.
     """
 
     served: bool = True
@@ -183,6 +185,7 @@ class QueryModel(PlainQueryModel):
     excluded_shapes: int | None = None
     delivered: int | None = None
     evaluation_errors: int = 0
+    kept: dict[str, Any] | None = None
 
 
 class PreviousModel(Body):
@@ -265,7 +268,7 @@ def changed_body(query: RegisteredQuery, change: Mapping[str, Any]) -> QueryBody
 _NEW: Mapping[str, Any] = MappingProxyType(
     {
         **{"served": True, "reason": None, "pending_shapes": [], "delivered": None, "evaluation_errors": 0},
-        **{"shapes": None, "excluded_shapes": None},
+        **{"shapes": None, "excluded_shapes": None, "kept": None},
     }
 )
 """The computed fields, in answers, of a query that was just registered."""

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any
 
+from asc.errors import AscError
 from asc.keys.attribute import PAttribute
 from asc.plan.block import Block
 from asc.predicate.normal_form import Predicate
@@ -107,11 +108,11 @@ def _raise_refusals(
             raise refusal
 
 
-def shown(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any]:
+def shown(permitted: Permitted, query: RegisteredQuery, *, is_brief: bool = False) -> dict[str, Any]:
     """Return a standing query as answers have it.
 
-    Beside its fields it has whether a plan may hold it, the reason where none can, its records, and those that could
-    not be evaluated.
+    Beside its fields it has whether a plan may hold it, the reason where none can, its records, those that could not be
+    evaluated, and what is kept for its operator: of that a list needs no more than what ``is_brief``.
     """
     reason = permitted.unserved(query)
     stream = permitted.streams().get(query.stream)
@@ -126,7 +127,23 @@ def shown(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any]:
         "excluded_shapes": excluded_shapes,
         "delivered": delivered(permitted, query),
         "evaluation_errors": errors,
+        "kept": _kept(permitted, query, is_brief=is_brief),
     }
+
+
+def _kept(permitted: Permitted, query: RegisteredQuery, *, is_brief: bool) -> dict[str, Any] | None:
+    """Return what is kept for the operator of a query; a caller that may not name all of its columns gets figures."""
+    stream = permitted.streams().get(query.stream)
+    if query.operator is None or stream is None or query.operator.name not in stream.folders:
+        return None
+    if not is_brief:
+        try:
+            permitted.check_reads(query)
+        except AscError:
+            is_brief = True
+    folder = stream.folders[query.operator.name]
+    found = folder.kept(query.id, query.where, query.operator, is_brief=is_brief)
+    return None if found is None else dict(found)
 
 
 def described_streams(permitted: Permitted) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from asc.schema import Schema
 from broker.config.sections import LimitsConfig
@@ -85,6 +85,13 @@ class Folder(Protocol):
 
     def tidy(self) -> None:
         """Do what :meth:`stand` could not. To be called often; harmless where nothing is left."""
+
+    def kept(self, query_id: str, where: str, definition: Any, *, is_brief: bool = False) -> Mapping[str, Any] | None:
+        """Return what is kept of one query, as answers have it; None where nothing is known of it.
+
+        ``is_brief``: the few numbers and truths alone that a list of queries shows, by the names of their columns; they
+        tell nothing of values of records.
+        """
 
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:
         """Commit a batch durably; return the queries that are not counted from it on, with the reasons.

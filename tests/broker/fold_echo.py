@@ -135,6 +135,12 @@ class EchoFolder:
     def tidy(self) -> None:
         """Nothing is left."""
 
+    def kept(self, query_id: str, where: str, definition: Any, *, is_brief: bool = False) -> Mapping[str, Any] | None:
+        own = self.totals.get(query_id)
+        if own is None:
+            return None
+        return {"keys": len(own)} if is_brief else {"keys": len(own), "counts": self.counts.get(query_id, {})}
+
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:
         if self.fails:
             self.fails -= 1

@@ -51,7 +51,9 @@ def add_list(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         form = asked.model_dump(include={"text", "prefix", "label", "stream", "order"})
         among = permitted.count(wanted.prefix, wanted.label, wanted.stream)
         values = {
-            "queries": [{**shown(permitted, query), "rate": figure_of(permitted, query, RATE)} for query in found],
+            "queries": [
+                {**shown(permitted, query, is_brief=True), "rate": figure_of(permitted, query, RATE)} for query in found
+            ],
             "more": more,
             "next": "" if more is None else urlencode({**form, **_from(more), "seen": asked.seen + len(found)}),
             "orders": {order: urlencode({**form, "order": order}) for order in ORDERS},

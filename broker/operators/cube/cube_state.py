@@ -115,6 +115,14 @@ class CubeState:
         """Return the number of records that its query accepted and its batches covered."""
         return sum(count for name, count in self.counters.items() if name != "late")
 
+    @property
+    def accounting(self) -> str:
+        """Return in one line what became of the records that its query accepted."""
+        own = {name: self.counters.get(name, 0) for name in COUNTERS}
+        late, counted = own.pop("late"), own.pop("counted")
+        excluded = "".join(f" + {count:,} {name}" for name, count in own.items())
+        return f"{self.accepted:,} accepted = {counted:,} counted ({late:,} late){excluded}"
+
     def seen(self) -> Coverage:
         """Return the offsets that are folded or that a gap tells."""
         return self.coverage.with_all(self.missed.intervals)

@@ -9,18 +9,21 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from asc.errors import AscError
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.output import Output
 from asc.operators.cube.task_fold import CubeFold, CubePartial
-from broker.errors import BrokerError, QueryError
+from broker.errors import BrokerError, CubeStoreError, QueryError
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId
+from broker.operators.cube.definition import StandingCube
 from broker.operators.cube.keeper import Keeper, cubes_path
 from broker.operators.cube.merging import CubeLimits
 from broker.operators.cube.partial import Partial
+from broker.operators.cube.partition_times import PartitionTimes
 from broker.operators.cube.window_sender import WindowSender
 from broker.operators.cube.window_writer import WindowWriter
 from broker.operators.fold_destination import FoldDestination
@@ -66,6 +69,12 @@ class CubeFolder:
         self._writer: WindowWriter | None = None
         self._sender = WindowSender(stream.cluster)
         self._outputs: Counter[str] = Counter()
+        self._times = PartitionTimes()
+
+    @property
+    def opened(self) -> Keeper | None:
+        """Return the keeper; None while it is not open."""
+        return self._keeper
 
     @property
     def keeper(self) -> Keeper:
@@ -132,6 +141,30 @@ class CubeFolder:
                         self._define(query, standing.version)
             self._tidied = standing
 
+    def kept(
+        self, query_id: str, where: str, definition: StandingCube, *, is_brief: bool = False
+    ) -> Mapping[str, Any] | None:
+        """Return what is kept of a cube; None before its first batch, and where the file cannot be read.
+
+        It is what a list shows where ``is_brief``, else with the accounting line, gaps, offsets, the progress of each
+        partition, and what the watermark waits for.
+        """
+        try:
+            snapshot = self.keeper.snapshot
+        except CubeStoreError:
+            return None
+        cube = CubeId(query_id, definition.cube.generation(self._stream.name, where))
+        state = snapshot.cubes.get(cube)
+        if state is None:
+            return None
+        if is_brief:
+            return {"cells": state.panes.cells, "bytes": state.panes.size_bytes, "whole": snapshot.is_whole(state)}
+        return {
+            **snapshot.status(cube),
+            "partitions": self._times.plain(state.time),
+            "waits_for": self._times.waits_for(state.time, snapshot.closes_us(state)),
+        }
+
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:
         """Commit a batch, and write the windows that are due; return the cubes that go no further, with the reasons.
 
@@ -171,6 +204,8 @@ class CubeFolder:
             newest[time] = batch.newest_us.get(query.time, {})
             partials[cube] = _partial(layout, batch, name)
         interval = BatchInterval(batch.topic_id, batch.first, batch.end)
+        read = frozenset(each for each, end in batch.end.items() if batch.first.get(each, end) < end)
+        self._times = self._times.after(newest, frozenset(batch.end), read, batch.waiting)
         done = keeper.commit(interval, partials, newest, batch.waiting)
         if done.commit is not None:
             refused.update(self._writer.write([cube for cube in standing_cubes if cube in partials]))

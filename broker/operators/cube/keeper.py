@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.definition import CubeDefinition
@@ -23,9 +24,11 @@ from broker.errors import CubeStoreError, DamagedPieceError, QueryError
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId, CubeState
+from broker.operators.cube.look import Look, Wanted
 from broker.operators.cube.merging import CubeLimits, PaneMerger
 from broker.operators.cube.panes import StoredPiece
 from broker.operators.cube.partial import Committed, Newest, Partial, of_bounded_panes
+from broker.operators.cube.question_figures import QuestionFigures
 from broker.operators.cube.question_turns import QuestionTurns
 from broker.operators.cube.reading import PieceReader
 from broker.operators.cube.saving import SavedCubes
@@ -39,6 +42,10 @@ LOG = logging.getLogger("asc.cubes")
 KEPT_BYTES = 256 << 20
 """The bytes of cells that stay in memory, of all cubes of a stream."""
 _TOLD: tuple[Outcome, ...] = ("folded", "covered", "partly")
+
+Answer = TypeVar("Answer")
+Ask = Callable[[Snapshot, Callable[[], None]], Answer]
+"""A question to a snapshot, with what it calls between the parts of its work."""
 
 
 class Keeper:
@@ -59,6 +66,7 @@ class Keeper:
         self._lateness_us = lateness_us
         self._reader = PieceReader(kept_bytes)
         self._turns = QuestionTurns()
+        self.figures = QuestionFigures()
         self._lock = threading.RLock()
         numbers = saved.numbers()
         self._pieces, self._gaps = count(numbers["pieces"] + 1), count(numbers["gaps"] + 1)
@@ -92,13 +100,15 @@ class Keeper:
         Raises CubeError for a body that is refused, UnknownQueryError, TooManyQuestionsError, SlowAnswerError and
         CancelledError. A damaged piece parks the cube, and the answer goes without it, its pane being a gap.
         """
-        with self._turns.turn(self._limits.query_s, cancellation) as reserve:
-            while True:
-                try:
-                    return self._snapshot.query(cube, body, reserve)
-                except DamagedPieceError as error:
-                    reserve(0)
-                    self.park_damaged(cube, error.number)
+        found = self._answered(cube, lambda snapshot, reserve: snapshot.query(cube, body, reserve), cancellation)
+        self.figures.cells.observe(sum(own["cells"] for own in found["answered_by"]))
+        return found
+
+    def look(self, cube: CubeId, wanted: Wanted, cancellation: Cancellation | None = None) -> Look:
+        """Return what a page wants to see of a cube, from one commit: one question, with its limits and errors."""
+        found = self._answered(cube, lambda snapshot, reserve: snapshot.look(cube, wanted, reserve), cancellation)
+        self.figures.cells.observe(found.answered_by["cells"])
+        return found
 
     def commit(
         self,
@@ -224,6 +234,20 @@ class Keeper:
                 after = self._saved_windows(state, windows)
                 self._saved.windows.save_revisions(state.number, raised)
             self._swap(before.commit, before.batch, before.marks, {**before.cubes, cube: after})
+
+    def _answered(self, cube: CubeId, ask: Ask[Answer], cancellation: Cancellation | None) -> Answer:
+        """Return what a snapshot says to a question; a damaged piece parks the cube, and it is asked again without."""
+        begun = time.perf_counter()
+        with self._turns.turn(self._limits.query_s, cancellation) as reserve:
+            try:
+                while True:
+                    try:
+                        return ask(self._snapshot, reserve)
+                    except DamagedPieceError as error:
+                        reserve(0)
+                        self.park_damaged(cube, error.number)
+            finally:
+                self.figures.seconds.observe(time.perf_counter() - begun)
 
     def park_damaged(self, cube: CubeId, number: int) -> None:
         """Park a cube for a damaged piece that a question, or a window, has found."""

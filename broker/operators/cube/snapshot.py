@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -10,11 +11,13 @@ from asc.operators.cube.answer import answer
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.question import Question
 from broker.errors import QueryError, UnknownQueryError
 from broker.operators.cube.asked import Asked
 from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.coverage import Place
 from broker.operators.cube.cube_state import COUNTERS, CubeId, CubeState
+from broker.operators.cube.look import Look, Wanted, look_at
 from broker.operators.cube.panes import StoredPiece, sound
 from broker.operators.cube.reading import PieceReader
 from broker.operators.cube.store import Store
@@ -71,6 +74,15 @@ class Snapshot:
         mark_us = self.marks.get(state.time)
         return None if mark_us is None else mark_us - self.lateness_us
 
+    def closes_us(self, state: CubeState) -> int | None:
+        """Return the mark at which the next pane of a cube closes; None before its first record with a time."""
+        open_from = self._open_from(state)
+        return None if open_from is None else (open_from + 1) * state.grain_us + self.lateness_us
+
+    def is_whole(self, state: CubeState) -> bool:
+        """Return whether no record of a cube is missing at any time."""
+        return next(state.told_gaps(self.batch, self.ends), None) is None
+
     def query(
         self, cube: CubeId, body: Mapping[str, Any], reserve: Callable[[int], None] = lambda size_bytes: None
     ) -> dict[str, Any]:
@@ -80,41 +92,42 @@ class Snapshot:
         the work, with the bytes that it holds from then on, and may raise. Cost: runs of closed panes are decoded once,
         as long as there is memory for them.
         """
-        state = self.cube(cube)
-        if state.layout is None:
-            raise QueryError("cube", cube.query, f"is parked, {state.parked}")
-        open_from = first_open(self.marks.get(state.time), self.lateness_us, state.grain_us)
-        asked = Asked.parse(body, state, self.commit, open_from)
+        state, layout = self._sound(cube)
+        asked = Asked.parse(body, state, self.commit, self._open_from(state))
         question = asked.question
-        interval = question.first, question.end
-        parts = list(self.parts(state, state.layout, *interval, has_open=asked.is_live, reserve=reserve))
-        found = answer(state.layout, parts or [Cells.none(state.layout)], question, reserve)
-        first_us, end_us = (None if pane is None else pane * state.grain_us for pane in (question.first, question.end))
-        gaps = [gap.plain() for gap in state.told_gaps(self.batch, self.ends) if gap.overlaps(first_us, end_us)]
-        watermark_us = self.watermark_us(state)
+        found = answer(layout, self._read_all(state, layout, asked, reserve), question, reserve)
         shown = question.skip + len(found["rows"])
         return {
             "interval": found.pop("interval"),
-            "watermark": None if watermark_us is None else instant_text(watermark_us),
-            "whole": not gaps,
-            "gaps": gaps,
-            "commit": self.commit,
+            **self._told(state, question),
             **found,
             "cursor": f"{self.commit}-{shown}" if shown < found["groups"] else None,
         }
 
+    def look(self, cube: CubeId, wanted: Wanted, reserve: Callable[[int], None] = lambda size_bytes: None) -> Look:
+        """Return what a page wants to see of a cube, as :meth:`query` answers, which raises the same errors."""
+        state, layout = self._sound(cube)
+        asked = Asked.parse(wanted.question(state.definition), state, self.commit, self._open_from(state))
+        question = replace(asked.question, skip=wanted.skip)
+        parts = self._read_all(state, layout, asked, reserve)
+        return look_at(layout, parts, question, wanted, told=self._told(state, question), reserve=reserve)
+
     def status(self, cube: CubeId) -> dict[str, Any]:
         """Return what is kept of a cube: the accounting line, cells, bytes, gaps and offsets."""
         state = self.cube(cube)
-        watermark_us = self.watermark_us(state)
+        watermark_us, mark_us = self.watermark_us(state), self.marks.get(state.time)
         gaps = [gap.plain() for gap in state.told_gaps(self.batch, self.ends)]
         return {
             "generation": cube.generation,
+            "accounting": state.accounting,
             "accepted": state.accepted,
             **{name: state.counters.get(name, 0) for name in COUNTERS},
             "cells": state.panes.cells,
             "bytes": state.panes.size_bytes,
             "panes": state.panes.count,
+            "open_panes": len(state.panes.open),
+            "time_expression": state.time,
+            "mark": None if mark_us is None else instant_text(mark_us),
             "watermark": None if watermark_us is None else instant_text(watermark_us),
             "whole": not gaps,
             "gaps": gaps,
@@ -158,6 +171,31 @@ class Snapshot:
                 for piece in sound(state.panes.open[pane]):
                     reserve(piece.size_bytes)
                     yield self.cells(layout, piece)
+
+    def _sound(self, cube: CubeId) -> tuple[CubeState, Layout]:
+        """Return a cube and its layout; QueryError where its pieces do not fit the records of the stream any more."""
+        state = self.cube(cube)
+        if state.layout is None:
+            raise QueryError("cube", cube.query, f"is parked, {state.parked}")
+        return state, state.layout
+
+    def _open_from(self, state: CubeState) -> int | None:
+        return first_open(self.marks.get(state.time), self.lateness_us, state.grain_us)
+
+    def _told(self, state: CubeState, question: Question) -> dict[str, Any]:
+        """Return what an answer says of the interval of a question beside its rows."""
+        first_us, end_us = (None if pane is None else pane * state.grain_us for pane in (question.first, question.end))
+        gaps = [gap.plain() for gap in state.told_gaps(self.batch, self.ends) if gap.overlaps(first_us, end_us)]
+        watermark_us = self.watermark_us(state)
+        watermark = None if watermark_us is None else instant_text(watermark_us)
+        return {"watermark": watermark, "whole": not gaps, "gaps": gaps, "commit": self.commit}
+
+    def _read_all(self, state: CubeState, layout: Layout, asked: Asked, reserve: Callable[[int], None]) -> list[Cells]:
+        """Return the cells of the interval, in parts."""
+        interval = asked.question.first, asked.question.end
+        return list(self.parts(state, layout, *interval, has_open=asked.is_live, reserve=reserve)) or [
+            Cells.none(layout)
+        ]
 
     def _read(self, piece: StoredPiece) -> bytes | Cells:
         data = self._store.piece(piece.number)

@@ -105,6 +105,7 @@ class Counted:
     figures: StreamFigures
     problem: str | None = None
     failures: int = 0
+    folders: dict[str, Any] = field(default_factory=dict)
     timed: dict[str, tuple[int, float]] = field(default_factory=lambda: {"bind": (2, 0.004), "run": (2, 0.5)})
 
     def operators(self) -> dict[str, OperatorStatus]:

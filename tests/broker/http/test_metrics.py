@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from broker.access.audit import Audit
 from broker.access.scope import Scope, unlimited
 from broker.errors import ForbiddenError
-from broker.http.metrics import METRICS, exposition, permitted_exposition
+from broker.http.metrics import exposition, metric_forms, permitted_exposition
 from broker.http.permitted import Permitted
 from broker.http.request_metrics import RequestCounts
 
@@ -43,7 +43,7 @@ def test_all_that_is_declared_is_told_in_the_format_of_prometheus(counted: Calla
     name = 'a"b\\c\nd é'
     text = whole({name: counted(name)})
     typed = dict(line.split()[2:4] for line in text.splitlines() if line.startswith("# TYPE"))
-    declared = {form.name: form.kind for form in METRICS}
+    declared = {form.name: form.kind for form in metric_forms()}
     assert {name: kind for name, kind in typed.items() if name.startswith("asc_")} == declared
     assert not any(name.endswith("_created") for name in typed)
     found = samples(text)

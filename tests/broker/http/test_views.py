@@ -143,6 +143,7 @@ def test_a_query_is_shown_with_the_records_that_could_not_be_evaluated(resting: 
         "excluded_shapes": None,
         "delivered": 0,
         "evaluation_errors": 0,
+        "kept": None,
     }
     errors = resting.streams()[query.stream].evaluation_errors
     errors.count(query.version, {"failing": 3})

@@ -1,0 +1,87 @@
+"""The metrics of cubes: their records, cells and bytes, and the questions to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import cast
+
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from asc.operators.cube.definition import OP
+from broker.http.metric_form import MetricForm, filled
+from broker.operators.cube.cube_state import COUNTERS, CubeState
+from broker.operators.cube.folder import CubeFolder
+from broker.operators.cube.question_figures import Histogram, QuestionFigures
+from broker.stream.stream import Stream
+
+_BY_CUBE = ("stream", "query")
+
+_RECORDS = MetricForm(
+    "asc_cube_records_total",
+    "counter",
+    f"Records that a cube accepted since it began, by what became of them: {', '.join(COUNTERS)}; "
+    "late ones are among the counted",
+    (*_BY_CUBE, "outcome"),
+)
+_CELLS = MetricForm("asc_cube_cells", "gauge", "Cells in all pieces of a cube", _BY_CUBE)
+_BYTES = MetricForm("asc_cube_bytes", "gauge", "Bytes of all pieces of a cube", _BY_CUBE)
+_SECONDS = MetricForm(
+    "asc_cube_query_seconds",
+    "histogram",
+    "Seconds of a question to the cubes of a stream, from API, command line and console",
+    ("stream",),
+)
+_ANSWER_CELLS = MetricForm(
+    "asc_cube_answer_cells", "histogram", "Cells that the answer to a question was made of", ("stream",)
+)
+
+FORMS = (_RECORDS, _CELLS, _BYTES, _SECONDS, _ANSWER_CELLS)
+
+
+class CubeMetrics(Collector):
+    """Collector of the metrics of cubes, as the last commit left them. It opens no file."""
+
+    def __init__(self, streams: Mapping[str, Stream]) -> None:
+        self._streams = streams
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all of ``FORMS``, whether there are samples or not."""
+        keepers = {
+            name: keeper
+            for name, stream in self._streams.items()
+            if OP in stream.folders and (keeper := cast(CubeFolder, stream.folders[OP]).opened) is not None
+        }
+        cubes = [(name, state) for name, keeper in keepers.items() for state in keeper.snapshot.cubes.values()]
+        records = (
+            ((name, state.id.query, outcome), float(state.counters.get(outcome, 0)))
+            for name, state in cubes
+            for outcome in COUNTERS
+        )
+        yield filled(_RECORDS, records)
+        yield _by_cube(_CELLS, cubes, lambda state: state.panes.cells)
+        yield _by_cube(_BYTES, cubes, lambda state: state.panes.size_bytes)
+        figures = {name: keeper.figures for name, keeper in keepers.items()}
+        yield _histogram(_SECONDS, figures, lambda own: own.seconds)
+        yield _histogram(_ANSWER_CELLS, figures, lambda own: own.cells)
+
+
+def collector(streams: Mapping[str, Stream]) -> Collector:
+    """Return the collector of the metrics of cubes."""
+    return CubeMetrics(streams)
+
+
+def _by_cube(form: MetricForm, cubes: list[tuple[str, CubeState]], value: Callable[[CubeState], int]) -> Metric:
+    return filled(form, (((name, state.id.query), float(value(state))) for name, state in cubes))
+
+
+def _histogram(
+    form: MetricForm, figures: Mapping[str, QuestionFigures], own: Callable[[QuestionFigures], Histogram]
+) -> Metric:
+    family = form.histogram()
+    for name, each in figures.items():
+        histogram = own(each)
+        reached, total = histogram.cumulative()
+        bounds = [*map(str, histogram.bounds), "+Inf"]
+        family.add_metric([name], list(zip(bounds, reached, strict=True)), total)
+    return family

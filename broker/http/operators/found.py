@@ -1,0 +1,18 @@
+"""Modules of kinds of operators, found by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from broker.operators.kinds import OPERATORS
+
+
+def modules_of(package: str, suffix: str = "") -> Iterator[Any]:
+    """Yield the modules of a package that have the names of kinds and a suffix, in the order of kinds."""
+    for name in OPERATORS:
+        module = f"{package}.{name}{suffix}"
+        if find_spec(module) is not None:
+            yield import_module(module)

@@ -1,0 +1,104 @@
+"""Looks: what a page shows of a cube, all of it from one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from asc.errors import CubeError
+from asc.operators.cube.answer import answered_by, interval_of
+from asc.operators.cube.cells import Cells
+from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.pivot import Axes, Pivot, pivot
+from asc.operators.cube.question import Question
+from asc.operators.cube.series import Series, is_number, series
+from asc.spark_types import folded
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a page wants to see of a cube.
+
+    ``body``: a question as the API takes it, without ``by``, ``measures`` and ``cursor``. ``skip``: the rows before the
+    first one that is shown, whatever commit they were counted in. ``down``, ``across``: the dimensions of rows and of
+    columns. ``measure``: the one that is drawn, and is in the cells of a table with columns; by default the first one.
+    ``columns_skip``, ``columns_most``: the columns that are shown. ``points_most``: of the chart.
+    """
+
+    body: Mapping[str, Any]
+    skip: int = 0
+    down: Sequence[str] = ()
+    across: Sequence[str] = ()
+    measure: str | None = None
+    columns_skip: int = 0
+    columns_most: int = 12
+    points_most: int = 240
+
+    def axes(self, definition: CubeDefinition) -> Axes:
+        """Return rows and columns; CubeError where they are none."""
+        return Axes.of(self.down, self.across, definition.dimensions)
+
+    def question(self, definition: CubeDefinition) -> dict[str, Any]:
+        """Return the whole body, which API and command line take as well."""
+        own = {"by": self.axes(definition).sets(definition.dimensions), **self.body}
+        return {**own, "measures": [definition.measures[self.place(definition)].name]} if self.across else own
+
+    def place(self, definition: CubeDefinition) -> int:
+        """Return the place of the measure that is drawn; CubeError for an unknown one."""
+        names = [folded(own.name) for own in definition.measures]
+        if self.measure is None:
+            return 0
+        if folded(self.measure) not in names:
+            shown = ", ".join(own.name for own in definition.measures)
+            raise CubeError("measure", self.measure, f"is not declared: the cube has {shown}")
+        return names.index(folded(self.measure))
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A pivot and a chart of a cube, from one commit.
+
+    ``series``: None where the measure is no number, and where there are no cells. ``interval``, ``answered_by``: as
+    answers have them. ``told``: watermark, gaps, whole and commit of the answer. ``cursor``: for the rows after these.
+    """
+
+    layout: Layout
+    question: Question
+    axes: Axes
+    pivot: Pivot
+    measure: int
+    series: Series | None
+    interval: list[str] | None
+    answered_by: Mapping[str, Any]
+    told: Mapping[str, Any]
+
+    @property
+    def cursor(self) -> str | None:
+        """Return what asks for the rows after these; None where there are none."""
+        shown = self.question.skip + len(self.pivot.rows)
+        return f"{self.told['commit']}-{shown}" if shown < self.pivot.row_count else None
+
+
+def look_at(
+    layout: Layout,
+    parts: Sequence[Cells],
+    question: Question,
+    wanted: Wanted,
+    *,
+    told: Mapping[str, Any],
+    reserve: Callable[[int], None],
+) -> Look:
+    """Return what a page wants to see of the cells of an interval. ``reserve`` as :meth:`Snapshot.query` has it."""
+    axes, measure = wanted.axes(layout.definition), wanted.place(layout.definition)
+    read = [part.between(question.first, question.end) for part in parts]
+    columns_skip, columns_most = wanted.columns_skip, wanted.columns_most
+    found = pivot(layout, read, question, axes, columns_skip=columns_skip, columns_most=columns_most)
+    reserve(0)
+    drawn = None
+    if is_number(layout.measures[measure]):
+        drawn = series(layout, read, question, measure, points_most=wanted.points_most)
+    reserve(0)
+    interval, source = interval_of(layout, read, question), answered_by(layout, read)
+    return Look(layout, question, axes, found, measure, drawn, interval, source, told)

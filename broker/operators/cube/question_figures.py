@@ -1,0 +1,48 @@
+"""Figures of questions: the seconds that they took, and the cells that their answers were made of."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+
+SECONDS_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+CELLS_BOUNDS = (10.0, 100.0, 1_000.0, 10_000.0, 100_000.0, 1_000_000.0, 10_000_000.0)
+
+
+class Histogram:
+    """Counts of values by upper bounds, and their sum. Threads share it. Cost: a number a bound."""
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self.bounds = tuple(bounds)
+        self._counts = [0] * (len(self.bounds) + 1)
+        self._sum = 0.0
+        self._lock = threading.Lock()
+
+    def observe(self, value: float) -> None:
+        """Count a value."""
+        place = bisect_left(self.bounds, value)
+        with self._lock:
+            self._counts[place] += 1
+            self._sum += value
+
+    def cumulative(self) -> tuple[list[int], float]:
+        """Return the number of values up to each bound, and of all, and their sum.
+
+        >>> histogram = Histogram((1.0, 10.0))
+        >>> for value in (1.0, 3.0, 70.0):
+        ...     histogram.observe(value)
+        >>> histogram.cumulative()
+        ([1, 2, 3], 74.0)
+        """
+        with self._lock:
+            return list(accumulate(self._counts)), self._sum
+
+
+class QuestionFigures:
+    """The figures of the questions to the cubes of a stream, since its file was opened."""
+
+    def __init__(self) -> None:
+        self.seconds = Histogram(SECONDS_BOUNDS)
+        self.cells = Histogram(CELLS_BOUNDS)

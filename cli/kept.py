@@ -1,0 +1,47 @@
+"""What a daemon keeps for the operator of a query, as rows and columns of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_ROWS_SHOWN = 20
+"""The most rows of one field."""
+
+
+def kept_rows(kept: Mapping[str, Any] | None) -> list[list[object]]:
+    """Return a row for each field, and for each element of a list.
+
+    >>> kept_rows({"cells": 7, "whole": False, "gaps": [{"from": None, "to": "2026-06-01", "reason": "paused"}]})
+    [['kept.cells', 7], ['kept.whole', 'no'], ['kept.gaps', 'to 2026-06-01, reason paused']]
+    >>> kept_rows(None)
+    []
+    """
+    found: list[list[object]] = []
+    for name, value in (kept or {}).items():
+        if not isinstance(value, list):
+            found.append([f"kept.{name}", _text(value)])
+            continue
+        found += [[f"kept.{name}", _text(each)] for each in value[:_ROWS_SHOWN]] or [[f"kept.{name}", "none"]]
+        if len(value) > _ROWS_SHOWN:
+            found.append([f"kept.{name}", f"... and {len(value) - _ROWS_SHOWN:,} more, with --json"])
+    return found
+
+
+def kept_columns(queries: Sequence[Mapping[str, Any]]) -> dict[str, list[object]]:
+    """Return a column for each figure that is kept for some queries; empty cells where nothing is.
+
+    >>> kept_columns([{"kept": {"cells": 7, "whole": True}}, {"kept": None}, {}])
+    {'cells': [7, '', ''], 'whole': ['yes', '', '']}
+    """
+    kept = [query.get("kept") or {} for query in queries]
+    names = dict.fromkeys(name for own in kept for name in own)
+    return {name: [_text(own.get(name)) for own in kept] for name in names}
+
+
+def _text(value: object) -> object:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_text(own)}" for name, own in value.items() if own is not None)
+    return "" if value is None else value
