@@ -75,8 +75,8 @@ class CubeState:
     ``missed``: the offsets that a gap tells. ``since``: of its query, see :class:`FoldDestination`. ``version``: that
     of the plan with which it began. ``watermark_us``: that after its last batch, from which on it would miss records;
     None while other cubes have read further, for it is theirs then. ``batch``: the commit of that batch. ``parked``:
-    why it is, None where it is not; ``stopped``: why it was, until its next batch. ``windows``: what it has written of
-    them, None where it writes none.
+    why it is, None where it is not; ``stopped``: why it was, or that it is paused, until its next batch. ``windows``:
+    what it has written of them, None where it writes none.
 
     Invariant: its pieces are the fold of the accepted, timed records at the offsets of ``coverage``.
     """
@@ -137,7 +137,8 @@ class CubeState:
             yield Gap(None, None, NO_BATCH)
         # What was missing may have been read since.
         yield from (gap for gap in self.gaps if gap.reason != NO_BATCH or not seen.begins_at_zero)
-        if self.parked is not None or 0 < self.batch < last_batch or not seen.reaches(ends):
+        is_stopped = self.parked is not None or self.stopped is not None
+        if is_stopped or 0 < self.batch < last_batch or not seen.reaches(ends):
             reason = self.parked or self.stopped or (BEHIND if self.watermark_us is None else PAUSED)
             yield Gap(self.watermark_us, None, reason)
 

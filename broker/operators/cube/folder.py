@@ -31,6 +31,9 @@ from broker.operators.folder import FoldBatch, FoldContext
 
 LOG = logging.getLogger("asc.cubes")
 
+_WAITED_S = 2.0
+"""How long a change of the queries waits for a commit."""
+
 _PREPARED_MAX = 256
 """The layouts that are kept, of destinations of the last plans."""
 
@@ -129,7 +132,10 @@ class CubeFolder:
         """Do what could not be done when the queries changed."""
         if self._standing is self._tidied:
             return
-        with self._changing:
+        # Registration does not wait for windows that Kafka does not take.
+        if not self._changing.acquire(timeout=_WAITED_S):
+            return
+        try:
             standing = self._standing
             if standing is None or standing is self._tidied:
                 return
@@ -139,7 +145,10 @@ class CubeFolder:
                 for query in standing.planned.values():
                     if standing.has(query.id, query.since):
                         self._define(query, standing.version)
+                self._pause(standing)
             self._tidied = standing
+        finally:
+            self._changing.release()
 
     def kept(
         self, query_id: str, where: str, definition: StandingCube, *, is_brief: bool = False
@@ -207,9 +216,15 @@ class CubeFolder:
         read = frozenset(each for each, end in batch.end.items() if batch.first.get(each, end) < end)
         self._times = self._times.after(newest, frozenset(batch.end), read, batch.waiting)
         done = keeper.commit(interval, partials, newest, batch.waiting)
+        if standing is not None:
+            # The batch may be of a plan of before a pause.
+            self._pause(standing)
         if done.commit is not None:
             refused.update(self._writer.write([cube for cube in standing_cubes if cube in partials]))
         return {**refused, **{cube.query: reason for cube, reason in done.parked.items() if cube in partials}}
+
+    def _pause(self, standing: _Standing) -> None:
+        self.keeper.pause(standing.registered.keys() - standing.planned.keys())
 
     def _define(self, query: FoldDestination, version: int) -> str | None:
         """Have the cube of a query kept; return why it cannot be, None where it can. Raises CubeStoreError."""

@@ -23,7 +23,7 @@ from broker.cancellation import Cancellation
 from broker.errors import CubeStoreError, DamagedPieceError, QueryError
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import BatchInterval
-from broker.operators.cube.cube_state import CubeId, CubeState
+from broker.operators.cube.cube_state import PAUSED, CubeId, CubeState
 from broker.operators.cube.look import Look, Wanted
 from broker.operators.cube.merging import CubeLimits, PaneMerger
 from broker.operators.cube.panes import StoredPiece
@@ -199,6 +199,19 @@ class Keeper:
                 for each in before.cubes.keys() - kept.keys():
                     self._store.remove(before.cubes[each].number)
             self._swap(before.commit + 1, before.batch, before.marks, kept)
+
+    def pause(self, queries: Collection[str]) -> None:
+        """Have the cubes of queries miss records from their watermark on, until they have a batch again."""
+        with self._lock:
+            before = self._sure()
+            states = [own for own in before.cubes.values() if own.id.query in queries and own.batch]
+            paused = {own.id: replace(own, stopped=PAUSED) for own in states if own.stopped is own.parked is None}
+            if not paused:
+                return
+            with self._writing(before.commit + 1, before.batch):
+                for cube, after in paused.items():
+                    self._saved.save(before.cubes[cube], after, (), ())
+            self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, **paused})
 
     def resume(self, cube: CubeId) -> None:
         """Have a parked cube fold again, without its damaged pieces; harmless where it is not parked.

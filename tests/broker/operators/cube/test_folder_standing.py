@@ -143,6 +143,27 @@ def test_a_cube_that_is_paused_or_cannot_be_read_keeps_its_state(run: Run) -> No
     assert (run.count(late), run.count(unread)) == (2, 1)
 
 
+def test_while_it_is_paused_an_answer_says_so_though_no_cube_has_a_batch(run: Run) -> None:
+    def gaps() -> list[tuple[str, str]]:
+        found = run.folder.keeper.query(cube_of(query()), {"live": True})["gaps"]
+        return [(gap["to"], gap["reason"]) for gap in found]
+
+    run.stand(query(), version=4)
+    run.commit(query(), version=4)
+    assert gaps() == []
+    run.stand(version=5, paused={"late": 3})
+    assert gaps() == [(None, "paused")]
+    # One that was begun before the pause.
+    run.commit(query(), version=4)
+    assert gaps() == [(None, "paused")]
+    run.start_again()
+    run.stand(query(), version=6)
+    assert gaps() == [(None, "paused")]
+    run.commit(query(), version=6)
+    # It missed nothing.
+    assert (gaps(), run.count(query())) == ([], 3)
+
+
 def test_a_replacement_with_an_equal_generation_goes_on_and_another_begins_empty(run: Run) -> None:
     run.stand(query(), version=4)
     run.commit(query(), version=4)
