@@ -57,8 +57,8 @@ class OperatorKind(Protocol[D]):
     ``definition``: the class of its parameters. ``body``: their model in the API. ``handoff``: the path of records to
     it: one of ``feed`` is a :class:`FeedKind`, one of ``fold`` a :class:`FoldKind`. ``limits``: keys of ``[limits]``;
     the first one bounds the queries of a stream. ``allows_join``: whether a join may have it.
-    ``allows_compacted_topic``: whether all its outputs have a key, so that its topics are made compacted.
-    ``held_noun``: the things in its state, in the plural.
+    ``allows_compacted_topic``: whether all its outputs have a key. A topic of such a query is made compacted, and
+    belongs to this query alone. ``held_noun``: the things in its state, in the plural.
     """
 
     @property

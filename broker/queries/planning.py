@@ -31,6 +31,7 @@ from broker.queries.operator_limits import excess_of_operators
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.rules import TopicLoops, check_destination
+from broker.queries.topic_owners import shared_topics
 from broker.stream.analyser import NO_LAYERS, StreamAnalyser
 
 _LARGE = 5_000
@@ -322,8 +323,8 @@ class Planning:
         refused.update((fitting[i], error) for i, error in by_spark.items())
         refused.update(excess_of_operators(self._config, candidates, refused, plans))
         while True:
-            # A refused candidate does not replace its query: others may close a loop with that.
-            more = self._loops(candidates, standing, refused)
+            # A refused candidate does not replace its query: others may close a loop, or share a topic, with that.
+            more = self._loops(candidates, standing, refused) or shared_topics(candidates, standing, refused)
             if not more:
                 return refused
             refused.update(more)

@@ -1,0 +1,53 @@
+"""Topics that belong to one query alone: those of kinds that may write to a compacted topic."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from asc.errors import AscError
+from broker.errors import QueryError
+from broker.operators.kinds import OPERATORS, kind_of
+from broker.queries.candidate import Candidate
+from broker.queries.query import RegisteredQuery
+from broker.queries.query_set import QuerySet
+
+
+def owns_topic(query: RegisteredQuery) -> bool:
+    """Return whether the topic of a query is its own, and may be compacted."""
+    return query.operator is not None and kind_of(query.operator).allows_compacted_topic
+
+
+def shared_topics(candidates: Sequence[Candidate], standing: QuerySet, refused: Collection[int]) -> dict[int, AscError]:
+    """Return the candidates, beside those refused, that would share a topic which belongs to one query alone.
+
+    Standing queries count that are paused or not served, for they may be resumed. Cost: a walk over all queries where
+    one that owns a topic is registered, or has another topic.
+    """
+    owning = [name for name, kind in OPERATORS.items() if kind.allows_compacted_topic]
+    stand = [query for name in owning for query in standing.walk(operator=name)]
+    # The most loads of many queries have none.
+    if not stand and not any(owns_topic(one.query) for one in candidates):
+        return {}
+    accepted = [(i, one.query) for i, one in enumerate(candidates) if i not in refused]
+    replaced = {query.id for _, query in accepted}
+    owners = {query.topic for query in stand if query.id not in replaced}
+    claimed = {query.topic for _, query in accepted if owns_topic(query) and not _stands_alike(query, standing)}
+    others = standing if claimed else ()
+    used = {query.topic for query in others if query.topic in claimed and query.id not in replaced}
+    found: dict[int, AscError] = {}
+    for position, query in accepted:
+        if query.topic in owners:
+            found[position] = QueryError("destination topic", query.topic, "belongs to one query alone: choose another")
+        elif owns_topic(query) and query.topic in used:
+            remedy = "is that of another query, and this one is to have a topic of its own: choose another"
+            found[position] = QueryError("destination topic", query.topic, remedy)
+        elif owns_topic(query):
+            owners.add(query.topic)
+        else:
+            used.add(query.topic)
+    return found
+
+
+def _stands_alike(query: RegisteredQuery, standing: QuerySet) -> bool:
+    stands = standing.queries.get(query.id)
+    return stands is not None and owns_topic(stands) and stands.topic == query.topic
