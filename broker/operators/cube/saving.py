@@ -72,7 +72,7 @@ class SavedCubes:
         counters = _grouped(self._store.execute("SELECT cube, name, value FROM counters"))
         found = {}
         for row in rows:
-            number, query, generation, _, types, since, version, *rest = row
+            number, query, generation, _, types, since, version, watermark_us, batch, parked, stopped = row
             own = definitions[number]
             assert own.time is not None
             assert own.grain_us is not None
@@ -89,7 +89,10 @@ class SavedCubes:
                 MappingProxyType(dict(counters.get(number, ()))),
                 since,
                 version,
-                *rest,
+                watermark_us,
+                batch,
+                parked,
+                stopped,
                 windows.get(number),
             )
             found[state.id] = self._with_layout(state, types)
