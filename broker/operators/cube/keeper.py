@@ -44,7 +44,7 @@ KEPT_BYTES = 256 << 20
 _TOLD: tuple[Outcome, ...] = ("folded", "covered", "partly")
 
 Answer = TypeVar("Answer")
-Ask = Callable[[Snapshot, Callable[[], None]], Answer]
+Ask = Callable[[Snapshot, Callable[[int], None]], Answer]
 """A question to a snapshot, with what it calls between the parts of its work."""
 
 
