@@ -35,8 +35,9 @@ def nothing_is_left(resting: Resting) -> Iterator[None]:
 
 
 def put(resting: Resting, query_id: str, where: str = "n > 1", plain: dict[str, Any] | None = CUBE, **more: Any) -> Put:
-    operator = None if plain is None else definition_of(plain)
-    return Put(RegisteredQuery(query_id, resting.stream("json"), where, f"asc.{query_id}", operator=operator, **more))
+    # The topic of a cube is compacted, and of no use to others.
+    operator, topic = (None, "kept-routed") if plain is None else (definition_of(plain), f"asc.{query_id}")
+    return Put(RegisteredQuery(query_id, resting.stream("json"), where, topic, operator=operator, **more))
 
 
 def since(resting: Resting, query_id: str) -> int:

@@ -48,7 +48,7 @@ def test_a_topic_of_a_cube_is_of_no_other_query(resting: Resting) -> None:
     resting.registrar().apply([put(resting, "cube", "owned", cube=True, paused=True)]).raised()
     assert refused(resting, put(resting, "route", "owned")) == [said]
     resting.registrar().apply([put(resting, "cube", "owned-2", cube=True)]).raised()
-    resting.registrar().apply([put(resting, "route", "owned")]).raised()
+    resting.registrar().apply([put(resting, "other", "owned", cube=True)]).raised()
 
 
 def test_a_cube_gets_no_topic_of_another_query(resting: Resting) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +14,7 @@ from asc.operators.cube.layout import Layout
 from asc.operators.cube.task_fold import CubePartial
 from asc.schema import Schema
 from broker.config.sections import LimitsConfig
+from broker.kafka.cluster import KafkaCluster
 from broker.matching.fold_task import FoldCounts, FoldPartial
 from broker.operators.cube.folder import CubeFolder, cube_of
 from broker.operators.fold_destination import FoldDestination
@@ -32,7 +33,8 @@ def query(since: int = 3, own: CubeDefinition = OWN, name: str = "late", schema:
 
 
 def folder_of(path: Path, schema: Schema = SCHEMA) -> CubeFolder:
-    return CubeFolder(FoldContext("flights", path, schema, LimitsConfig(), 0, "UTC"))
+    # Cubes without windows ask no Kafka.
+    return CubeFolder(FoldContext("flights", path, schema, LimitsConfig(), 0, "UTC", cast(KafkaCluster, None)))
 
 
 class Run:
