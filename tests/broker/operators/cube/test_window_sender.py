@@ -15,6 +15,7 @@ from broker.errors import KafkaError, TooLargeWindowError
 from broker.kafka.cluster import KafkaCluster
 from broker.kafka.embedded import EmbeddedKafka
 from broker.operators.cube.window_sender import WindowSender
+from broker.operators.headers import LastHop, last_hop
 
 pytestmark = pytest.mark.kafka
 
@@ -52,6 +53,9 @@ def test_rows_arrive_in_order_in_a_compacted_topic(cluster: KafkaCluster) -> Non
     assert [(one.key, one.value) for one in found] == [(row.key, row.value) for row in ROWS]
     assert [one.headers for one in found] == [
         [("asc-query", "größe".encode()), ("asc-event", row.identity.encode())] for row in ROWS
+    ]
+    assert [last_hop(one.headers) for one in found] == [
+        LastHop(queries=("größe",), identity=row.identity) for row in ROWS
     ]
     assert cluster.topic_settings(topic)["cleanup.policy"] == "compact"
     sender.close()

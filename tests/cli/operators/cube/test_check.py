@@ -53,6 +53,16 @@ def test_warnings_are_those_of_where_and_of_expressions(schema: Path) -> None:
     ]
 
 
+def test_a_check_says_which_windows_are_written(schema: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    windows = {"output": [["origin"], []], "window_s": 86_400, "slide_s": 3_600}
+    found = checked_cube("true", {**OPERATOR, **windows}, schema, "UTC")
+    assert {name: found[name] for name in (*windows, "emit")} == {**windows, "emit": "all"}
+    assert found["summary"].endswith("writes windows of 86400 s every 3600 s")
+    show_check(found, as_json=False)
+    assert "it writes windows of 86,400 s every 3,600 s, by origin; ()\n" in capsys.readouterr().out
+    assert checked_cube("true", OPERATOR, schema, "UTC")["output"] == []
+
+
 def test_many_cuboids_are_counted_and_some_shown(schema: Path, capsys: pytest.CaptureFixture[str]) -> None:
     many = {**OPERATOR, "dimensions": [[f"delay + {n}"] for n in range(6)]}
     show_check(checked_cube("true", many, schema, "UTC"), as_json=False)
@@ -63,7 +73,12 @@ def test_many_cuboids_are_counted_and_some_shown(schema: Path, capsys: pytest.Ca
 
 @pytest.mark.parametrize(
     ("changed", "said"),
-    [({"measures": ["sum(origin)"]}, "origin is STRING"), ({"dimensions": [["dst"]]}, "unknown column 'dst'")],
+    [
+        ({"output": [["dst"]], "window_s": 3_600, "slide_s": 3_600}, "output 'dst': is no dimension"),
+        ({"output": [["dest"]], "slide_s": 3_600}, "window_s: is missing"),
+        ({"measures": ["sum(origin)"]}, "origin is STRING"),
+        ({"dimensions": [["dst"]]}, "unknown column 'dst'"),
+    ],
 )
 def test_what_is_refused_is_refused_as_at_registration(schema: Path, changed: dict[str, Any], said: str) -> None:
     with pytest.raises(AscError, match=said):
