@@ -191,8 +191,8 @@ class CubeFolder:
             for name, query in batch.queries.items()
             if name not in batch.failed and (standing is None or standing.has(name, query.since))
         ]
-        # A batch may change what they are of.
-        refused = dict(self._writer.begin(standing_cubes))
+        # What is left of the commit before is to be written from that one.
+        refused = dict(self._writer.write(standing_cubes))
         partials: dict[CubeId, Partial] = {}
         newest: dict[str, Mapping[int, int]] = {}
         for name, query in batch.queries.items():
@@ -219,8 +219,7 @@ class CubeFolder:
         if standing is not None:
             # The batch may be of a plan of before a pause.
             self._pause(standing)
-        if done.commit is not None:
-            refused.update(self._writer.write([cube for cube in standing_cubes if cube in partials]))
+        refused.update(self._writer.write([cube for cube in standing_cubes if cube in partials]))
         return {**refused, **{cube.query: reason for cube, reason in done.parked.items() if cube in partials}}
 
     def _pause(self, standing: _Standing) -> None:

@@ -12,7 +12,7 @@ from asc.operators.cube.revisions import Position, Unit
 from broker.operators.cube.store import Rows, Store
 from broker.operators.cube.window_state import KeptPane, WindowState
 
-_COLUMNS = "topic, output, begun, written, place, skipped"
+_COLUMNS = "topic, output, begun, written, place, skipped, is_due"
 
 
 class SavedWindows:
@@ -32,13 +32,13 @@ class SavedWindows:
         for cube, *row in panes:
             former.setdefault(cube, []).append(tuple(row))
         found = {}
-        for cube, topic, output, begun, written, place, skipped in self._store.execute(
+        for cube, topic, output, begun, written, place, skipped, is_due in self._store.execute(
             f"SELECT cube, {_COLUMNS} FROM windows"
         ):
             own = _output(output, definitions.get(cube))
             if own is not None:
                 kept = tuple(KeptPane(*row) for row in former.get(cube, ()))
-                found[cube] = WindowState(topic, own, begun, written, Position(place, skipped), kept)
+                found[cube] = WindowState(topic, own, begun, written, Position(place, skipped), kept, bool(is_due))
         return found
 
     def save(
@@ -55,8 +55,8 @@ class SavedWindows:
             return
         row = (cube, after.topic, json.dumps(after.output.plain(definition)), after.begun, after.written)
         self._store.execute(
-            f"INSERT OR REPLACE INTO windows (cube, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (*row, after.position.place, after.position.skipped),
+            f"INSERT OR REPLACE INTO windows (cube, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (*row, after.position.place, after.position.skipped, after.is_due),
         )
         known = {} if before is None else {own.number: own for own in before.former}
         kept = {own.number for own in after.former}

@@ -35,7 +35,7 @@ class WindowState:
 
     ``begun``: the first window that is written, None for the first one that there is; ``written``: the last one that is
     acknowledged, None before it. ``former``: the panes that were changed since; ``position``: how far the first window
-    with one is revised.
+    with one is revised; ``is_due``: whether the last commit has not had its rows of revisions yet.
 
     Invariant: the rows of each window up to ``written`` are those of its panes, former ones in their place.
     """
@@ -46,6 +46,7 @@ class WindowState:
     written: int | None = None
     position: Position = field(default_factory=Position)
     former: tuple[KeptPane, ...] = ()
+    is_due: bool = False
 
     @staticmethod
     def beginning(topic: str, output: Output, open_from: int | None, *, is_new: bool) -> WindowState:
@@ -82,8 +83,9 @@ class WindowState:
         read: Callable[[Layout, StoredPiece], Cells],
         numbers: Iterator[int],
     ) -> WindowState:
-        """Return it after a commit that changed some panes. ``before``: the pieces until then; ``read``: their cells.
+        """Return it after the commit of a batch that changed some panes.
 
+        ``before``: the pieces until then; ``read``: their cells.
         A pane is kept as it was for the written windows for which it is not kept already.
         """
         if self.written is None:
@@ -104,20 +106,20 @@ class WindowState:
                     data = _bytes_of(layout, [read(layout, piece) for piece in sound(before.pane(pane))])
                 new.append(KeptPane(next(numbers), pane, start, stop, data))
         if not is_touched:
-            return self
+            return replace(self, is_due=True) if self.former and not self.is_due else self
         # What is written of the first window may be out of date again: it begins anew.
-        return replace(self, former=(*self.former, *new), position=Position())
+        return replace(self, former=(*self.former, *new), position=Position(), is_due=True)
 
     def revised(self, following: int | None, position: Position) -> WindowState:
         """Return it after revisions up to before a window, and up to a position in it; None for all of them."""
         if following is None:
-            return replace(self, former=(), position=Position())
+            return replace(self, former=(), position=Position(), is_due=False)
         kept = (
             own if own.first >= following else replace(own, first=following)
             for own in self.former
             if own.end > following
         )
-        return replace(self, former=tuple(kept), position=position)
+        return replace(self, former=tuple(kept), position=position, is_due=False)
 
 
 def _bytes_of(layout: Layout, parts: list[Cells]) -> bytes:

@@ -30,10 +30,10 @@ _NONE: Mapping[Unit, int] = MappingProxyType({})
 
 
 class WindowWriter:
-    """The windows of the cubes of one stream, written after each commit.
+    """The windows of the cubes of one stream, written before and after each commit.
 
     Rows are sent, then acknowledged, then noted: whoever is killed between sends them again, from the same commit and
-    so byte for byte. Invariant: what was sent and not noted is sent again before another batch is committed.
+    so byte for byte. Invariant: as long as it is called before each commit, none is sent again from a later one.
     """
 
     def __init__(self, keeper: Keeper, sender: WindowSender, outputs: Counter[str]) -> None:
@@ -41,15 +41,12 @@ class WindowWriter:
         self._keeper = keeper
         self._sender = sender
         self._outputs = outputs
-        self._is_unsure = True
-
-    def begin(self, cubes: Iterable[CubeId]) -> Mapping[str, str]:
-        """Send again what may have been sent before the last stop or failure; see :meth:`write`."""
-        return self.write(cubes) if self._is_unsure else {}
 
     def write(self, cubes: Iterable[CubeId]) -> Mapping[str, str]:
-        """Send what is due of some cubes; return those that cannot be written, with the reasons. Raises KafkaError."""
-        self._is_unsure = True
+        """Send what is due of some cubes; return those that cannot be written, with the reasons. Raises KafkaError.
+
+        Called before a commit it sends what the last one left behind, which may have arrived already.
+        """
         refused: dict[str, str] = {}
         for cube in cubes:
             try:
@@ -60,7 +57,6 @@ class WindowWriter:
             except TooLargeWindowError as error:
                 LOG.error("cube %s is parked: %s", cube.query, error)
                 refused[cube.query] = str(error)
-        self._is_unsure = False
         return refused
 
     def _write(self, cube: CubeId) -> None:
@@ -70,13 +66,13 @@ class WindowWriter:
             return
         open_from = first_open(snapshot.marks.get(state.time), snapshot.lateness_us, state.grain_us)
         due_to = state.windows.due_to(open_from)
-        if due_to is None and not state.windows.former:
+        if due_to is None and not state.windows.is_due:
             return
         writing = WindowWriting(cube.query, cube.generation, state.layout, state.windows.output)
         cells = _StateCells(snapshot, state, state.layout)
         windows = Windows(writing, cells.read, cells.is_whole)
         own = state.windows
-        if own.former:
+        if own.is_due:
             revisions = Revisions(
                 *(windows, writing, cells.read),
                 former=[

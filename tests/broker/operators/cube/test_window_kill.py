@@ -85,9 +85,9 @@ def run(folder: str, servers: str, topic: str, place: str = "", calls: int = 0) 
 def write(keeper: Keeper, sender: WindowSender) -> None:
     source, writer = topic_of_records(), WindowWriter(keeper, sender, Counter())
     for each in range(BATCHES):
-        writer.begin([LATE])
-        if source.commit(keeper, batch(each * BATCH, (each + 1) * BATCH), {LATE: CUBE}).commit is not None:
-            writer.write([LATE])
+        writer.write([LATE])
+        source.commit(keeper, batch(each * BATCH, (each + 1) * BATCH), {LATE: CUBE})
+        writer.write([LATE])
 
 
 def killed(folder: Path, servers: str, topic: str, place: str, calls: int) -> int:

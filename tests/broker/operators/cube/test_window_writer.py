@@ -190,6 +190,27 @@ def test_no_more_rows_are_revised_in_a_commit_than_may_be(
     check(rig)
 
 
+def test_a_late_record_of_a_window_that_is_revised_in_part_begins_it_anew(
+    rig_of: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Revisions.rows, "__defaults__", (3,))
+    rig = rig_of(output(2, 2, cuboids=[["carrier"]]))
+    carriers = [f"C{number}" for number in range(5)]
+    rig.commit(*(at(0.5, carrier) for carrier in carriers), at(3.5, "X"))
+    rows = rig.commit(*(at(0.6, carrier) for carrier in carriers))
+    assert told(rows) == [(2, carrier, (2, 1)) for carrier in carriers[:3]]
+    # A start between loses nothing of it.
+    rig.start_again()
+    assert rig.commit_interval(batch(6, 11)) == []
+    # One that is written already is written again, under a number that nothing else has.
+    rows = rig.commit(at(0.7, "C0"))
+    assert told(rows) == [(2, "C0", (3, 2)), (2, "C1", (2, 2)), (2, "C2", (2, 2))]
+    assert told(rig.commit(at(3.5, "X"))) == [(2, carrier, (2, 2)) for carrier in carriers[3:]]
+    assert rig.commit(at(3.5, "X")) == []
+    assert len({(row.identity, row.key) for row in rig.sent.rows}) == len(rig.sent.rows)
+    check(rig)
+
+
 def test_what_was_sent_and_not_noted_is_sent_again_byte_for_byte(rig_of: Callable[..., Rig]) -> None:
     rig = rig_of(output(2, 1))
     rig.commit(at(0.5), at(0.6, "UA"), at(1.5, "UA"), at(3.5))
