@@ -30,6 +30,9 @@ _REASON_CHARS = 300
 HandedOver = dict[tuple[str, int], bytes]
 """What tasks handed over, by the nonce of the attempt and the partition: :class:`TaskPartials` as bytes."""
 
+_SHORT_MOST = 1 << 15
+"""The places that an int16 numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class FoldCounts:
@@ -145,6 +148,14 @@ class _Times:
     is_future: Mask
 
 
+def order_by_place(places: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.intp]:
+    """Return the order of pairs by the place of their query, one of ``count``, each in the order that it had.
+
+    Places of 16 bits are sorted by their digits, which takes a fifth of the time.
+    """
+    return np.argsort(places.astype(np.int16) if count <= _SHORT_MOST else places, kind="stable")
+
+
 class TaskFold:
     """The partial states of one task, over all of its batches.
 
@@ -215,7 +226,7 @@ class TaskFold:
             return
         rows = np.concatenate([rows for rows, _ in self._accepted])
         places = np.concatenate([places for _, places in self._accepted])
-        order = np.argsort(places, kind="stable")
+        order = order_by_place(places, len(self._folded.names))
         rows, places = rows[order], places[order]
         columns: dict[str, Any] = {}
         for place in np.unique(places).tolist():
