@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,8 +18,8 @@ from asc.operators.cube.columns import Columns
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.fold import folded
 from asc.operators.cube.layout import Layout
-from asc.operators.cube.piece import Piece
 from asc.schema import Schema
+from broker.matching.fold_task import order_by_place
 from workloads.sales import MEASURES, SALES_DDL, SalesCube
 
 GRAIN_S = 60
@@ -58,7 +59,7 @@ def table_of(layout: Layout, cells: Cells) -> pa.Table:
 
 
 class Engine:
-    """The fold of the broker's workers: all predicates together, columns read once, a piece a pane and batch."""
+    """The fold of the broker's workers: all predicates together, columns read once; the cells of a batch are kept."""
 
     def __init__(self, paths: Sequence[Path], cubes: Sequence[SalesCube]) -> None:
         self._schema = Schema.of(SALES_DDL)
@@ -69,21 +70,23 @@ class Engine:
         self.clear()
 
     def clear(self) -> None:
-        self._pieces: dict[str, list[Piece]] = {name: [] for name in self._layouts}
+        self._cells: dict[str, list[Cells]] = {name: [] for name in self._layouts}
 
     def add(self, number: int) -> None:
         batch = self._batches[number]
         found = match(self._plan, [batch[own.sql] for own in self._plan.p_attributes], batch.num_rows)
-        order = np.argsort(found.queries, kind="stable")
+        order = order_by_place(found.queries, len(self._ids))
         rows, bounds = found.rows[order], np.searchsorted(found.queries[order], np.arange(len(self._ids) + 1))
         columns = Columns(batch, self._schema, "UTC")
         for place, name in enumerate(self._ids):
             layout, own = self._layouts[name], rows[bounds[place] : bounds[place + 1]]
-            self._pieces[name].extend(folded(layout, columns, own.astype(np.int64)).cells.pieces(layout))
+            found_cells = folded(layout, columns, own.astype(np.int64)).cells
+            # As workers do: the dictionaries of a batch have the values of all its records.
+            self._cells[name].append(replace(found_cells, keys=tuple(key.compact() for key in found_cells.keys)))
 
     def parts(self, cube: SalesCube) -> pa.Table:
         layout = self._layouts[cube.id]
-        return table_of(layout, merged(layout, [Cells.of_piece(layout, piece) for piece in self._pieces[cube.id]]))
+        return table_of(layout, merged(layout, self._cells[cube.id]))
 
 
 class DuckDb:
