@@ -26,6 +26,7 @@ from broker.failure import one_line
 from broker.http.blocks import described_block
 from broker.http.bulk import load_lines
 from broker.http.conditional import replaces
+from broker.http.console.operators.routes import kind_links
 from broker.http.console.pages import Pages
 from broker.http.console.routes import console_routes
 from broker.http.flow import described_deliveries, described_timeline
@@ -109,7 +110,7 @@ def create_app(
         bodies=(QueryBody,),
         asks_for_token=access.asks_for_token,
     )
-    sessions, pages = Sessions(access), Pages(logs_in=access.asks_for_token)
+    sessions, pages = Sessions(access), Pages(logs_in=access.asks_for_token, links=kind_links())
     console, addresses = console_routes(pages, permitted, access, sessions)
     requests = RequestCounts(lambda: [*app.openapi()["paths"], *addresses])
     app.add_middleware(Guards, access=access, api=api, sessions=sessions, page_of=pages.refused, stopping=stopping)

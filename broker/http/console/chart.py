@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
 
+from broker.http.console.drawing import HEIGHT, WIDTH, ends, rounded_up, rule
+from broker.http.console.drawing import line as drawn_line
 from broker.http.console.pages import duration_text
 from broker.pages.markup import text
 
-_WIDTH, _HEIGHT = 600, 140
-_LEFT, _BOTTOM, _TOP = 76, 22, 10
 SPAN_S = 3_600
 
 SECONDS = "s"
@@ -52,10 +51,10 @@ def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit:
     last = (int(now_s // step_s) - is_whole) * step_s
     times = range(last - SPAN_S + step_s, last + 1, step_s)
     most = max((value for line in lines for at_s, value in line.values.items() if at_s in times), default=0.0)
-    top = _round_up_s(most) if unit == SECONDS else _round_up(most)
+    top = _round_up_s(most) if unit == SECONDS else rounded_up(most)
     parts = [_grid(top, unit)]
     for number, line in enumerate(lines):
-        parts += [_drawn(number, piece, top) for piece in _pieces(line, times)]
+        parts += [drawn_line(number, [(x, value / top) for x, value in piece]) for piece in _pieces(line, times)]
     said = "; ".join(_said(line, times, unit) for line in lines)
     legend = Markup("").join(
         Markup('<span class="key key-{}">{}</span> ').format(number, text(line.name))
@@ -64,7 +63,7 @@ def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit:
     return Markup(
         '<figure class="chart"><figcaption>{} {}</figcaption>'
         '<svg viewBox="0 0 {} {}" role="img" aria-label="{}, the last hour. {}">{}</svg></figure>'
-    ).format(text(title), legend, _WIDTH, _HEIGHT, text(title), text(said), Markup("").join(parts))
+    ).format(text(title), legend, WIDTH, HEIGHT, text(title), text(said), Markup("").join(parts))
 
 
 def _pieces(line: Line, times: range) -> Iterator[list[tuple[float, float]]]:
@@ -81,14 +80,6 @@ def _pieces(line: Line, times: range) -> Iterator[list[tuple[float, float]]]:
         yield piece
 
 
-def _drawn(number: int, piece: Sequence[tuple[float, float]], top: float) -> Markup:
-    points = [(_x(share), _y(value / top)) for share, value in piece]
-    if len(points) == 1:
-        return Markup('<circle class="point point-{}" cx="{:.1f}" cy="{:.1f}" r="2.5"/>').format(number, *points[0])
-    places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    return Markup('<polyline class="line line-{}" points="{}"/>').format(number, places)
-
-
 def _said(line: Line, times: range, unit: str) -> str:
     most = max((value for at_s, value in line.values.items() if at_s in times), default=0.0)
     now = line.values.get(times[-1], line.values.get(times[-2], line.at(times[-1], times.step)))
@@ -97,41 +88,13 @@ def _said(line: Line, times: range, unit: str) -> str:
 
 
 def _grid(top: float, unit: str) -> Markup:
-    rule = Markup(
-        '<line class="rule" x1="{}" x2="{}" y1="{}" y2="{}"/>'
-        '<text class="axis" x="{}" y="{}" text-anchor="end">{}</text>'
-    )
-    rules = Markup("").join(
-        rule.format(_LEFT, _WIDTH - 8, _y(share), _y(share), _LEFT - 6, _y(share) + 4, _value(top * share, unit))
-        for share in (0, 0.5, 1)
-    )
-    ends = ((0.0, "start", "-60 min"), (0.5, "middle", "-30 min"), (1.0, "end", "now"))
-    labels = Markup("").join(
-        Markup('<text class="axis" x="{}" y="{}" text-anchor="{}">{}</text>').format(_x(at), _HEIGHT - 4, anchor, said)
-        for at, anchor, said in ends
-    )
-    return rules + labels
-
-
-def _x(share: float) -> float:
-    return _LEFT + share * (_WIDTH - 8 - _LEFT)
-
-
-def _y(share: float) -> float:
-    return _HEIGHT - _BOTTOM - share * (_HEIGHT - _BOTTOM - _TOP)
-
-
-def _round_up(most: float) -> float:
-    """Return the next of 1, 2 and 5 times a power of ten; 1 for values next to nothing."""
-    if most < 1e-9:
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(most))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= most * (1 - 1e-9))
+    rules = Markup("").join(rule(share, _value(top * share, unit)) for share in (0, 0.5, 1))
+    return rules + ends("-60 min", "-30 min", "now")
 
 
 def _round_up_s(most_s: float) -> float:
     """Return the next bound of durations."""
-    return _round_up(most_s) if most_s <= 100 else next((bound for bound in _LONG_S if bound >= most_s), most_s)
+    return rounded_up(most_s) if most_s <= 100 else next((bound for bound in _LONG_S if bound >= most_s), most_s)
 
 
 def _value(value: float, unit: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, quote
 
@@ -40,6 +40,12 @@ _REFUSAL_TITLES: Mapping[int, str] = {
 _UNITS = ((3600.0, 3600.0, "h"), (120.0, 60.0, "min"), (0.9995, 1.0, "s"))
 """The units of durations: the least duration in seconds that has it, its seconds, its name."""
 
+_FIRST, _LAST = (
+    (("/", "Overview"), ("/queries", "Queries")),
+    (("/plan", "Plan"), ("/trace", "Trace"), ("/dead-letters", "Dead letters")),
+)
+"""The pages that every page leads to, before and after those of kinds of operators."""
+
 _FIELDS_MAX = 50
 """The most fields of a form; the largest of the console's has six."""
 
@@ -48,9 +54,10 @@ class Pages:
     """The templates of the console. All values of a page are escaped, and what a browser would obey or hide is spelled.
 
     The values of fields are left as they are, by the filter ``field``. ``logs_in``: whether a token is asked for.
+    ``links``: the addresses and names of pages that every page leads to, beside those of all consoles.
     """
 
-    def __init__(self, *, logs_in: bool) -> None:
+    def __init__(self, *, logs_in: bool, links: Sequence[tuple[str, str]] = ()) -> None:
         self._templates = Environment(
             loader=PackageLoader("broker.http.console"),
             autoescape=True,
@@ -58,10 +65,12 @@ class Pages:
             undefined=StrictUndefined,
             trim_blocks=True,
         )
-        self._templates.filters.update(time=page_time, date=page_date, number=number_text, part=quoted_part)
+        self._templates.filters.update(
+            time=page_time, date=page_date, at=instant_on_page, number=number_text, part=quoted_part
+        )
         self._templates.filters.update(words=words, whole=whole, folded=folded, field=field)
         self._templates.filters.update(duration=duration_text, latency=latency_text)
-        self._templates.globals.update(console=CONSOLE, logs_in=logs_in)
+        self._templates.globals.update(console=CONSOLE, logs_in=logs_in, links=[*_FIRST, *links, *_LAST])
 
     def page(self, name: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
         """Return a page, or a part of one."""
@@ -112,6 +121,15 @@ Form = Annotated[Mapping[str, str], Depends(form_of)]
 def quoted_part(text: str) -> str:
     """Return a text as a part of a path."""
     return quote(text, safe="")
+
+
+def instant_on_page(text: str) -> str:
+    """Return a time in UTC, of any year, as :func:`broker.time_text.page_date` has those of four digits.
+
+    >>> instant_on_page("2013-07-10T12:00:00Z"), instant_on_page("+12345-01-01T00:00:00.5Z")
+    ('2013-07-10 12:00:00 UTC', '+12345-01-01 00:00:00.5 UTC')
+    """
+    return text.replace("T", " ").replace("Z", " UTC")
 
 
 def number_text(value: float | None) -> str:

@@ -14,6 +14,7 @@ from broker.access.access import Access
 from broker.access.sessions import Sessions
 from broker.http.console.letters import letter_routes
 from broker.http.console.login import login_routes
+from broker.http.console.operators.routes import kind_pages
 from broker.http.console.overview import overview_routes
 from broker.http.console.pages import Pages
 from broker.http.console.plan import plan_routes
@@ -47,6 +48,7 @@ def console_routes(
         plan_routes(pages, permitted_of),
         trace_routes(pages, permitted_of),
         letter_routes(pages, permitted_of),
+        *kind_pages(pages, permitted_of),
     ):
         router.include_router(routes, prefix=CONSOLE)
         addresses += [f"{CONSOLE}{each.path}" for each in routes.routes if isinstance(each, Route)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, Request
@@ -16,6 +17,7 @@ from broker.http.permitted import Permitted
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.definition import StandingCube
 from broker.operators.cube.folder import CubeFolder
+from broker.queries.query import RegisteredQuery
 
 
 class CubeQuestion(Body):
@@ -45,14 +47,33 @@ def routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
     @router.post("/queries/{query_id}/cube/query", response_model=CubeAnswer)
     def ask(query_id: str, body: CubeQuestion, permitted: Permitted = of_caller) -> dict[str, Any]:
         """Return groups of a cube and their measures, from the state that the last committed batch left."""
-        query = permitted.get(query_id)
-        definition = query.operator
-        if not isinstance(definition, StandingCube):
-            raise UnknownQueryError("unknown cube", query_id[:250], "is a query of another kind: list those of cubes")
-        permitted.check_reads(query)
-        folder = cast(CubeFolder, permitted.stream_of(query.stream).folders[definition.name])
-        cube = CubeId(query.id, definition.cube.generation(query.stream, query.where))
+        found = readable_cube(permitted, query_id)
         asked = body.model_dump(by_alias=True, exclude_unset=True)
-        return folder.keeper.query(cube, asked, permitted.cancellation)
+        return found.folder.keeper.query(found.id, asked, permitted.cancellation)
 
     return router
+
+
+@dataclass(frozen=True, slots=True)
+class ReadableCube:
+    """A cube whose values a caller may see, and the folder that has it."""
+
+    query: RegisteredQuery
+    definition: StandingCube
+    folder: CubeFolder
+    id: CubeId
+
+
+def readable_cube(permitted: Permitted, query_id: str) -> ReadableCube:
+    """Return the cube of an id.
+
+    UnknownQueryError where it is none, ForbiddenError where the caller may not name all columns that it reads.
+    """
+    query = permitted.get(query_id)
+    definition = query.operator
+    if not isinstance(definition, StandingCube):
+        raise UnknownQueryError("unknown cube", query_id[:250], "is a query of another kind: list those of cubes")
+    permitted.check_reads(query)
+    folder = cast(CubeFolder, permitted.stream_of(query.stream).folders[definition.name])
+    own_id = CubeId(query.id, definition.cube.generation(query.stream, query.where))
+    return ReadableCube(query, definition, folder, own_id)

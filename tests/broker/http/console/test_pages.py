@@ -112,7 +112,8 @@ HIDDEN = "".join(
 
 
 def template_names() -> list[str]:
-    return sorted(path.name for path in (Path(pages.__file__).parent / "templates").iterdir())
+    folder = Path(pages.__file__).parent / "templates"
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.html"))
 
 
 @pytest.mark.parametrize("name", template_names())

@@ -1,0 +1,155 @@
+"""The pages of cubes: their list, and views of one as a pivot and a chart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from asc.errors import AscError, CubeError
+from asc.operators.cube.definition import OP, CubeDefinition
+from asc.operators.cube.json_values import instant_of, instant_text
+from broker.errors import http_status
+from broker.http.console.operators.cube_address import View, cube_address
+from broker.http.console.operators.cube_steps import drill_downs, out_of_slices, pages_of, roll_ups
+from broker.http.console.operators.cube_table import table_of
+from broker.http.console.pages import Pages, duration_text, number_text, said
+from broker.http.console.pane_chart import Interval, Panes, pane_chart
+from broker.http.guards import CONSOLE
+from broker.http.operators.cube import ReadableCube, readable_cube
+from broker.http.permitted import Permitted
+from broker.http.views import shown
+from broker.operators.cube.look import Look
+from broker.operators.cube.partition_times import Progress
+
+LINK = ("/cubes", "Cubes")
+
+_PAGE = 50
+_PARTITIONS_SHOWN = 50
+"""The most partitions, and the most gaps, that a page lists."""
+
+_PROGRESS: Mapping[Progress, str] = {
+    "read": "records with a time",
+    "untimed": "records, none of them with a usable time",
+    "silent": "silent: it holds nothing back",
+    "waits": "waits: it has records that are still to be read",
+}
+
+
+def routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
+    """Return the routes of ``/console/cubes``, and of a page for each cube."""
+    router = APIRouter(prefix="/cubes")
+    of_caller = Depends(permitted_of)
+
+    @router.get("")
+    def listed(after: str = "", permitted: Permitted = of_caller) -> Response:
+        found, more = permitted.page("", None, None, after or None, _PAGE, operator=OP)
+        cubes = [{**shown(permitted, query, is_brief=True), "address": cube_address(query.id)} for query in found]
+        following = found[-1].id if more else None
+        return pages.page("operators/cubes.html", {"title": LINK[1], "cubes": cubes, "next": following})
+
+    @router.get("/{query_id:path}")
+    def show(query_id: str, asked: Annotated[View, Query()], permitted: Permitted = of_caller) -> Response:
+        if not query_id:
+            return RedirectResponse(f"{CONSOLE}/cubes", 303)
+        cube = readable_cube(permitted, query_id)
+        definition = cube.definition.cube
+        view = asked.settled(definition)
+        found: dict[str, Any] = {"look": None, "error": None}
+        query, status = shown(permitted, cube.query), 200
+        if query["kept"] is not None:
+            try:
+                found = _looked(cube, view, permitted)
+            except AscError as error:
+                found, status = {"look": None, "error": said(error)}, http_status(error)
+        values = {
+            "title": f"Cube {query_id}",
+            "query": query,
+            "view": view,
+            "form": _form(definition, view),
+            "slices": out_of_slices(view, query_id),
+            "roll_ups": roll_ups(view, query_id, definition.dimensions),
+            "drill_downs": drill_downs(view, query_id, definition.dimensions),
+            "whole": cube_address(query_id),
+            "live": view.address(query_id, live=True),
+            "without_slices": view.address(query_id, where=[]),
+            "progress": _PROGRESS,
+            "listed_most": _PARTITIONS_SHOWN,
+            **found,
+        }
+        return pages.page("operators/cube_page.html", values, status)
+
+    return router
+
+
+def _looked(cube: ReadableCube, view: View, permitted: Permitted) -> dict[str, Any]:
+    """Return the values of a page that are of the cells of a cube. AscError where the view is refused."""
+    wanted = view.wanted()
+    body = wanted.question(cube.definition.cube)
+    look = cube.folder.keeper.look(cube.id, wanted, permitted.cancellation)
+    return {
+        "error": None,
+        "look": look,
+        "table": table_of(look, view, cube.query.id),
+        "pages": pages_of(look, view, cube.query.id),
+        "chart": _chart(look, cube.definition.cube),
+        "measure": look.layout.measures[look.measure].name,
+        "body": json.dumps(body, ensure_ascii=False),
+    }
+
+
+def _form(definition: CubeDefinition, view: View) -> dict[str, Any]:
+    """Return the choices of the form: a level of each dimension, the columns, measures and orders."""
+    names = [measure.name for measure in definition.measures]
+    return {
+        "dimensions": [
+            {"levels": hierarchy, "chosen": next((own for own in hierarchy[::-1] if own in (view.by or [])), "")}
+            for hierarchy in definition.dimensions.hierarchies
+        ],
+        "levels": definition.dimensions.names,
+        "measures": names,
+        "orders": [f"{name} {direction}" for name in names for direction in ("DESC", "ASC")],
+        "grain": duration_text(definition.grain_s),
+    }
+
+
+def _chart(look: Look, definition: CubeDefinition) -> Any:
+    """Return the line of a measure over the panes of an interval; None where there is none to draw."""
+    found, grain_us = look.series, definition.grain_us
+    if found is None or grain_us is None:
+        return None
+    step_us = found.panes * grain_us
+    panes = Panes(found.first * grain_us, step_us, found.points)
+    measure = look.layout.measures[look.measure].name
+    middle_us = panes.first_us + panes.points // 2 * step_us
+    times = [_short(at_us) for at_us in (panes.first_us, middle_us, panes.first_us + panes.points * step_us)]
+    title = f"{measure}, a point for each {duration_text(step_us / 1_000_000)}"
+    values = found.values.values()
+    figures = f"least {number_text(min(values))}, most {number_text(max(values))}" if values else "no value"
+    said_too = f"{title}, from {times[0]} to {times[2]}: {figures}"
+    missing = [_interval(gap) for gap in look.told["gaps"]]
+    return pane_chart(title, said_too, panes, found.values, found.over_nothing, times=times, missing=missing)
+
+
+def _short(time_us: int) -> str:
+    """Return a time in UTC to the minute, and to the second where it has one.
+
+    >>> _short(1_373_414_400_000_000), _short(1_373_414_401_000_000)
+    ('2013-07-10 00:00', '2013-07-10 00:00:01')
+    """
+    return instant_text(time_us).removesuffix("Z").replace("T", " ").removesuffix(":00")
+
+
+def _interval(gap: Mapping[str, Any]) -> Interval:
+    return _micros(gap["from"]), _micros(gap["to"])
+
+
+def _micros(text: str | None) -> int | None:
+    try:
+        return None if text is None else instant_of("gap", text)
+    except CubeError:
+        # Beyond the years that have a text.
+        return None

@@ -1,0 +1,121 @@
+"""Addresses of views of a cube: what is shown, as the parameters of a page, and the links from one view to others."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from asc.errors import CubeError
+from asc.operators.cube.cuboid import Dimensions
+from asc.operators.cube.definition import CubeDefinition
+from broker.http.console.pages import quoted_part
+from broker.http.guards import CONSOLE
+from broker.operators.cube.look import Wanted
+
+ROWS, COLUMNS = 50, 12
+"""The most rows and columns of a page."""
+
+_SLICES_MAX = 32
+_COUNT_MAX = 10**15
+_CURSOR = re.compile(r"([0-9]{1,15})-([0-9]{1,15})", re.ASCII)
+
+
+class View(BaseModel):
+    """What a page of a cube shows.
+
+    ``by``: the dimensions of rows; without any those of the cube's first level, an empty text for none. ``across``: the
+    dimension of columns. ``where``: slices, all of which hold. ``cursor``: the commit of the page before, and the rows
+    up to it. ``columns``: the columns on the pages before.
+    """
+
+    model_config = ConfigDict(populate_by_name=True, frozen=True)
+
+    by: list[str] | None = None
+    across: str = ""
+    where: Annotated[list[str], Field(max_length=_SLICES_MAX)] = []
+    begin: Annotated[str, Field(alias="from")] = ""
+    end: Annotated[str, Field(alias="to")] = ""
+    live: bool = False
+    measure: str = ""
+    order: str = ""
+    cursor: str = ""
+    columns: Annotated[int, Field(ge=0, le=_COUNT_MAX)] = 0
+
+    def settled(self, definition: CubeDefinition) -> View:
+        """Return it with the defaults of a cube, without empty fields; a dimension of columns is none of rows."""
+        dimensions = definition.dimensions
+        by = [name for name in self.by if name] if self.by is not None else _first(dimensions)
+        if self.across:
+            of_columns = _hierarchy(self.across, dimensions)
+            by = [name for name in by if of_columns is None or _hierarchy(name, dimensions) != of_columns]
+        where = [text for text in dict.fromkeys(self.where) if text.strip()]
+        return self.model_copy(update={"by": by, "where": where})
+
+    def wanted(self) -> Wanted:
+        """Return what is asked of a cube; CubeError for a cursor that is none."""
+        order = [self.order] if self.order else None
+        body: dict[str, Any] = {
+            "where": " AND ".join(f"({text})" for text in self.where) or None,
+            "from": self.begin or None,
+            "to": self.end or None,
+            "live": self.live or None,
+            "order": order,
+            "limit": ROWS,
+        }
+        return Wanted(
+            {name: value for name, value in body.items() if value is not None},
+            skip=self.seen[1],
+            down=self.by or [],
+            across=[self.across] if self.across else [],
+            measure=self.measure or None,
+            columns_skip=self.columns,
+            columns_most=COLUMNS,
+        )
+
+    @property
+    def seen(self) -> tuple[int | None, int]:
+        """Return the commit of the page before, None where there is none, and the rows up to it."""
+        if not self.cursor:
+            return None, 0
+        found = _CURSOR.fullmatch(self.cursor)
+        if found is None:
+            raise CubeError("cursor", self.cursor, "is none: give that of a page, or leave it out")
+        return int(found[1]), int(found[2])
+
+    def address(self, query_id: str, **changes: Any) -> str:
+        """Return the address of the page with some fields changed; but for pages, it is the first one of the view."""
+        first = {} if changes.keys() & {"cursor", "columns"} else {"cursor": "", "columns": 0}
+        new = self.model_copy(update={**first, **changes})
+        fields: list[tuple[str, object]] = [("by", name) for name in new.by or [""]]
+        fields += [("where", text) for text in new.where]
+        rest = {
+            **{"across": new.across, "from": new.begin, "to": new.end, "live": "true" if new.live else ""},
+            **{"measure": new.measure, "order": new.order, "cursor": new.cursor, "columns": new.columns or ""},
+        }
+        fields += [(name, value) for name, value in rest.items() if value]
+        return f"{cube_address(query_id)}?{urlencode(fields)}"
+
+
+def cube_address(query_id: str) -> str:
+    """Return the address of the page of a cube.
+
+    >>> cube_address("late")
+    '/console/cubes/late'
+    """
+    return f"{CONSOLE}/cubes/{quoted_part(query_id)}"
+
+
+def _first(dimensions: Dimensions) -> list[str]:
+    return [hierarchy[0] for hierarchy in dimensions.hierarchies[:1]]
+
+
+def _hierarchy(name: str, dimensions: Dimensions) -> int | None:
+    """Return the place of the hierarchy of a level; None for none."""
+    try:
+        (place,) = dimensions.order_of([name])
+    except CubeError:
+        return None
+    return place

@@ -1,0 +1,90 @@
+"""Steps from a view of a cube: to coarser and finer levels, out of slices, and to the next rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from asc.errors import CubeError
+from asc.operators.cube.cuboid import Dimensions, Levels
+from asc.operators.cube.pivot import Axes
+from broker.http.console.operators.cube_address import COLUMNS, ROWS, View
+from broker.operators.cube.look import Look
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A link to another view, and its text."""
+
+    text: str
+    link: str
+
+
+def roll_ups(view: View, query_id: str, dimensions: Dimensions) -> list[Step]:
+    """Return a step for each dimension of rows and columns, to the level above; none of a view that is refused."""
+    return [
+        Step(f"{name} to {coarser or 'all'}", link) for name, coarser, link in _moved(view, query_id, dimensions, -1)
+    ]
+
+
+def drill_downs(view: View, query_id: str, dimensions: Dimensions) -> list[Step]:
+    """Return a step for each dimension that has a finer level, to it."""
+    found = _moved(view, query_id, dimensions, 1)
+    return [Step(f"{name} to {finer}" if name else f"by {finer}", link) for name, finer, link in found]
+
+
+def out_of_slices(view: View, query_id: str) -> list[Step]:
+    """Return a step for each slice: the view without it."""
+    return [Step(text, view.address(query_id, where=[own for own in view.where if own != text])) for text in view.where]
+
+
+def pages_of(look: Look, view: View, query_id: str) -> dict[str, Any]:
+    """Return which rows and columns are shown, in words, and the addresses of the next ones and of the first."""
+    found, skip = look.pivot, look.question.skip
+    columns = view.columns + len(found.columns)
+    return {
+        "rows": _range(skip, len(found.rows), found.row_count, "group"),
+        "next": None if look.cursor is None else view.address(query_id, cursor=look.cursor),
+        "first": view.address(query_id, cursor="") if skip else None,
+        "columns": _range(view.columns, len(found.columns), found.column_count, "column"),
+        "next_columns": view.address(query_id, columns=columns) if columns < found.column_count else None,
+        "first_columns": view.address(query_id, columns=0) if view.columns else None,
+        "has_columns": found.column_count > COLUMNS,
+        "is_long": found.row_count > ROWS,
+        "came_since": view.seen[0] not in {None, look.told["commit"]},
+    }
+
+
+def _range(skip: int, shown: int, among: int, noun: str) -> str:
+    """Return which of some things are shown.
+
+    >>> _range(50, 50, 1200, "group"), _range(0, 1, 1, "group"), _range(60, 0, 40, "group")
+    ('51 to 100 of 1,200 groups', '1 group', 'none of 40 groups')
+    """
+    nouns = noun if among == 1 else f"{noun}s"
+    if shown == among:
+        return f"{among:,} {nouns}"
+    own = f"{skip + 1:,} to {skip + shown:,}" if shown else "none"
+    return f"{own} of {among:,} {nouns}"
+
+
+def _moved(view: View, query_id: str, dimensions: Dimensions, by: int) -> Iterator[tuple[str, str, str]]:
+    """Yield for each dimension that can be moved its level, the one after the move, and the address of that view."""
+    try:
+        axes = Axes.of(view.by or [], [view.across] if view.across else [], dimensions)
+    except CubeError:
+        return
+    for place, hierarchy in enumerate(dimensions.hierarchies):
+        is_across = axes.across[place] > 0
+        level = axes.across[place] if is_across else axes.down[place]
+        moved = level + by
+        if not 0 <= moved <= len(hierarchy):
+            continue
+        name, other = (hierarchy[each - 1] if each else "" for each in (level, moved))
+        changes = {"across": other} if is_across else {"by": _by(axes.down, place, moved, dimensions)}
+        yield name, other, view.address(query_id, **changes)
+
+
+def _by(levels: Levels, place: int, level: int, dimensions: Dimensions) -> list[str]:
+    return dimensions.levels_of((*levels[:place], level, *levels[place + 1 :]), range(len(levels)))

@@ -1,0 +1,144 @@
+"""Tables of cubes: a pivot as the cells of a page, each with the link that slices by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from asc.operators.cube.cuboid import Levels
+from asc.operators.cube.slice_text import slice_text
+from broker.http.console.operators.cube_address import View
+from broker.operators.cube.look import Look
+
+_LEAST_WHOLE, _MOST_WHOLE = 1e5, 1e15
+"""The doubles that are shown without a fraction and without a power of ten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A value on a page: its text, and the whole of it as a title.
+
+    ``is_word``: the text stands for a value, as NULL, and is none itself. ``link``: the page that it leads to.
+    """
+
+    text: str
+    title: str = ""
+    is_word: bool = False
+    link: str | None = None
+    sort: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A pivot as it is shown.
+
+    ``dimensions``: the headings of groups, ``headings``: those of values. ``rows``: of each the group and the values.
+    ``total``: the values of all groups. ``has_columns``: whether the values are of one measure.
+    """
+
+    dimensions: Sequence[str]
+    headings: Sequence[Shown]
+    rows: Sequence[tuple[Sequence[Shown], Sequence[Shown]]]
+    total: Sequence[Shown]
+    has_columns: bool
+
+
+def table_of(look: Look, view: View, query_id: str) -> Table:
+    """Return the table of a pivot: with columns one measure, without all measures."""
+    names = _names(look, look.axes.down)
+    measure = look.layout.measures[look.measure].name
+    links = _Links(look, view, query_id)
+    if not any(look.axes.across):
+        own = [look.layout.measures[place].name for place in look.question.measures]
+        rows = [(links.group(row["group"], names), [value_of(row[name]) for name in own]) for row in look.pivot.rows]
+        total = [value_of(look.pivot.total[name]) for name in own]
+        return Table(names, [links.ordered(name, name) for name in own], rows, total, has_columns=False)
+    headings = [links.column(column["group"]) for column in look.pivot.columns]
+    rows = [
+        (links.group(row["group"], names), [*_cells(look, place, measure), value_of(row[measure])])
+        for place, row in enumerate(look.pivot.rows)
+    ]
+    total = [*(value_of(column[measure]) for column in look.pivot.columns), value_of(look.pivot.total[measure])]
+    return Table(names, [*headings, links.ordered(measure, "all")], rows, total, has_columns=True)
+
+
+def value_of(value: Any) -> Shown:
+    """Return a measure as it is shown: an integer whole, a double to six digits, with all of them as its title.
+
+    >>> [value_of(value).text for value in (1234567, 2 / 3, 7.1e8 + 0.25, 1e-9, None, "12.50")]
+    ['1,234,567', '0.666667', '710,000,000', '1e-09', 'NULL', '12.50']
+    """
+    if value is None:
+        return Shown("NULL", "no value", is_word=True)
+    if isinstance(value, bool):
+        return Shown("true" if value else "false")
+    if isinstance(value, int):
+        return Shown(f"{value:,}", f"{value:,}")
+    if isinstance(value, float):
+        is_plain = _LEAST_WHOLE <= abs(value) < _MOST_WHOLE
+        return Shown(f"{value:,.0f}" if is_plain else f"{value:,.6g}", repr(value))
+    return Shown(str(value), str(value))
+
+
+def group_value(value: Any) -> Shown:
+    """Return a value of a group as it is shown: NULL and the empty text are words.
+
+    >>> group_value(None).text, group_value("NULL").is_word, group_value("").text, group_value(True).text
+    ('NULL', False, 'empty', 'true')
+    """
+    if value is None:
+        return Shown("NULL", "the group of records without a value", is_word=True)
+    if value == "":
+        return Shown("empty", "the text without characters", is_word=True)
+    text = ("true" if value else "false") if isinstance(value, bool) else str(value)
+    return Shown(text, text)
+
+
+class _Links:
+    """The links of a table: each leads to another view of the cube."""
+
+    def __init__(self, look: Look, view: View, query_id: str) -> None:
+        self._look = look
+        self._view = view
+        self._query_id = query_id
+
+    def group(self, group: Mapping[str, Any], names: Sequence[str]) -> list[Shown]:
+        """Return the values of a row's group, each with the link that slices by it and its coarser levels."""
+        return [self._sliced(group_value(group[name]), self._prefix(group, name)) for name in names]
+
+    def column(self, group: Mapping[str, Any]) -> Shown:
+        """Return the group of a column, in one text, with the link that slices by it."""
+        values = [group_value(value) for value in group.values()]
+        text = " / ".join(own.text for own in values)
+        return self._sliced(Shown(text, text, is_word=any(own.is_word for own in values)), group)
+
+    def ordered(self, measure: str, text: str) -> Shown:
+        """Return a heading with the link that orders by a measure: falling first, then rising, then by group."""
+        own = self._view.order
+        following = {f"{measure} DESC": f"{measure} ASC", f"{measure} ASC": ""}.get(own, f"{measure} DESC")
+        sort = {f"{measure} DESC": "descending", f"{measure} ASC": "ascending"}.get(own)
+        return Shown(text, text, link=self._view.address(self._query_id, order=following), sort=sort)
+
+    def _prefix(self, group: Mapping[str, Any], name: str) -> dict[str, Any]:
+        """Return a level of a group with its coarser ones."""
+        dimensions = self._look.layout.definition.dimensions
+        names = _names(self._look, dimensions.cuboid_of([name]))
+        return {own: group[own] for own in names}
+
+    def _sliced(self, shown: Shown, group: Mapping[str, Any]) -> Shown:
+        where = slice_text(self._look.layout, group)
+        if where is None or where in self._view.where:
+            return shown
+        link = self._view.address(self._query_id, where=[*self._view.where, where])
+        return Shown(shown.text, shown.title, shown.is_word, link)
+
+
+def _names(look: Look, levels: Levels) -> list[str]:
+    return look.layout.definition.dimensions.levels_of(levels, range(len(levels)))
+
+
+def _cells(look: Look, row: int, measure: str) -> list[Shown]:
+    """Return the cells of a row; an empty text where a group has no record."""
+    cells = (look.pivot.cells.get((row, column)) for column in range(len(look.pivot.columns)))
+    return [Shown("") if cell is None else value_of(cell[measure]) for cell in cells]

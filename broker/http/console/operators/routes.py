@@ -1,0 +1,24 @@
+"""The pages of the kinds of operators, from the modules of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from fastapi import APIRouter, Request
+
+from broker.http.console.pages import Pages
+from broker.http.operators.found import modules_of
+from broker.http.permitted import Permitted
+
+_PACKAGE = "broker.http.console.operators"
+
+
+def kind_pages(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> Iterator[APIRouter]:
+    """Yield the pages of each kind that has any: ``routes`` of the module that has its name, in this package."""
+    for module in modules_of(_PACKAGE):
+        yield module.routes(pages, permitted_of)
+
+
+def kind_links() -> list[tuple[str, str]]:
+    """Return the address and the name of the first page of each kind that has any: ``LINK`` of its module."""
+    return [module.LINK for module in modules_of(_PACKAGE)]

@@ -1,0 +1,319 @@
+"""The pages of cubes, through a daemon that runs: what they show is what the cube answers."""
+
+from __future__ import annotations
+
+import html
+import json
+import random
+import re
+import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from broker.access.access import Access
+from broker.access.audit import Audit
+from broker.access.scope import Scope
+from broker.access.secret import digest
+from broker.config.config import Config, parse_config
+from broker.config.sections import ApiConfig
+from broker.http.app import create_app
+from broker.operators.cube.folder import CubeFolder
+from broker.operators.cube.kind import CUBE
+from tests.broker.http.console.conftest import OWN
+from tests.broker.http.console.page_text import page_text
+
+if TYPE_CHECKING:
+    from conftest import Site
+
+    from broker.kafka.embedded import EmbeddedKafka
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+BEGIN = datetime(2026, 6, 1, tzinfo=timezone.utc)
+OPERATOR = {
+    "name": "cube",
+    "dimensions": [["origin", "dest"], ["carrier"]],
+    "measures": ["count(*) AS flights", "sum(delay) AS delay", "avg(delay) AS mean", "max(dest) AS last"],
+    "time": "ts",
+    "grain_s": 3_600,
+}
+LONG = "Llanfairpwllgwyngyll" * 20
+DDL = "origin STRING, dest STRING, carrier STRING, tail STRING, delay INT, ts TIMESTAMP"
+Row = dict[str, Any]
+
+
+def rows_of(seed: int, count: int, hour: int) -> list[Row]:
+    """Records of one hour: NULL, the text NULL, no text, a long one, and one that looks like markup."""
+    drawn = random.Random(seed)
+    return [
+        {
+            "origin": drawn.choice(["JFK", "EWR", "O'HARE", None]),
+            "dest": drawn.choice(["SFO", "<b>Zürich</b>", LONG]),
+            "carrier": drawn.choice(["B6", "UA", "NULL", "", None]),
+            "tail": f"N{drawn.randrange(400):03}",
+            "delay": drawn.choice([None, -3, 0, 7, 2_000_000_000]),
+            "ts": (BEGIN + timedelta(hours=hour, seconds=drawn.randrange(3_600))).isoformat(),
+        }
+        for _ in range(count)
+    ]
+
+
+def cubes_config(kafka: EmbeddedKafka, folder: Any) -> Config:
+    own = uuid.uuid4().hex[:12]
+    return parse_config(
+        {
+            "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
+            "api": {"port": 0},
+            "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]", "warm_up_s": 0},
+            "streams": {f"json-{own}": {"topic": f"flights-{own}", "format": "json", "schema": DDL}},
+        }
+    )
+
+
+def filled(site: Site) -> Site:
+    """Return a daemon with a cube of few groups, one of hundreds and one without records, after five hours."""
+    tails = {**OPERATOR, "dimensions": [["tail"], ["carrier"]], "measures": ["count(*) AS n", "sum(delay) AS delay"]}
+    for name, where, operator in (
+        ("late", "delay >= 0 OR delay IS NULL", OPERATOR),
+        ("tails", "true", tails),
+        ("empty", "delay > 2000000001", tails),
+    ):
+        body = {"id": name, "where": where, "operator": operator}
+        assert site.client.post("/v1/queries", json=body).status_code == 201
+    for hours in ((0, 1), (3,), (4,)):
+        rows = [row for hour in hours for row in rows_of(hour, 300, hour)]
+        site.publish([json.dumps(row).encode() for row in rows])
+        site.drain()
+    return site
+
+
+@pytest.fixture(scope="module")
+def site(site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return filled(site_of(cubes_config(kafka, tmp_path_factory.mktemp("cube-pages"))))
+
+
+def folder(site: Site) -> CubeFolder:
+    assert site.daemon is not None
+    found = site.daemon.streams()[site.stream("json")].folders[CUBE.name]
+    assert isinstance(found, CubeFolder)
+    return found
+
+
+def page(site: Site, path: str, status: int = 200) -> str:
+    found = site.client.get(path if path.startswith("/") else f"/console/cubes/{path}")
+    assert found.status_code == status, found.text
+    return str(found.text)
+
+
+def asked(site: Site, body: Row, query_id: str = "late") -> Any:
+    found = site.client.post(f"/v1/queries/{query_id}/cube/query", json=body)
+    assert found.status_code == 200, found.text
+    return found.json()
+
+
+def table_of(text: str) -> list[list[str]]:
+    """Return the texts of the cells of a page's first table: headings, rows, totals."""
+    table = re.search(r"<table>.*?</table>", text, re.DOTALL)
+    assert table is not None, page_text(text)
+    rows = re.findall(r"<tr>.*?</tr>", table[0], re.DOTALL)
+    return [[page_text(cell).strip() for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)] for row in rows]
+
+
+def links_of(text: str) -> dict[str, str]:
+    """Return the addresses of a page by the texts of their links."""
+    found = re.findall(r'<a (?:class="\w+" )?href="([^"]*)"[^>]*>(.*?)</a>', text, re.DOTALL)
+    return {page_text(said).strip(): html.unescape(address) for address, said in found}
+
+
+def test_groups_and_totals_are_those_of_the_answer(site: Site) -> None:
+    found = table_of(page(site, "late?by=carrier"))
+    answer = asked(site, {"by": [["carrier"], []]})
+    assert found[0] == ["carrier", "flights", "delay", "mean", "last"]
+    # NULL, no text, the text NULL: all apart, and none of them is the total.
+    assert [row[0] for row in found[1:]] == ["NULL", "empty", "B6", "NULL", "UA", "all"]
+    assert [row[1] for row in found[1:]] == [f"{row['flights']:,}" for row in answer["rows"]]
+    assert [row[2] for row in found[1:]] == [f"{row['delay']:,}" for row in answer["rows"]]
+    text = page(site, "late?by=carrier")
+    assert text.count('<span class="word cut"') == 2
+    assert "&lt;b&gt;Zürich" not in found[1][4]
+
+
+def test_columns_have_their_totals_too(site: Site) -> None:
+    found = table_of(page(site, "late?by=origin&across=carrier&measure=delay&live=true"))
+    by = [["origin", "carrier"], ["origin"], ["carrier"], []]
+    rows = asked(site, {"by": by, "live": True})["rows"]
+    sums = {tuple(row["group"].get(name, "*") for name in ("origin", "carrier")): row["delay"] for row in rows}
+    origins, carriers = (None, "EWR", "JFK", "O'HARE"), (None, "", "B6", "NULL", "UA")
+    assert found[0] == ["origin", "NULL", "empty", "B6", "NULL", "UA", "all"]
+    shown = [[f"{sums[origin, carrier]:,}" for carrier in (*carriers, "*")] for origin in (*origins, "*")]
+    assert [row[1:] for row in found[1:]] == shown
+
+
+def test_one_slices_rolls_up_and_drills_down_by_links(site: Site) -> None:
+    text = page(site, "late?by=origin")
+    sliced = page(site, links_of(text)["O'HARE"])
+    assert "origin = 'O\\'HARE'" in html.unescape(sliced)
+    assert [row[0] for row in table_of(sliced)[1:]] == ["O'HARE", "all"]
+    assert table_of(sliced)[1][1:] == table_of(sliced)[2][1:]
+    down = page(site, links_of(sliced)["origin to dest"])
+    answer = asked(site, {"by": ["dest"], "where": "origin = 'O\\'HARE'"})
+    assert [row[:2] for row in table_of(down)[1:-1]] == [
+        ["O'HARE", r["group"]["dest"][:197] + "..." * (len(r["group"]["dest"]) > 200)] for r in answer["rows"]
+    ]
+    back = page(site, links_of(down)["dest to origin"])
+    assert table_of(back) == table_of(sliced)
+    rolled = page(site, links_of(back)["origin to all"])
+    assert table_of(rolled)[1][0] == "all"
+    without = page(site, links_of(rolled)["leave out"])
+    assert table_of(without)[1][1] == f"{asked(site, {})['rows'][0]['flights']:,}"
+
+
+def test_hundreds_of_groups_are_paged_in_any_order(site: Site) -> None:
+    for order in ("", "&order=delay+DESC"):
+        address, names, pages = f"tails?by=tail{order}", [], 0
+        while address:
+            text = page(site, address)
+            rows = table_of(text)
+            assert rows[-1][0] == "all"
+            names += [row[0] for row in rows[1:-1]]
+            pages += 1
+            address = links_of(text).get("Next page", "")
+        body = {"by": ["tail"], **({"order": ["delay DESC"]} if order else {})}
+        assert names == [row["group"]["tail"] for row in asked(site, body, "tails")["rows"]]
+        assert pages == -(-len(names) // 50) > 5
+    wide = page(site, "tails?by=carrier&across=tail&measure=n")
+    assert len(table_of(wide)[0]) == 1 + 12 + 1
+    following = table_of(page(site, links_of(wide)["Next columns"]))
+    assert following[0][1] > table_of(wide)[0][12]
+    assert [row[-1] for row in following] == [row[-1] for row in table_of(wide)]
+
+
+def test_a_chart_is_drawn_of_panes_and_a_page_says_what_is_open(site: Site) -> None:
+    text = page(site, "late?by=carrier&measure=flights")
+    label = re.search(r'aria-label="(flights, a point for each 1 h[^"]*)"', text)
+    assert label is not None
+    assert label[1].startswith("flights, a point for each 1 h, from 2026-06-01 00:00 to 2026-06-01 04:00: least ")
+    (points,) = re.findall(r'<polyline class="line line-0" points="([^"]*)"', text)
+    # Three hours have records; of the one between them the count is 0.
+    places = [tuple(map(float, point.split(","))) for point in points.split()]
+    assert (len(places), places[2][1]) == (4, max(y for _, y in places))
+    # Where a measure has no value there is no point.
+    assert len(re.findall("<polyline|<circle", page(site, "late?measure=delay"))) == 2
+    assert "last is no number that can be drawn" in page_text(page(site, "late?measure=last"))
+    assert "1 is open" in page_text(text)
+    assert "open panes too" in page_text(page(site, links_of(text)["count them too"]))
+
+
+def test_a_page_accounts_for_records_and_says_what_it_waits_for(site: Site) -> None:
+    text = page_text(page(site, "late"))
+    kept = site.client.get("/v1/queries/late").json()["kept"]
+    assert kept["accounting"] in text
+    assert kept["accepted"] == kept["counted"] + kept["time"] + kept["future_timestamp"] + kept["too_large"] > 600
+    assert kept["waits_for"] in text
+    assert "the newest ts of each partition with records is 2026-06-01T05:00:10Z or later" in kept["waits_for"]
+    # The last batch had what is no record, by which the test knows that it is over.
+    assert (kept["partitions"][0]["progress"], kept["partitions"][0]["newest"][:14]) == ("untimed", "2026-06-01T04:")
+    assert kept["coverage"][0]["topic_id"]
+    assert "No gap" in text
+    listed = site.client.get("/v1/queries", params={"operator": "cube"}).json()["queries"]
+    assert [list(each["kept"]) for each in listed] == [["cells", "bytes", "whole"]] * 3
+    assert page_text(page(site, "/console/queries/late")).count(kept["accounting"]) == 1
+
+
+def test_what_is_refused_leads_on_and_says_why(site: Site) -> None:
+    for path, said in (
+        ("late?where=delay+%3E+1", "'delay': is no dimension"),
+        ("late?where=origin+%3D", "origin ="),
+        ("late?by=tail", "by 'tail': is no dimension"),
+        ("late?across=tail", "is no dimension"),
+        ("late?measure=median", "measure 'median': is not declared"),
+        ("late?from=2026-06-01T00:30:00Z", "is off the grain of 3600 s"),
+        ("late?order=nothing", "order 'nothing'"),
+        ("late?cursor=x", "cursor 'x': is none"),
+    ):
+        text = page(site, path, 400)
+        assert said in page_text(text), path
+        assert page(site, links_of(text)["The cube without all that"])
+    page(site, "never", 404)
+    site.register("plain", "delay > 3", site.topic("plain"))
+    assert "is a query of another kind" in page_text(page(site, "plain", 404))
+
+
+def test_a_list_has_all_cubes_and_metrics_count_them(site: Site) -> None:
+    text = page(site, "/console/cubes")
+    assert [row[0] for row in table_of(text.replace('<table class="list">', "<table>"))[1:]] == [
+        "empty",
+        "late",
+        "tails",
+    ]
+    assert links_of(text)["Cubes"] == "/console/cubes"
+    found = {
+        line.rpartition(" ")[0]: float(line.rpartition(" ")[2])
+        for line in site.client.get("/metrics").text.splitlines()
+        if line.startswith("asc_cube")
+    }
+    kept, stream = site.client.get("/v1/queries/late").json()["kept"], site.stream("json")
+    assert found[f'asc_cube_cells{{query="late",stream="{stream}"}}'] == kept["cells"]
+    assert found[f'asc_cube_bytes{{query="late",stream="{stream}"}}'] == kept["bytes"]
+    assert found[f'asc_cube_records_total{{outcome="counted",query="late",stream="{stream}"}}'] == kept["counted"]
+    before = found[f'asc_cube_query_seconds_count{{stream="{stream}"}}']
+    page(site, "late")
+    after = site.client.get("/metrics").text
+    assert f'asc_cube_query_seconds_count{{stream="{stream}"}} {before + 1}' in after
+    assert f'asc_cube_answer_cells_count{{stream="{stream}"}}' in after
+
+
+def test_a_cube_without_records_says_so(site: Site) -> None:
+    text = page_text(page(site, "empty?by=tail"))
+    assert "No group here" in text
+    assert "0 accepted = 0 counted" in text
+    site.client.post("/v1/queries", json={"id": "young", "where": "true", "operator": OPERATOR})
+    assert "No batch was committed to it yet" in page_text(page(site, "young"))
+    assert "No batch was committed to it yet" in page_text(page(site, "/console/queries/young"))
+    assert site.client.delete("/v1/queries/young").status_code == 200
+
+
+def test_who_may_not_read_its_columns_sees_no_value(site: Site) -> None:
+    columns = frozenset((name,) for name in ("delay", "ts", "carrier"))
+    scopes = {digest("few"): Scope("few", columns=columns), digest("own"): Scope("own", id_prefix="tails")}
+    assert site.daemon is not None
+    app = create_app(site.daemon, Access("all", scopes), ApiConfig(requests_per_s=1e6), Audit())
+    with TestClient(app) as running:
+
+        def seen(token: str, path: str) -> tuple[int, str]:
+            own = {"Origin": OWN}
+            client = TestClient(app, base_url=OWN, headers=own, follow_redirects=False)
+            client.portal = running.portal
+            assert client.post("/console/login", data={"token": token, "next": ""}).status_code == 303
+            found = client.get(path)
+            return found.status_code, page_text(found.text)
+
+        status, text = seen("few", "/console/cubes/late")
+        assert status == 403
+        assert "token 'few' may name" in text
+        assert not any(value in text for value in ("JFK", "UA", "accepted =", "2026-06-01"))
+        # It sees that there is a cube, as it sees other queries, and not a time of its records.
+        status, text = seen("few", "/console/queries/late")
+        assert status == 200
+        assert "accepted =" not in text
+        assert "cells" in text
+        # Another one's cube is none to it.
+        assert seen("own", "/console/cubes/late")[0] in {403, 404}
+        assert "late" not in seen("own", "/console/cubes")[1]
+        assert seen("own", "/console/cubes/tails")[0] == 200
+
+
+def test_a_parked_cube_says_why_and_shows_what_it_has(site: Site) -> None:
+    cubes = folder(site).keeper
+    own = next(cube for cube in cubes.snapshot.cubes if cube.query == "late")
+    closed = cubes.snapshot.cubes[own].panes.closed
+    cubes._park_damaged(own, closed[max(closed)][0].number)
+    text = page(site, "late?by=carrier")
+    assert "Parked. a piece of the pane of 2026-06-01T03:00:00Z is damaged" in page_text(text)
+    assert "Records may be missing" in page_text(text)
+    assert table_of(text)[-1][0] == "all"
+    assert 'class="missing"' in text
