@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cli.demo_daemon import PATIENCE_S, say
 from cli.demo_process import DemoProcess
@@ -181,14 +181,13 @@ def _counted(client: Client) -> int:
         (row,) = client.cubes.query(CUBE, {"by": [], "live": True})["rows"]
     except NotFoundError:
         return 0
-    count: int = row["flights"]
-    return count
+    return cast("int", row["flights"])
 
 
 def _asked(client: Client, by: Sequence[str], days: tuple[str, str] | None) -> Groups:
     interval = {} if days is None else {"from": days[0], "to": days[1]}
     question = {"by": list(by), "live": True, "limit": _LIMIT, **interval}
-    rows = client.cubes.query(CUBE, question)["rows"]
+    rows = cast("list[dict[str, Any]]", client.cubes.query(CUBE, question)["rows"])
     return {tuple(row["group"][name] for name in by): (row["flights"], row["delay"], row["worst"]) for row in rows}
 
 

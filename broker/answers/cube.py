@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 CubeGap = TypedDict("CubeGap", {"from": str | None, "to": str | None, "reason": str})
 """An interval of event time in which records may be missing, and why; null for no bound."""
+
+
+CubeValue: TypeAlias = str | int | float | bool | None
+"""A value of a dimension, or a measure; decimals, dates and timestamps are texts, as are NaN and infinities."""
+
+NextQuestion = TypedDict(
+    "NextQuestion",
+    {
+        "by": list[str],
+        "where": NotRequired[str],
+        "from": NotRequired[str],
+        "to": NotRequired[str],
+        "measures": NotRequired[list[str]],
+    },
+)
+"""A question beside another one, as a body to post."""
 
 
 class CubeSource(TypedDict):
@@ -35,7 +51,7 @@ class CubeAnswer(TypedDict):
     answered_by: list[CubeSource]
     groups: int
     overflows: int
-    rows: list[dict[str, Any]]
-    roll_up: list[dict[str, Any]]
-    drill_down: list[dict[str, Any]]
+    rows: list[dict[str, CubeValue | dict[str, CubeValue]]]
+    roll_up: list[NextQuestion]
+    drill_down: list[NextQuestion]
     cursor: str | None

@@ -20,6 +20,17 @@ _TIME = f"timestamp_micros(_offset * {round(STEP_S * 1_000_000)})"
 _OBJECTS = 12
 
 _EVENTS = {"name": "events", "key": "k", "time": _TIME, "events": ["enter", "exit"], "lost_after_s": 1000}
+_CUBE = {
+    "name": "cube",
+    "dimensions": [["k"], ["(x > 0)"]],
+    # No sum of doubles: it is exact within a bound alone, which differs by how batches are cut.
+    "measures": ["count(*) AS records", "min(x) AS west", "max(y) AS north"],
+    "time": _TIME,
+    "grain_s": 1,
+    "output": [["k"]],
+    "window_s": 3,
+    "slide_s": 1,
+}
 _NEAR = {"name": "near", "key": "k", "time": _TIME, "position": "ST_Point(x, y)", "window_s": 2.0, "every_s": 0.5}
 
 QUERIES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
@@ -27,6 +38,7 @@ QUERIES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "east": {"where": "x > 2", "operator": _EVENTS},
         "north": {"where": "y > 0 AND k <> 'o3'", "operator": {**_EVENTS, "dwell_s": 0.3}},
         "close": {"where": "TRUE", "operator": {**_NEAR, "distance_m": 150_000.0, "events": ["pair"]}},
+        "seen": {"where": "TRUE", "operator": _CUBE},
         "met": {
             "where": "x > -5",
             "operator": {**_NEAR, "distance_m": 300_000.0, "events": ["near", "apart"], "on": "a.y < 8 AND b.y < 8"},

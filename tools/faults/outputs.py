@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
 from broker.consuming.consume import Delivery
+
+_GENERATION = re.compile(r"/[0-9a-f]+@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +44,36 @@ def output_audit(calm: Iterable[Delivery], arrived: Iterable[Delivery], *, writt
     ``calm`` and ``arrived``: as ``broker.consume`` gives them. ``written``: how many records the topics of ``arrived``
     have, repeats and all. ``until_s``: the event time up to which both must have all outputs.
     """
-    expected = {str(each.identity): _content(each) for each in calm if time_s(each) < until_s}
+    expected = {_identity(each): _content(each) for each in calm if time_s(each) < until_s}
     found = list(arrived)
     own = [each for each in found if time_s(each) < until_s]
-    missing = expected.keys() - {str(each.identity) for each in own}
+    missing = expected.keys() - {_identity(each) for each in own}
     unwanted, changed = [], []
     for each in own:
-        identity = str(each.identity)
+        identity = _identity(each)
         if identity not in expected:
             unwanted.append(identity)
         elif _content(each) != expected[identity]:
             changed.append(f"{identity}: {_content(each)}, without faults {expected[identity]}")
-    again = Counter(str(each.identity) for each in own)
+    again = Counter(_identity(each) for each in own)
     changed += [f"{identity}: not told as a repeat" for identity, count in again.items() if count > 1]
     return OutputAudit(sorted(missing), unwanted, changed, len(expected), written - len(found))
 
 
 def time_s(output: Delivery) -> float:
-    """Return the event time of an output, in seconds since 1970."""
-    text: str = json.loads(output.value or b"{}")["time"]
+    """Return the event time of an output, of a window its end, in seconds since 1970."""
+    found = json.loads(output.value or b"{}")
+    text: str = found["window"][1] if "window" in found else found["time"]
     return datetime.fromisoformat(text.removesuffix("Z")).replace(tzinfo=timezone.utc).timestamp()
+
+
+def _identity(output: Delivery) -> str:
+    """Return the identity of an output, the same for both brokers, and of a row of a window with its key.
+
+    The rows of a window share an identity, which has a generation: that hashes the stream too, which is another one.
+    """
+    identity, windows = _GENERATION.subn("@", str(output.identity))
+    return f"{identity} {output.key!r}" if windows else identity
 
 
 def _content(output: Delivery) -> tuple[object, ...]:

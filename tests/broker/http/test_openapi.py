@@ -23,9 +23,6 @@ OF_USERS = {
     "LayerFeature.geometry",
     "LayerFeature.properties",
     "put /v1/layers/{name}/shapes/{shape_id} body",
-    "CubeAnswer.rows.items",
-    "CubeAnswer.roll_up.items",
-    "CubeAnswer.drill_down.items",
     "QueryModel.kept",
 }
 """Objects whose fields the user names: a record of a stream, a GeoJSON Feature, measures; and those of kinds."""
