@@ -18,8 +18,9 @@ from broker.operators.cube.look import Wanted
 ROWS, COLUMNS = 50, 12
 """The most rows and columns of a page."""
 
-_SLICES_MAX = 32
-_COUNT_MAX = 10**15
+SLICES_MAX = 32
+"""The most slices of a view."""
+_COUNTED = 10**15
 _CURSOR = re.compile(r"([0-9]{1,15})-([0-9]{1,15})", re.ASCII)
 
 
@@ -35,14 +36,14 @@ class View(BaseModel):
 
     by: list[str] | None = None
     across: str = ""
-    where: Annotated[list[str], Field(max_length=_SLICES_MAX)] = []
+    where: Annotated[list[str], Field(max_length=SLICES_MAX)] = []
     begin: Annotated[str, Field(alias="from")] = ""
     end: Annotated[str, Field(alias="to")] = ""
     live: bool = False
     measure: str = ""
     order: str = ""
     cursor: str = ""
-    columns: Annotated[int, Field(ge=0, le=_COUNT_MAX)] = 0
+    columns: Annotated[int, Field(ge=0, le=_COUNTED)] = 0
 
     def settled(self, definition: CubeDefinition) -> View:
         """Return it with the defaults of a cube, without empty fields; a dimension of columns is none of rows."""

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click.testing import CliRunner
 from fastapi.testclient import TestClient
 
 from broker.access.access import Access
@@ -21,8 +22,10 @@ from broker.access.secret import digest
 from broker.config.config import Config, parse_config
 from broker.config.sections import ApiConfig
 from broker.http.app import create_app
+from broker.http.console.operators.cube_address import SLICES_MAX
 from broker.operators.cube.folder import CubeFolder
 from broker.operators.cube.kind import CUBE
+from cli.main import main
 from tests.broker.http.console.conftest import OWN
 from tests.broker.http.console.page_text import page_text
 
@@ -317,3 +320,28 @@ def test_a_parked_cube_says_why_and_shows_what_it_has(site: Site) -> None:
     assert "Records may be missing" in page_text(text)
     assert table_of(text)[-1][0] == "all"
     assert 'class="missing"' in text
+
+
+def test_the_command_line_shows_what_is_kept(site: Site) -> None:
+    assert site.daemon is not None
+    done = [
+        CliRunner().invoke(main, ["query", *words, "--server", site.daemon.url], catch_exceptions=False)
+        for words in (["list", "--operator", "cube"], ["show", "late"], ["list"])
+    ]
+    listed, shown, plain = (each.stdout.splitlines() for each in done)
+    kept = site.client.get("/v1/queries/late").json()["kept"]
+    assert listed[0].split()[-5:-1] == ["cells", "bytes", "whole", "operator"]
+    late = next(line for line in listed if line.startswith("late"))
+    assert f"{kept['cells']:,}" in late
+    assert f"{kept['bytes']:,}" in late
+    assert "cells" not in plain[0]
+    rows = dict(line.split(maxsplit=1) for line in shown if len(line.split()) > 1)
+    assert rows["kept.accounting"] == kept["accounting"]
+    assert rows["kept.generation"] == kept["generation"]
+    assert kept["coverage"][0]["topic_id"] in rows["kept.coverage"]
+    assert rows["kept.waits_for"] == kept["waits_for"]
+
+
+@pytest.mark.parametrize("parameters", ["columns=-1", "columns=x", "&".join(["where=true"] * (SLICES_MAX + 1)), "live=maybe"])
+def test_a_parameter_that_is_none_is_refused(site: Site, parameters: str) -> None:
+    assert "Refused" in page_text(page(site, f"late?{parameters}", 400))
