@@ -23,16 +23,19 @@ _LOOK_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class RegisterSize:
-    """Records a second, how long they flow before the first cube, and between two, and whether it is no measurement."""
+    """Records a second, how long they flow before the first cube, and between two, how long a sender sends, which is
+    followed by another one, and whether it is no measurement.
+    """
 
     rate: float
     before_s: float
     between_s: float
+    sender_s: float
     quick: bool = False
 
 
-FULL = RegisterSize(2_000, 20.0, 3.0)
-QUICK = RegisterSize(200, 1.0, 0.2, quick=True)
+FULL = RegisterSize(2_000, 20.0, 3.0, 60.0)
+QUICK = RegisterSize(200, 1.0, 0.2, 2.0, quick=True)
 
 
 def register(size: RegisterSize) -> dict[str, Any]:
@@ -56,7 +59,7 @@ def register(size: RegisterSize) -> dict[str, Any]:
 
 def _flowing(served: Served, size: RegisterSize, ended: threading.Event) -> None:
     while not ended.is_set():
-        send_paced(served.bootstrap_servers, served.source, size.rate, 2.0)
+        send_paced(served.bootstrap_servers, served.source, size.rate, size.sender_s)
 
 
 def _registered(served: Served, number: int) -> dict[str, Any]:
