@@ -124,12 +124,17 @@ class CubeFolder:
         """Begin the cubes of planned queries, and delete those of queries that are not registered any more."""
         self._standing = _Standing(registered, planned, version)
         try:
-            self.tidy()
-        except Exception as error:  # registration goes on, and a commit says the same
+            self._tidy()
+        except BrokerError as error:
+            # Registration goes on, and a commit says the same.
             LOG.warning("the cubes of stream '%s' are not those that are registered: %s", self._stream.name, error)
 
     def tidy(self) -> None:
-        """Do what could not be done when the queries changed."""
+        """Do what could not be done when the queries changed, as soon as it can be."""
+        with suppress(BrokerError):
+            self._tidy()
+
+    def _tidy(self) -> None:
         if self._standing is self._tidied:
             return
         # Registration does not wait for windows that Kafka does not take.
