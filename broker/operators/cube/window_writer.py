@@ -14,7 +14,7 @@ from asc.operators.cube.piece import Piece
 from asc.operators.cube.revisions import FormerPane, Revisions, Unit
 from asc.operators.cube.window_rows import WindowWriting
 from asc.operators.cube.windows import Windows
-from broker.errors import DamagedPieceError, TooLargeWindowError
+from broker.errors import BrokerError, DamagedPieceError, TooLargeWindowError
 from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.cube_state import CubeId, CubeState
 from broker.operators.cube.keeper import Keeper
@@ -57,6 +57,13 @@ class WindowWriter:
             except TooLargeWindowError as error:
                 LOG.error("cube %s is parked: %s", cube.query, error)
                 refused[cube.query] = str(error)
+            except BrokerError:
+                raise
+            except Exception as error:
+                # What one cube cannot do is no reason to stop the stream: it would fail for ever.
+                LOG.exception("cube %s is parked", cube.query)
+                told = f"its windows cannot be computed, {type(error).__name__}: {error}"
+                refused[cube.query] = told.splitlines()[0]
         return refused
 
     def _write(self, cube: CubeId) -> None:

@@ -17,9 +17,10 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.output import Output
 from asc.operators.cube.revisions import Revisions
 from asc.operators.cube.window_rows import WindowRow
+from asc.operators.cube.windows import Windows
 from broker.errors import KafkaError
 from broker.operators.cube.window_writer import WindowWriter
-from tests.broker.operators.cube.kept_stream import MINUTE_US, Record, Topic, batch, cube_id, opened
+from tests.broker.operators.cube.kept_stream import BASE_US, MINUTE_US, Record, Topic, batch, cube_id, opened
 from tests.broker.operators.cube.window_rig import (
     CUBE,
     LATE,
@@ -242,6 +243,29 @@ def test_a_batch_that_comes_again_writes_nothing(rig_of: Callable[..., Rig]) -> 
     rig.start_again()
     assert rig.commit_interval(batch(0, 2)) == []
     assert rig.sent.rows
+
+
+def test_a_damaged_piece_and_whatever_else_fails_park_the_cube_alone(
+    rig_of: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = rig_of(output(3, 1))
+    rig.commit(at(0.5), at(1.5))
+    rig.start_again()
+    rig.topic.partitions[0].append(at(2.5))
+    rig.topic.commit(rig.keeper, batch(2, 3), {LATE: CUBE})
+
+    def failing(own: Windows, number: int, begun: int | None) -> Iterator[WindowRow]:
+        raise ValueError("odd\nnumber")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Windows, "rows", failing)
+        assert rig.writer.write([LATE]) == {"late": "its windows cannot be computed, ValueError: odd"}
+    rig.keeper._store.execute("UPDATE pieces SET data = zeroblob(8) WHERE pane = ?", (BASE_US // MINUTE_US,))
+    rig.start_again()
+    (told,) = rig.writer.write([LATE]).values()
+    assert told == f"a piece of the pane of {minute(0)} is damaged"
+    assert rig.keeper.snapshot.cube(LATE).parked == told
+    assert rig.writer.write([LATE]) == {}
 
 
 def test_a_window_with_a_gap_is_not_whole(rig_of: Callable[..., Rig]) -> None:
