@@ -285,12 +285,16 @@ def test_a_window_with_a_gap_is_not_whole(rig_of: Callable[..., Rig]) -> None:
 
 def test_a_silent_partition_holds_no_window_back_and_its_late_records_are_merged(rig_of: Callable[..., Rig]) -> None:
     rig = rig_of(output(2, 1), lateness_s=5)
+    carriers = ("B6", "UA", "DL")
     for number in range(12):
-        for partition in (0, 1, 2):
-            if partition < 2 or number not in range(3, 8):
-                rig.commit(at(number + 0.5 + partition / 10, ("B6", "UA", "DL")[partition]), partition=partition)
-    # What it had not sent comes at once, and is late.
-    rows = rig.commit(*(at(number + 0.7, "DL") for number in range(3, 8)), partition=2)
+        sending = [each for each in (0, 1, 2) if each < 2 or number not in range(3, 8)]
+        rig.commit_all({each: [at(number + 0.5 + each / 10, carriers[each])] for each in sending})
+        check(rig)
+    # The mark is that of the partition that is behind, of those with records.
+    assert rig.watermark_us == BASE_US + round(11.5 * MINUTE_US) - 5_000_000
+    # What the silent one had not sent comes at once, and is late.
+    late = [at(number + 0.7, "DL") for number in range(3, 8)]
+    rows = rig.commit_all({0: [at(11.6)], 2: late})
     assert {row.kind for row in rows} == {"revision"}
     check(rig)
 

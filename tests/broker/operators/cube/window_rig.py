@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -106,6 +106,15 @@ class Rig:
         first = len(own)
         own += records
         return self.commit_interval(batch(first, len(own), partition=partition))
+
+    def commit_all(self, records: Mapping[int, Sequence[Record]]) -> list[WindowRow]:
+        """Commit one batch of several partitions."""
+        first = {each: len(self.topic.partitions.setdefault(each, [])) for each in range(3)}
+        for partition, own in records.items():
+            self.topic.partitions[partition] += own
+        return self.commit_interval(
+            BatchInterval("T", first, {each: len(self.topic.partitions[each]) for each in range(3)})
+        )
 
     def commit_interval(self, interval: BatchInterval) -> list[WindowRow]:
         before = len(self.sent.rows)
