@@ -342,6 +342,8 @@ def test_the_command_line_shows_what_is_kept(site: Site) -> None:
     assert rows["kept.waits_for"] == kept["waits_for"]
 
 
-@pytest.mark.parametrize("parameters", ["columns=-1", "columns=x", "&".join(["where=true"] * (SLICES_MAX + 1)), "live=maybe"])
+@pytest.mark.parametrize(
+    "parameters", ["columns=-1", "columns=x", "&".join(["where=true"] * (SLICES_MAX + 1)), "live=maybe"]
+)
 def test_a_parameter_that_is_none_is_refused(site: Site, parameters: str) -> None:
     assert "Refused" in page_text(page(site, f"late?{parameters}", 400))
