@@ -55,7 +55,6 @@ WITHOUT_TESTS = {
         "is what tests/broker/operators/cube/test_keeper.py and test_keeper_model.py run on",
     ),
     "broker/client/cubes.py": "is asked by tests/broker/http/operators/test_cube.py",
-    "broker/http/operators/routes.py": "is what tests/broker/http/operators/test_cube.py asks through",
     **dict.fromkeys(
         ("cli/operators/cube/query.py", "cli/operators/cube/rows.py"),
         "is run by tests/broker/http/operators/test_cube.py, over cubes that hold records",
