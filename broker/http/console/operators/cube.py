@@ -60,11 +60,12 @@ def routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRou
         view = asked.settled(definition)
         found: dict[str, Any] = {"look": None, "error": None}
         query, status = shown(permitted, cube.query), 200
-        if query["kept"] is not None:
-            try:
+        try:
+            # The file is opened by that: what keeps it from being opened is told, and not that nothing is kept.
+            if cube.id in cube.folder.keeper.snapshot.cubes:
                 found = _looked(cube, view, permitted)
-            except AscError as error:
-                found, status = {"look": None, "error": said(error)}, http_status(error)
+        except AscError as error:
+            found, status = {"look": None, "error": said(error)}, http_status(error)
         values = {
             "title": f"Cube {query_id}",
             "query": query,

@@ -347,3 +347,20 @@ def test_the_command_line_shows_what_is_kept(site: Site) -> None:
 )
 def test_a_parameter_that_is_none_is_refused(site: Site, parameters: str) -> None:
     assert "Refused" in page_text(page(site, f"late?{parameters}", 400))
+
+
+def test_a_file_that_cannot_be_read_is_told_and_hides_nothing_else(site: Site) -> None:
+    path = folder(site).keeper._store.path
+    folder(site).close()
+    aside = path.rename(path.with_suffix(".aside"))
+    path.write_bytes(b"no file of cubes" * 1_000)
+    try:
+        found = site.client.get("/console/cubes/late")
+        assert found.status_code >= 400
+        assert "cubes.sqlite" in page_text(found.text)
+        assert "No batch was committed" not in page_text(found.text)
+        assert [row["kept"] for row in site.client.get("/v1/queries?operator=cube").json()["queries"]] == [None] * 3
+        assert page(site, "/console/cubes")
+    finally:
+        aside.replace(path)
+    assert table_of(page(site, "late?by=carrier"))[-1][0] == "all"
