@@ -15,7 +15,7 @@ from asc.operators.cube.layout import Layout
 from asc.operators.cube.window_rows import WindowRow, WindowWriting
 from asc.operators.cube.windows import Reading, Windows
 
-REVISED_MOST = 100_000
+REVISED_ROWS_MAX = 100_000
 """The rows for late records that one commit writes."""
 
 Unit = tuple[int, int]
@@ -110,7 +110,7 @@ class Revisions:
         self._revision = revision
         self._places = range(len(writing.output.cuboids))
 
-    def rows(self, most: int = REVISED_MOST) -> Revised:
+    def rows(self, most: int = REVISED_ROWS_MAX) -> Revised:
         """Return the next rows, ``most`` of them at most."""
         found: list[WindowRow] = []
         raised: dict[Unit, int] = {}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.output import Output
-from asc.operators.cube.revisions import Revisions
+from asc.operators.cube.revisions import REVISED_ROWS_MAX, Revisions
 from asc.operators.cube.window_rows import WindowRow
 from asc.operators.cube.windows import Windows
 from broker.errors import KafkaError
@@ -173,6 +173,7 @@ def test_no_more_rows_are_revised_in_a_commit_than_may_be(
     rig_of: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     most = 7
+    assert Revisions.rows.__defaults__ == (REVISED_ROWS_MAX,)
     monkeypatch.setattr(Revisions.rows, "__defaults__", (most,))
     rig = rig_of(output(4, 1))
     carriers = [f"C{number}" for number in range(5)]
