@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from typing_extensions import Self
 
 from asc.operators.cube.definition import DAY_HOURS, DEFAULT_TIME, DIMENSIONS_MAX, HOUR_S, MEASURES_MAX
 from asc.operators.cube.output import OUTPUTS_MAX
@@ -57,3 +58,10 @@ class CubeBody(KindBody):
         default="all",
         description="Whether a window has all its groups, or those with other measures than before.",
     )
+
+    @model_validator(mode="after")
+    def _whole_output(self) -> Self:
+        has_windows = (self.window_s is not None, self.slide_s is not None)
+        if has_windows != (bool(self.output),) * 2 or (self.emit != "all" and not self.output):
+            raise ValueError("give output, window_s and slide_s, or none of them: windows need all three")
+        return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from asc.errors import CubeError
@@ -16,6 +17,10 @@ from broker.operators.operator_fields import check_known, shown
 _FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
 _LATER = ("keep", "late", "materialise", "cuboids", "cells", "from")
 """Fields that cubes will have."""
+_NOT_NULL: Mapping[str, str] = MappingProxyType(
+    {"time": "an expression over the record", "output": 'a list of cuboids, as [["carrier"]]', "emit": "all or changes"}
+)
+"""Fields that are left out and never null, with what to give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +43,9 @@ class StandingCube:
         if later is not None:
             raise QueryError("field operator", later, "is not offered yet: leave it out")
         check_known(plain, (*_FIELDS, *OUTPUT_FIELDS))
-        if "time" in plain and plain["time"] is None:
-            raise QueryError("operator.time", None, "give an expression over the record, or leave it out")
+        for name, remedy in _NOT_NULL.items():
+            if name in plain and plain[name] is None:
+                raise QueryError(f"operator.{name}", None, f"give {remedy}, or leave it out")
         try:
             cube = CubeDefinition.parse({name: value for name, value in plain.items() if name not in OUTPUT_FIELDS})
             return cls(cube, Output.parse(plain, cube))

@@ -266,9 +266,9 @@ def test_a_kafka_that_does_not_answer_is_waited_for_once(
     asked = []
     destinations = KafkaCluster.destinations
 
-    def counted(cluster: KafkaCluster, *arguments: Any) -> Any:
+    def counted(cluster: KafkaCluster, *arguments: Any, **more: Any) -> Any:
         asked.append(arguments)
-        return destinations(cluster, *arguments)
+        return destinations(cluster, *arguments, **more)
 
     with socket.create_server(("127.0.0.1", 0)) as listener, monkeypatch.context() as patch:
         silent = KafkaCluster(f"127.0.0.1:{listener.getsockname()[1]}", KafkaConfig(timeout_s=0.5))

@@ -42,6 +42,7 @@ def test_a_registered_query_is_shown(site: Site) -> None:
         "reason": None,
         "pending_shapes": [],
         "delivered": None,
+        "kept": None,
         "evaluation_errors": 0,
     }
     assert set(answer["effective_offsets"]) == {"0"}

@@ -76,7 +76,7 @@ def site(site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path_facto
 @pytest.fixture(scope="module")
 def published(site: Site) -> list[Row]:
     """The records of five hours in three batches, of which a cube has seen all."""
-    body = {"id": "late", "where": "delay >= 0 OR delay IS NULL", "operator": OPERATOR}
+    body = {"id": "late", "where": "delay >= 0 OR delay IS NULL", "operator": OPERATOR, "topic": site.topic("late")}
     assert site.client.post("/v1/queries", json=body).status_code == 201
     found: list[Row] = []
     for hours in ((0, 1), (2, 3), (4,)):

@@ -85,7 +85,7 @@ def filled(site: Site) -> Site:
         ("tails", "true", tails),
         ("empty", "delay > 2000000001", tails),
     ):
-        body = {"id": name, "where": where, "operator": operator}
+        body = {"id": name, "where": where, "operator": operator, "topic": site.topic(name)}
         assert site.client.post("/v1/queries", json=body).status_code == 201
     for hours in ((0, 1), (3,), (4,)):
         rows = [row for hour in hours for row in rows_of(hour, 300, hour)]
@@ -274,9 +274,10 @@ def test_a_cube_without_records_says_so(site: Site) -> None:
     text = page_text(page(site, "empty?by=tail"))
     assert "No group here" in text
     assert "0 accepted = 0 counted" in text
-    site.client.post("/v1/queries", json={"id": "young", "where": "true", "operator": OPERATOR})
-    assert "No batch was committed to it yet" in page_text(page(site, "young"))
-    assert "No batch was committed to it yet" in page_text(page(site, "/console/queries/young"))
+    site.register("young", "true", site.topic("young"), operator=OPERATOR)
+    text = page_text(page(site, "young"))
+    assert "No group here" in text
+    assert "before its first batch" in text
     assert site.client.delete("/v1/queries/young").status_code == 200
 
 
@@ -314,7 +315,7 @@ def test_a_parked_cube_says_why_and_shows_what_it_has(site: Site) -> None:
     cubes = folder(site).keeper
     own = next(cube for cube in cubes.snapshot.cubes if cube.query == "late")
     closed = cubes.snapshot.cubes[own].panes.closed
-    cubes._park_damaged(own, closed[max(closed)][0].number)
+    cubes.park_damaged(own, closed[max(closed)][0].number)
     text = page(site, "late?by=carrier")
     assert "Parked. a piece of the pane of 2026-06-01T03:00:00Z is damaged" in page_text(text)
     assert "Records may be missing" in page_text(text)
@@ -359,7 +360,8 @@ def test_a_file_that_cannot_be_read_is_told_and_hides_nothing_else(site: Site) -
         assert found.status_code >= 400
         assert "cubes.sqlite" in page_text(found.text)
         assert "No batch was committed" not in page_text(found.text)
-        assert [row["kept"] for row in site.client.get("/v1/queries?operator=cube").json()["queries"]] == [None] * 3
+        rows = site.client.get("/v1/queries?operator=cube").json()["queries"]
+        assert {row["kept"] for row in rows} == {None}
         assert page(site, "/console/cubes")
     finally:
         aside.replace(path)
