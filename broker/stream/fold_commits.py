@@ -222,8 +222,9 @@ class FoldCommits:
 
     def _source_id(self) -> str:
         if self._topic_id is None:
-            self._topic_id = self._cluster.topic_id(self._config.streams[self._stream].topic) or ""
-        return self._topic_id
+            # One that Kafka does not say is asked for again.
+            self._topic_id = self._cluster.topic_id(self._config.streams[self._stream].topic)
+        return self._topic_id or ""
 
 
 def _newest_of(parts: Sequence[TaskPartials]) -> Mapping[str, dict[int, int]]:

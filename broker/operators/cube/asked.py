@@ -27,8 +27,8 @@ class Asked:
     def parse(body: Mapping[str, Any], state: CubeState, commit: int, open_from: int | None) -> Asked:
         """Return what a body asks of a cube; CubeError names the field, the value and the remedy.
 
-        ``commit``: that of the snapshot. ``open_from``: the first open pane; None where none is closed. Without ``to``
-        the interval ends there, but for a live question.
+        ``commit``: that of the snapshot. ``open_from``: the first open pane; None where none is closed. The interval
+        ends there at the latest, but for a live question.
         """
         live = body.get("live") or False
         if not isinstance(live, bool):
@@ -37,7 +37,7 @@ class Asked:
         if body.get("last_s") is not None:
             own |= _last(body, state, open_from)
         question = replace(Question.parse(own, state.definition), skip=_skip(body.get("cursor"), commit))
-        if question.end is None and not live and open_from is not None:
+        if not live and open_from is not None and (question.end is None or question.end > open_from):
             question = replace(question, end=max(open_from, question.first or open_from))
         return Asked(question, live)
 

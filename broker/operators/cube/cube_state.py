@@ -51,8 +51,8 @@ class Gap:
         """Return it with its end, now that each partition has had a record since; as it is where none has a time."""
         if self.newest_us is None:
             return self
-        end_us = self.newest_us + lateness_us
-        # Without lateness the records that are missing may have the very time of the mark.
+        # Without lateness the records that are missing may have the very times of the newest one and of the mark.
+        end_us = self.newest_us + max(lateness_us, 1)
         return replace(self, end_us=end_us if self.first_us is None else max(end_us, self.first_us + 1))
 
     def overlaps(self, first_us: int | None, end_us: int | None) -> bool:

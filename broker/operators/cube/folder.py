@@ -16,7 +16,7 @@ from asc.operators.cube.cells import Cells
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.output import Output
 from asc.operators.cube.task_fold import CubeFold, CubePartial
-from broker.errors import BrokerError, CubeStoreError, QueryError
+from broker.errors import BrokerError, CubeStoreError, FoldError, QueryError
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.definition import StandingCube
@@ -57,8 +57,8 @@ class CubeFolder:
     After each commit it writes the windows that are due.
 
     Invariant: a cube of a committed batch is kept in the generation that its plan has, unless its query was removed
-    or changed meanwhile: the batch is dropped then. A cube that is parked in the keeper, and comes in a batch in which
-    it did not fail, was registered anew and goes on: what it missed is a gap.
+    or changed meanwhile: the batch is dropped then. A cube that is parked in the keeper is named by the next batch
+    that it is in. In a later batch it is there again without a failure once it was registered anew: it goes on then.
     """
 
     def __init__(self, stream: FoldContext) -> None:
@@ -73,6 +73,7 @@ class CubeFolder:
         self._sender = WindowSender(stream.cluster)
         self._outputs: Counter[str] = Counter()
         self._times = PartitionTimes()
+        self._parked: set[CubeId] = set()
 
     @property
     def opened(self) -> Keeper | None:
@@ -189,6 +190,9 @@ class CubeFolder:
 
     def _commit(self, batch: FoldBatch) -> Mapping[str, str]:
         keeper, standing = self.keeper, self._standing
+        if not batch.topic_id and any(topic for topic, _ in keeper.snapshot.ends):
+            remedy = "has no id from Kafka now, and had one: offsets of its records cannot be told from others"
+            raise FoldError("topic of stream", self._stream.name, remedy)
         if self._writer is None:
             self._writer = WindowWriter(keeper, self._sender, self._outputs)
         standing_cubes = [
@@ -209,7 +213,7 @@ class CubeFolder:
                 refused[name] = reason
                 continue
             layout, cube = self._layout(query), cube_of(query)
-            if name not in batch.failed and cube in keeper.snapshot.cubes:
+            if name not in batch.failed and cube in self._parked:
                 # Where its pieces do not fit the records it stays parked, and the commit says so.
                 with suppress(QueryError):
                     keeper.resume(cube)
@@ -221,6 +225,7 @@ class CubeFolder:
         read = frozenset(each for each, end in batch.end.items() if batch.first.get(each, end) < end)
         self._times = self._times.after(newest, frozenset(batch.end), read, batch.waiting)
         done = keeper.commit(interval, partials, newest, batch.waiting)
+        self._parked = (self._parked - partials.keys()) | done.parked.keys()
         if standing is not None:
             # The batch may be of a plan of before a pause.
             self._pause(standing)

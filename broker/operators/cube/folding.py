@@ -92,9 +92,7 @@ def _with_gap(
     for place, end in {**needed, **ends}.items():
         time_us, is_new = clock.time_after(place, end), before.time_after(place, end) is None
         if time_us is not None and (is_new or place in ends):
-            # The newest record of a batch that is missed in part may be the one that is missing.
-            is_own = is_new and gap.reason == IN_PART and not batch_time.lateness_us
-            came.append(time_us + is_own)
+            came.append(time_us)
     gaps = [*state.gaps, replace(gap, number=next(gap_numbers))] if ends else list(state.gaps)
     gaps = [own if own.end_us is not None else own.with_newest(came) for own in gaps]
     if all(clock.time_after(place, end) is not None for place, end in _needed(state).items()):

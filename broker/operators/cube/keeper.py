@@ -20,7 +20,7 @@ from asc.operators.cube.output import Output
 from asc.operators.cube.revisions import Unit
 from asc.schema import Schema
 from broker.cancellation import Cancellation
-from broker.errors import CubeStoreError, DamagedPieceError, QueryError
+from broker.errors import BrokerError, CubeStoreError, DamagedPieceError, QueryError
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import PAUSED, CubeId, CubeState
@@ -175,7 +175,6 @@ class Keeper:
                 return False
             if any(own.version > version for own in known):
                 return False
-                return False
             layout = self._saved.layout(definition)
             kept = {each: own for each, own in before.cubes.items() if each.query != cube.query}
             with self._writing(before.commit + 1, before.batch):
@@ -318,7 +317,15 @@ class Keeper:
                 return Cells.none(layout)
 
         panes = {new.stored.pane for new in step.merged.added}
-        windows = windows.changed(state.layout, state.panes, panes, read, self._former)
+        try:
+            windows = windows.changed(state.layout, state.panes, panes, read, self._former)
+        except BrokerError:
+            raise
+        except Exception as error:
+            # The batch would fail for ever: this cube is parked, and has what the batch brought.
+            LOG.exception("cube %s is parked", state.id.query)
+            reason = f"its windows cannot be revised, {type(error).__name__}: {error}".splitlines()[0]
+            return replace(step, after=replace(step.after, parked=reason), outcome="parked")
         return step if windows is state.windows else replace(step, after=replace(step.after, windows=windows))
 
     def _save_raised(self, step: Step) -> None:

@@ -15,6 +15,7 @@ from asc.operators.cube.cells import merged
 from asc.operators.cube.columns import Columns
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.fold import Folded, folded
+from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
 from asc.schema import Schema
 from broker.operators.cube.coverage import BatchInterval
@@ -27,6 +28,12 @@ SCHEMA = Schema.of("carrier STRING, dest STRING, delay BIGINT, t TIMESTAMP")
 MINUTE_US = 60_000_000
 BASE_US = 1_373_414_400_000_000
 """2013-07-10T00:00:00Z, a multiple of each grain."""
+
+
+def just_after(minutes: float) -> str:
+    """Return the end of a gap without lateness, after a record of that minute: one with its time may be missing."""
+    return instant_text(BASE_US + round(minutes * MINUTE_US) + 1)
+
 
 Record = tuple[str | None, str | None, int | None, int | None]
 """Carrier, destination, delay, and microseconds after BASE_US, None for no time."""

@@ -14,12 +14,14 @@ from asc.operators.cube.layout import Layout
 from asc.operators.cube.task_fold import CubePartial
 from asc.schema import Schema
 from broker.config.sections import LimitsConfig
+from broker.errors import FoldError
 from broker.kafka.cluster import KafkaCluster
 from broker.matching.fold_task import FoldCounts, FoldPartial
 from broker.operators.cube.folder import CubeFolder, cube_of
 from broker.operators.fold_destination import FoldDestination
 from broker.operators.folder import FoldBatch, FoldContext
 from tests.broker.operators.cube.kept_stream import MINUTE_US, SCHEMA, Record, Topic, cube_id, definition, partial
+from tests.broker.operators.cube.test_keeper import damage
 
 OWN = definition()
 OTHER = definition(measures=["count(*) AS n", "max(delay) AS d"])
@@ -219,3 +221,31 @@ def test_a_partition_that_waits_holds_the_watermark(run: Run) -> None:
     assert dict(run.folder.watermarks_us) == {}
     run.commit(query(), version=4)
     assert dict(run.folder.watermarks_us) == {"t": MINUTE_US}
+
+
+def test_a_damaged_piece_that_a_question_finds_parks_the_query(run: Run) -> None:
+    own = query()
+    run.stand(own, version=4)
+    for _ in range(4):
+        run.commit(own, version=4)
+    run.folder.close()
+    damage(run.path / ".cubes" / "flights" / "cubes.sqlite", 0)
+    run.folder = folder_of(run.path)
+    run.stand(own, version=4)
+    assert run.count(own) == 3
+    # The next batch names it, so that the query is parked; registered anew it goes on without the piece.
+    told = {"late": "a piece of the pane of 2013-07-10T00:00:00Z is damaged"}
+    assert run.commit(own, version=4) == told
+    assert run.folder.keeper.snapshot.cube(cube_of(own)).parked == told["late"]
+    assert run.commit(own, version=5) == {}
+    assert run.count(own) == 4
+
+
+def test_a_batch_without_the_id_of_its_topic_is_run_again_where_one_was_known(run: Run) -> None:
+    own = query()
+    run.stand(own, version=4)
+    run.commit(own, version=4)
+    batch = FoldBatch(8, 4, "", {0: 0}, {0: 1}, frozenset(), {own.id: own}, {}, {}, {})
+    with pytest.raises(FoldError, match="topic of stream 'flights': has no id from Kafka now"):
+        run.folder.commit(batch)
+    assert run.count(own) == 1

@@ -9,8 +9,18 @@ import pytest
 
 from asc.operators.cube.json_values import instant_text
 from broker.operators.cube.coverage import BatchInterval
+from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.keeper import Keeper
-from tests.broker.operators.cube.kept_stream import BASE_US, MINUTE_US, Topic, cube_id, definition, opened, partial
+from tests.broker.operators.cube.kept_stream import (
+    BASE_US,
+    MINUTE_US,
+    Topic,
+    cube_id,
+    definition,
+    just_after,
+    opened,
+    partial,
+)
 
 OWN = definition()
 P, Q = cube_id("p", OWN), cube_id("q", OWN)
@@ -112,7 +122,7 @@ def test_coverage_begins_when_each_partition_that_had_records_has_had_another(so
     source.publish((1, 10.5))
     source.topic.commit(source.keeper, BatchInterval("T", source.done, {0: 2, 1: 3, 2: 1}), {third: OWN})
     found = source.keeper.query(third, {"live": True})
-    assert [(gap["from"], gap["to"]) for gap in found["gaps"]] == [(None, minute(10.5))]
+    assert [(gap["from"], gap["to"]) for gap in found["gaps"]] == [(None, just_after(10.5))]
 
 
 def test_a_batch_that_accepts_nothing_begins_coverage(source: Source) -> None:
@@ -166,3 +176,24 @@ def test_beside_an_oracle_exactly_the_panes_that_may_miss_a_record_are_not_whole
     may_miss = [n for n in range(last) if (n + 1) * MINUTE_US > first_us and n * MINUTE_US < end_us]
     assert [pane for pane, is_whole in enumerate(whole) if not is_whole] == may_miss
     own.keeper.close()
+
+
+@pytest.mark.parametrize("is_other_read", [False, True])
+def test_a_missed_record_with_the_time_of_the_next_one_is_told(tmp_path: Path, is_other_read: bool) -> None:
+    keeper, other = opened(tmp_path, lateness_s=0), cube_id("other", OWN)
+    keeper.define(P, OWN)
+    keeper.define(other, OWN)
+    topic = Topic(partitions={0: [("B6", "JFK", 1, minutes * MINUTE_US) for minutes in (0, 1, 2, 2, 2, 4)]})
+
+    def read(first: int, end: int, *cubes: CubeId) -> None:
+        topic.commit(keeper, BatchInterval("T", {0: first}, {0: end}), dict.fromkeys(cubes, OWN))
+
+    read(0, 2, P, other)
+    keeper.pause(["p"])
+    if is_other_read:
+        read(2, 4, other)
+    read(4, 5, P, other)
+    read(5, 6, P, other)
+    found = keeper.query(P, {"from": minute(2), "to": minute(3), "live": True})
+    assert (found["rows"][0]["n"], found["whole"]) == (1, False)
+    keeper.close()

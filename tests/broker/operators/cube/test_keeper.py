@@ -30,6 +30,7 @@ from tests.broker.operators.cube.kept_stream import (
     cube_id,
     definition,
     duckdb_rows,
+    just_after,
     opened,
     partial,
     rows_of,
@@ -119,7 +120,7 @@ def test_a_part_that_lies_before_what_is_folded_may_be_of_any_time(keeper: Keepe
     assert topic.commit(keeper, batch(0, 3), {LATE: OWN}).folded == {LATE}
     assert topic.commit(keeper, batch(3, 6), {LATE: OWN}).partly == {LATE}
     gaps = keeper.query(LATE, {"live": True})["gaps"]
-    assert [(gap["from"], gap["to"]) for gap in gaps] == [(None, minute(8))]
+    assert [(gap["from"], gap["to"]) for gap in gaps] == [(None, just_after(8))]
 
 
 def test_a_pause_is_a_gap_of_exactly_its_panes(tmp_path: Path) -> None:
@@ -167,7 +168,7 @@ def test_a_gap_ends_with_the_first_batch_that_has_a_time(keeper: Keeper) -> None
     topic.commit(keeper, batch(2, 3), {LATE: OWN})
     assert [gap["to"] for gap in keeper.query(LATE, {"live": True})["gaps"]] == [None]
     topic.commit(keeper, batch(3, 4), {LATE: OWN})
-    assert [gap["to"] for gap in keeper.query(LATE, {"live": True})["gaps"]] == [minute(5)]
+    assert [gap["to"] for gap in keeper.query(LATE, {"live": True})["gaps"]] == [just_after(5)]
     assert keeper.snapshot.status(LATE)["time"] == 1
     assert keeper.snapshot.status(LATE)["accepted"] == 3
 
@@ -294,7 +295,7 @@ def test_beyond_the_cells_of_a_pane_a_cube_is_parked_and_others_go_on(tmp_path: 
     topic.partitions[0] += [at(11)]
     assert topic.commit(keeper, batch(6, 7), cubes).folded == {LATE, narrow_id}
     (gap,) = keeper.query(narrow_id, {"live": True})["gaps"]
-    assert gap == {"from": minute(2), "to": minute(11), "reason": found.parked[narrow_id]}
+    assert gap == {"from": minute(2), "to": just_after(11), "reason": found.parked[narrow_id]}
     keeper.close()
 
 
@@ -382,7 +383,7 @@ def test_a_damaged_piece_parks_its_cube_with_the_pane_named(tmp_path: Path) -> N
     assert number not in [piece.number for piece in keeper.snapshot.cubes[LATE].panes.pieces()]
     topic.partitions[0] += [at(8)]
     assert topic.commit(keeper, batch(5, 6), {LATE: OWN, other: OWN}).folded == {LATE, other}
-    assert [gap["to"] for gap in keeper.query(LATE, {"live": True})["gaps"]] == [minute(2), minute(8)]
+    assert [gap["to"] for gap in keeper.query(LATE, {"live": True})["gaps"]] == [minute(2), just_after(8)]
     keeper.close()
 
 

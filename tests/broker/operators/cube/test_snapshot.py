@@ -67,7 +67,7 @@ def test_closed_panes_answer_and_open_ones_where_they_are_asked_for(keeper: Keep
     assert (closed["rows"][0]["n"], closed["interval"]) == (30, [minute(0), minute(3)])
     assert (live["rows"][0]["n"], live["interval"]) == (40, [minute(0), minute(4)])
     beyond = keeper.query(LATE, {"from": minute(2), "to": minute(9)})
-    assert (beyond["rows"][0]["n"], beyond["interval"]) == (10, [minute(2), minute(9)])
+    assert (beyond["rows"][0]["n"], beyond["interval"]) == (10, [minute(2), minute(3)])
     after = keeper.query(LATE, {"from": minute(8)})
     assert (after["rows"][0]["n"], after["interval"]) == (0, [minute(8), minute(8)])
 
