@@ -24,7 +24,7 @@ ROWS: Mapping[str, tuple[Callable[[Any], Any], Any, Any]] = {
     "register": (cube_register.register, cube_register.FULL, cube_register.QUICK),
     "http": (cube_http.http, cube_http.FULL, cube_http.QUICK),
 }
-"""What is measured, by the name of its row: the function, and its sizes."""
+"""Measurements by the name of their row: the function, and its sizes."""
 
 
 def run(*, quick: bool, rows: Sequence[str], output_dir: Path) -> dict[str, Any]:
@@ -50,6 +50,6 @@ def run(*, quick: bool, rows: Sequence[str], output_dir: Path) -> dict[str, Any]
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as a table of Markdown: a line a goal, with what was measured."""
+    """Return the result as a table of Markdown: a line a goal, with the measured figure."""
     found = goals_table(goals_of(result["rows"]))
     return f"sizes that measure nothing\n\n{found}" if result["quick"] else found

@@ -30,7 +30,7 @@ _SQL = ", ".join(MEASURES)
 
 
 class Contender(Protocol):
-    """What rolls batches up, and keeps what it made of each."""
+    """A contender: it rolls batches up, and keeps the result of each."""
 
     def add(self, number: int) -> None:
         """Roll the batch of a number up by all cubes."""

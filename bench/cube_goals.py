@@ -10,7 +10,7 @@ from typing import Any
 from bench.cube_contenders import DUCKDB, ENGINE, POLARS, SPARK
 
 Row = Any
-"""What one row of the benchmark leaves in the JSON."""
+"""Result of one row of the benchmark, as the JSON has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,7 @@ class Served:
         self._client.put(f"/v1/queries/{query_id}", json=body).raise_for_status()
 
     def ask(self, query_id: str, **question: Any) -> dict[str, Any]:
-        """What a cube answers, of panes that are open too."""
+        """Return the answer of a cube, with panes that are open."""
         answer = self._client.post(f"/v1/queries/{query_id}/cube/query", json={"live": True, **question})
         found: dict[str, Any] = answer.raise_for_status().json()
         return found

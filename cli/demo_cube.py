@@ -82,7 +82,7 @@ def compared(groups: Groups, expected: Groups) -> dict[str, Any]:
 
 
 def report_text(report: Mapping[str, Any]) -> str:
-    """The report for people."""
+    """Return the report for people."""
     names = [*SHOWN, "flights", "delay", "worst"]
     rows = table_text(names, [[*row["group"].values(), *(row[name] for name in names[1:])] for row in report["rows"]])
     day, _, _ = DAY[0].partition("T")

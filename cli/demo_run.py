@@ -142,7 +142,7 @@ def published_sample(kafka: KafkaClient, stream: Mapping[str, Any]) -> list[Reco
 
 
 def report_text(report: Mapping[str, Any]) -> str:
-    """The report for people."""
+    """Return the report for people."""
     topics = table_text(
         ["topic", "received", "filter", "agrees", "predicate"],
         [[topic[name] for name in ("topic", "received", "expected", "agrees", "where")] for topic in report["topics"]],

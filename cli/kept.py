@@ -1,4 +1,4 @@
-"""What a daemon keeps for the operator of a query, as rows and columns of tables."""
+"""State of the operator of a query in a daemon, as rows and columns of tables."""
 
 from __future__ import annotations
 

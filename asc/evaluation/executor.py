@@ -63,7 +63,7 @@ class Matches:
         return replace(self, rows=self.rows[kept], queries=self.queries[kept])
 
     def of(self, pairs: Mask) -> Matches:
-        """Those of some pairs; ``pairs`` bool[n]. What it cost stays counted."""
+        """Return the matches of some pairs; ``pairs`` bool[n]. The cost stays counted."""
         return replace(self, rows=self.rows[pairs], queries=self.queries[pairs])
 
     @property

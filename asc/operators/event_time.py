@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class EventTimeProgress:
-    """How far a stream is in event time, by one time expression, in microseconds since 1970.
+    """Progress of a stream in event time, by one time expression, in microseconds since 1970.
 
     ``mark_us``: None before there is one. ``newest``: the newest time of the last batch of each partition, None where
     no record of it has had one. Source: spec of operators, section 8.

@@ -28,7 +28,7 @@ PROPERTY = "asc.fold"
 _REASON_CHARS = 300
 
 HandedOver = dict[tuple[str, int], bytes]
-"""What tasks handed over, by the nonce of the attempt and the partition: :class:`TaskPartials` as bytes."""
+"""States of tasks by the nonce of the attempt and the partition: :class:`TaskPartials` as bytes."""
 
 _SHORT_MOST = 1 << 15
 """The places that an int16 numbers."""

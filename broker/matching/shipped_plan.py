@@ -35,7 +35,7 @@ class ShippedPlan:
 
     @property
     def carried(self) -> tuple[PAttribute, ...]:
-        """What crosses beside the plan's p-attributes, after them."""
+        """Return the attributes that cross after the plan's p-attributes."""
         return () if self.folding is None else self.folding.carried
 
     @staticmethod
@@ -67,7 +67,7 @@ class ShippedPlan:
         return replace(_shipped(frame.sparkSession, plan, known, transport), folding=folding)
 
     def crosses(self, plan: Plan, folding: Folding | None) -> bool:
-        """Whether another plan has the same p-attributes, in the same order, and the same are folded."""
+        """Return whether another plan has the same p-attributes, in the same order, and folds the same ones."""
         carried = () if folding is None else folding.carried
         return (self.plan.p_attributes, self.carried) == (plan.p_attributes, carried)
 

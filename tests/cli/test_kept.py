@@ -1,4 +1,4 @@
-"""What is kept for an operator, in tables of the command line."""
+"""State of an operator, in tables of the command line."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class WindowRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowWriting:
-    """How the rows of one cube are spelled: a function of a window, its cells, its revision and whether it is whole."""
+    """Spelling of the rows of one cube: a function of a window, its cells, its revision and its completeness."""
 
     query: str
     generation: str

@@ -12,7 +12,7 @@ Reading = Callable[[int, int], Sequence[Cells]]
 """The cells of the base cuboid of the panes from one to before another, in parts, ascending by pane."""
 
 IsWhole = Callable[[int, int], bool]
-"""Whether no record of the panes from one to before another is missing."""
+"""Tells of the panes from one to before another that no record is missing."""
 
 
 class Windows:

@@ -13,7 +13,7 @@ from broker.operators.cube.panes import Panes
 from broker.operators.cube.window_state import WindowState
 
 COUNTERS = ("counted", "late", "time", "future_timestamp", "too_large")
-"""What becomes of accepted records; late ones are counted as well."""
+"""Outcomes of accepted records; late ones are counted as well."""
 
 PAUSED = "paused"
 NO_BATCH = "before its first batch"

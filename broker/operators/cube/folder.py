@@ -32,7 +32,7 @@ from broker.operators.folder import FoldBatch, FoldContext
 LOG = logging.getLogger("asc.cubes")
 
 _WAITED_S = 2.0
-"""How long a change of the queries waits for a commit."""
+"""The seconds that a change of the queries waits for a commit."""
 
 _PREPARED_MAX = 256
 """The layouts that are kept, of destinations of the last plans."""

@@ -19,7 +19,7 @@ from asc.spark_types import folded
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a page wants to see of a cube.
+    """Request of a page for the content of a cube.
 
     ``body``: a question as the API takes it, without ``by``, ``measures`` and ``cursor``. ``skip``: the rows before the
     first one that is shown, whatever commit they were counted in. ``down``, ``across``: the dimensions of rows and of

@@ -63,7 +63,7 @@ def of_bounded_panes(partials: Mapping[CubeId, Partial]) -> dict[CubeId, Partial
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What a commit did.
+    """Outcome of a commit.
 
     ``commit``: its number; None where there was nothing to write. ``folded``: the cubes that have the batch now.
     ``covered``: those that had it. ``partly``: those that had a part of it, which do not get the rest: a gap tells it.

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from asc.operators.cube.json_values import instant_text
 
 Progress = Literal["read", "silent", "waits", "untimed"]
-"""What the last batch had of a partition.
+"""State of a partition in the last batch.
 
 Records with a time; no record, and there is none; no record, though there are some; records without a usable time.
 """

@@ -31,7 +31,7 @@ class KeptPane:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowState:
-    """What is written of the windows of a cube to its topic.
+    """Progress of the windows of a cube in its topic.
 
     ``begun``: the first window that is written, None for the first one that there is; ``written``: the last one that is
     acknowledged, None before it. ``former``: the panes that were changed since; ``position``: how far the first window

@@ -25,7 +25,7 @@ _CURSOR = re.compile(r"([0-9]{1,15})-([0-9]{1,15})", re.ASCII)
 
 
 class View(BaseModel):
-    """What a page of a cube shows.
+    """Content of the page of a cube.
 
     ``by``: the dimensions of rows; without any those of the cube's first level, an empty text for none. ``across``: the
     dimension of columns. ``where``: slices, all of which hold. ``cursor``: the commit of the page before, and the rows

@@ -1,4 +1,4 @@
-"""What a watermark waits for: silent partitions, those that wait, and the one that is the furthest behind."""
+"""Causes for which a watermark waits: silent and waiting partitions, and the one furthest behind."""
 
 from __future__ import annotations
 
