@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,8 +17,8 @@ from asc.operators.cube.columns import Columns
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.fold import folded
 from asc.operators.cube.layout import Layout
+from asc.operators.rows_by_query import rows_by_query
 from asc.schema import Schema
-from broker.matching.fold_task import order_by_place
 from workloads.sales import MEASURES, SALES_DDL, SalesCube
 
 GRAIN_S = 60
@@ -75,14 +74,12 @@ class Engine:
     def add(self, number: int) -> None:
         batch = self._batches[number]
         found = match(self._plan, [batch[own.sql] for own in self._plan.p_attributes], batch.num_rows)
-        order = order_by_place(found.queries, len(self._ids))
-        rows, bounds = found.rows[order], np.searchsorted(found.queries[order], np.arange(len(self._ids) + 1))
+        rows, starts = rows_by_query(found.rows.astype(np.int64), found.queries, len(self._ids))
         columns = Columns(batch, self._schema, "UTC")
         for place, name in enumerate(self._ids):
-            layout, own = self._layouts[name], rows[bounds[place] : bounds[place + 1]]
-            found_cells = folded(layout, columns, own.astype(np.int64)).cells
+            found_cells = folded(self._layouts[name], columns, rows[starts[place] : starts[place + 1]]).cells
             # As workers do: the dictionaries of a batch have the values of all its records.
-            self._cells[name].append(replace(found_cells, keys=tuple(key.compact() for key in found_cells.keys)))
+            self._cells[name].append(found_cells.compact())
 
     def parts(self, cube: SalesCube) -> pa.Table:
         layout = self._layouts[cube.id]

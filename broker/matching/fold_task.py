@@ -17,6 +17,7 @@ from asc.evaluation.executor import Matches
 from asc.keys.attribute import PAttribute
 from asc.keys.buffers import Mask, fixed_width, null_mask
 from asc.operators.fold import Fold, FoldState
+from asc.operators.rows_by_query import rows_by_query
 from asc.operators.times import FIRST_US, LAST_US
 from broker.failure import one_line
 from broker.matching.destinations import Folded
@@ -29,9 +30,6 @@ _REASON_CHARS = 300
 
 HandedOver = dict[tuple[str, int], bytes]
 """States of tasks by the nonce of the attempt and the partition: :class:`TaskPartials` as bytes."""
-
-_SHORT_MOST = 1 << 15
-"""The places that an int16 numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +146,6 @@ class _Times:
     is_future: Mask
 
 
-def order_by_place(places: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.intp]:
-    """Return the order of pairs by the place of their query, one of ``count``, each in the order that it had.
-
-    Places of 16 bits are sorted by their digits, which takes a fifth of the time.
-    """
-    return np.argsort(places.astype(np.int16) if count <= _SHORT_MOST else places, kind="stable")
-
-
 class TaskFold:
     """The partial states of one task, over all of its batches.
 
@@ -226,15 +216,13 @@ class TaskFold:
             return
         rows = np.concatenate([rows for rows, _ in self._accepted])
         places = np.concatenate([places for _, places in self._accepted])
-        order = order_by_place(places, len(self._folded.names))
-        rows, places = rows[order], places[order]
+        rows, starts = rows_by_query(rows, places, len(self._folded.names))
         columns: dict[str, Any] = {}
-        for place in np.unique(places).tolist():
+        for place in np.flatnonzero(np.diff(starts)).tolist():
             name = self._folded.names[place]
             if name not in self._failed and name in self._folding.queries:
-                low, high = np.searchsorted(places, (place, place + 1))
                 try:
-                    self._fold(name, columns, rows[low:high])
+                    self._fold(name, columns, rows[starts[place] : starts[place + 1]])
                 except Exception as error:
                     self._fail(name, f"its state failed: {one_line(error, _REASON_CHARS)}")
         self._keep_to_share({name: state.nbytes for name, state in self._states.items()})

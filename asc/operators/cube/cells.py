@@ -70,6 +70,10 @@ class Cells:
         keys = tuple(key.take(rows) for key in self.keys)
         return Cells(frozen(self.panes[rows]), keys, tuple(own.take(places) for own in self.states))
 
+    def compact(self) -> Cells:
+        """Return the cells without dictionaries that are much larger than they need: see :meth:`Key.bounded`."""
+        return replace(self, keys=tuple(key.bounded() for key in self.keys))
+
     def different_panes(self) -> _Ints:
         """Return the numbers of the panes that have a cell, ascending."""
         return self.panes[np.append(0, np.flatnonzero(np.diff(self.panes)) + 1)] if self.count else self.panes

@@ -12,6 +12,7 @@ from asc.frozen import frozen
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.columns import Columns
 from asc.operators.cube.grouping import Grouping
+from asc.operators.cube.kernels import count_by_pane, gather
 from asc.operators.cube.layout import Layout
 
 KEY_BYTES_MAX = 4_096
@@ -57,20 +58,24 @@ def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folde
         panes = columns.panes(layout.time, layout.definition.grain_us)
         digits.insert(0, (panes.codes, panes.radix))
     grouping = Grouping.of(digits, rows)
-    firsts = rows[grouping.firsts]
+    firsts = np.empty(grouping.count, dtype=np.int64)
+    gather(rows, grouping.firsts, firsts)
     states = []
     for slot in layout.slots:
         values = None if slot.operand is None else columns.values(slot.operand, slot.state)
         states.append(slot.state.fold(values, rows, grouping.cells, grouping.count))
-    own = np.zeros(grouping.count, dtype=np.int64) if panes is None else panes.numbers[firsts]
+    own = np.zeros(grouping.count, dtype=np.int64)
+    if panes is not None:
+        gather(panes.numbers, frozen(firsts), own)
     cells = Cells(frozen(own), tuple(key.take(firsts) for key in keys), tuple(states))
-    return Folded(cells, counted, time, too_large, _by_pane(own, np.bincount(grouping.cells)))
+    return Folded(cells, counted, time, too_large, _by_pane(own, grouping))
 
 
-def _by_pane(panes: _Ints, records: _Ints) -> dict[int, int]:
-    """Return the sums of records by pane, from those of cells, whose panes are ascending."""
-    starts = np.append(0, np.flatnonzero(np.diff(panes)) + 1)
-    return dict(zip(panes[starts].tolist(), np.add.reduceat(records, starts).tolist(), strict=True))
+def _by_pane(panes: _Ints, grouping: Grouping) -> dict[int, int]:
+    """Return the number of records by pane. ``panes``: those of the cells, which are ascending."""
+    starts, counts = np.empty(len(panes), dtype=np.int32), np.empty(len(panes), dtype=np.int64)
+    found = count_by_pane(panes, grouping.cells, starts, counts)
+    return dict(zip(panes[starts[:found]].tolist(), counts[:found].tolist(), strict=True))
 
 
 def _of_bounded_keys(layout: Layout, columns: Columns, rows: _Ints) -> _Ints:

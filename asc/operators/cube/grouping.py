@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.frozen import frozen
-from asc.operators.cube.kernels import DIGIT_BITS, combine, hash_keys, mark, rank, renumber, sort_pass
+from asc.operators.cube.kernels import DIGIT_BITS, combine, gather, hash_keys, mark, rank, renumber, sort_pass
 
 _KEYS_MOST = 2**62
 """The most keys that there may be of several digits, so that each is an int64."""
@@ -87,12 +87,15 @@ def _by_hash(keys: npt.NDArray[np.int64], radix: int) -> Grouping:
     count = hash_keys(keys, np.zeros(1 << bits, dtype=np.int32), probes, cells, firsts)
     if count < 0:
         return _by_sort(keys)
-    firsts = firsts[:count]
-    order = _sorted_order(frozen(keys[firsts]), radix)
+    firsts, different = frozen(firsts[:count]), np.empty(count, dtype=np.int64)
+    gather(keys, firsts, different)
+    order = frozen(_sorted_order(frozen(different), radix))
     ranks = np.empty(count, dtype=np.int32)
     ranks[order] = np.arange(count, dtype=np.int32)
     renumber(cells, frozen(ranks))
-    return Grouping(frozen(cells), frozen(firsts[order]))
+    in_order = np.empty(count, dtype=np.int32)
+    gather(firsts, order, in_order)
+    return Grouping(frozen(cells), frozen(in_order))
 
 
 def _by_sort(keys: npt.NDArray[np.int64]) -> Grouping:

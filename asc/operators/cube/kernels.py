@@ -25,6 +25,35 @@ def combine(keys: Array, codes: Array, rows: Array, radix: int) -> None:
 
 
 @compiled
+def gather(values: Array, places: Array, out: Array) -> None:
+    """Write the value at each place. NumPy would make places of 32 bits wider first, which takes as long again."""
+    for i in range(places.size):
+        out[i] = values[places[i]]
+
+
+@compiled
+def count_by_pane(panes: Array, cells: Array, starts: Array, counts: Array) -> int:
+    """Count the rows of each pane; return the number of panes.
+
+    ``panes`` int64[cells], ascending, that of each cell; ``cells`` int32[rows] the cell of each row. ``starts``
+    int32[cells] gets the first cell of each pane, ``counts`` int64[cells] its rows.
+    """
+    for cell in range(panes.size):
+        counts[cell] = 0
+    for i in range(cells.size):
+        counts[cells[i]] += 1
+    found = 0
+    for cell in range(panes.size):
+        if cell and panes[cell] == panes[cell - 1]:
+            counts[found - 1] += counts[cell]
+        else:
+            starts[found] = cell
+            counts[found] = counts[cell]
+            found += 1
+    return found
+
+
+@compiled
 def mark(keys: Array, present: Array) -> None:
     """Mark the keys that occur, in ``present`` bool[keys that there may be]."""
     for i in range(keys.size):

@@ -17,6 +17,9 @@ from asc.operators.cube.states.memory import numbers
 
 Codes = npt.NDArray[np.int32]
 
+_BYTES_A_CODE = 32
+"""The bytes of texts that a dictionary may have for each code; one with more is reduced to the values that occur."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Key:
@@ -84,6 +87,16 @@ class Key:
         ranks = np.cumsum(present, dtype=np.int32) - np.int32(1)
         kept = np.flatnonzero(present[1:])
         return Key(self.dictionary.take(pa.array(kept)), frozen(ranks[self.codes]))
+
+    def bounded(self) -> Key:
+        """Return the key with a dictionary of at most a value, and _BYTES_A_CODE, for each code.
+
+        It may hold values that no code names, for to look for these costs a pass; :meth:`array` never writes them.
+        """
+        count = len(self.codes)
+        if len(self.dictionary) > count or (self.has_bytes and self.dictionary.nbytes > _BYTES_A_CODE * count):
+            return self.compact()
+        return self
 
     def array(self) -> pa.DictionaryArray:
         """Return the values as a dictionary-encoded array, of what occurs alone."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ class CubeState:
         """Add some records of a batch; return how many have too large a key."""
         found = folded(self._layout, columns, rows)
         # The dictionaries of a batch have the values of all its records.
-        self._cells.add(replace(found.cells, keys=tuple(key.compact() for key in found.cells.keys)))
+        self._cells.add(found.cells.compact())
         self._records.update(found.by_pane)
         return found.too_large
 

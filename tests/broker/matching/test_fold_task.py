@@ -31,7 +31,6 @@ from broker.matching.fold_task import (
     FoldQuery,
     HandedOver,
     TaskPartials,
-    order_by_place,
 )
 from broker.matching.plan_ids import RegisteredIds
 from broker.matching.tally import REASON_BITS, Tally, Tallying, TallyParam
@@ -163,9 +162,3 @@ def test_a_plan_without_folded_queries_has_none() -> None:
     task = Task(plan)
     task.run([1, 5])
     assert task.arrived.value == {}
-
-
-@pytest.mark.parametrize("count", [3, 1 << 15, (1 << 15) + 1, 70_000])
-def test_pairs_are_ordered_by_place_however_many_queries_there_are(count: int) -> None:
-    places = np.array([count - 1, 0, 1, count - 1, 0, min(40_000, count - 1)], dtype=np.int32)
-    assert order_by_place(places, count).tolist() == sorted(range(6), key=lambda row: (places[row], row))

@@ -72,6 +72,15 @@ def test_a_compact_key_has_the_values_that_occur_alone() -> None:
     assert found.compact() is found
 
 
+def test_a_dictionary_is_reduced_where_it_is_much_larger_than_its_codes() -> None:
+    small = key(["c", None, "a", "b"], pa.string()).slice(0, 3)
+    assert small.bounded() is small
+    many = key([str(number) for number in range(100)], pa.string()).slice(0, 3)
+    assert many.bounded().dictionary.to_pylist() == ["0", "1", "2"]
+    long = key(["x" * 4_000, "a"], pa.string()).slice(1, 2)
+    assert long.bounded().dictionary.to_pylist() == ["a"]
+
+
 @given(values=TEXTS)
 def test_a_key_is_read_back_from_its_array(values: list[str | None]) -> None:
     found = key(values, pa.string())
