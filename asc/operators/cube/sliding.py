@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+Following = Callable[[int | None], int | None]
+"""The first of some panes from one on, and of all where it is None; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,28 +35,31 @@ class Sliding:
         """Return the numbers of the windows that hold a pane."""
         return range(pane // self.slide + 1, (pane + self.window) // self.slide + 1)
 
-    def due(self, panes: Sequence[int], after: int | None, to: int) -> Iterator[int]:
+    def due(self, following: Following, after: int | None, to: int) -> Iterator[int]:
         """Yield the numbers of windows to be written, ascending: those with a pane, and the first ones after these.
 
-        ``panes``: those with a cell, ascending. ``after``: the last window that was written, None for none; ``to``: the
+        ``following``: of the panes with a cell. ``after``: the last window that was written, None for none; ``to``: the
         last one that is final. Cost: a search for each window that is due, however many are empty between them.
         """
-        if not panes:
+        least = following(None)
+        if least is None:
             return
-        number = self.holding(panes[0]).start if after is None else after + 1
+        number = self.holding(least).start if after is None else after + 1
+        is_before = self._has_pane(following, number - 1)
         while number <= to:
             first, end = self.panes(number)
-            place = bisect_left(panes, first)
-            has_pane = place < len(panes) and panes[place] < end
-            if has_pane or self._has_pane(panes, number - 1):
+            pane = following(first)
+            has_pane = pane is not None and pane < end
+            if has_pane or is_before:
                 yield number
+                is_before = has_pane
                 number += 1
-            elif place == len(panes):
+            elif pane is None:
                 return
             else:
-                number = self.holding(panes[place]).start
+                number = self.holding(pane).start
 
-    def _has_pane(self, panes: Sequence[int], number: int) -> bool:
+    def _has_pane(self, following: Following, number: int) -> bool:
         first, end = self.panes(number)
-        place = bisect_left(panes, first)
-        return place < len(panes) and panes[place] < end
+        pane = following(first)
+        return pane is not None and pane < end

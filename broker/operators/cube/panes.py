@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby, islice
 from types import MappingProxyType
 
 _RUN_PANES = 64
 """The panes of a run, at most."""
 _RUN_CELLS = 200_000
 """The cells of a run, but where one pane has more."""
+_LEAF_PANES = 512
+"""The panes of a leaf, and up to a run more: so many are copied where one changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,32 +37,124 @@ Run = tuple[tuple[StoredPiece, ...], ...]
 
 
 @dataclass(frozen=True)
-class ClosedPanes:
-    """The closed panes of a cube, which the states of many commits share."""
+class _Leaf:
+    """Closed panes after one another, ascending. No other leaf has panes of its first or last _RUN_PANES."""
 
     panes: Pieces
 
     @cached_property
-    def runs(self) -> tuple[Run, ...]:
-        """Return the closed panes in runs, ascending, without damaged pieces.
+    def first(self) -> int:
+        """Return its first pane."""
+        return next(iter(self.panes))
 
-        A run ends at a multiple of _RUN_PANES, so that a pane more changes the last one alone: what is kept of the
-        others stays.
-        """
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """Return its panes in runs, ascending, without damaged pieces."""
         found: list[Run] = []
         own: list[tuple[StoredPiece, ...]] = []
         cells = 0
-        for pane in sorted(self.panes):
-            pieces = sound(self.panes[pane])
+        for pane, held in self.panes.items():
+            pieces = sound(held)
             if not pieces:
                 continue
             added = sum(piece.cells for piece in pieces)
-            if own and (own[0][0].pane // _RUN_PANES != pane // _RUN_PANES or cells + added > _RUN_CELLS):
+            if own and (_block(own[0][0].pane) != _block(pane) or cells + added > _RUN_CELLS):
                 found.append(tuple(own))
                 own, cells = [], 0
             own.append(pieces)
             cells += added
         return (*found, tuple(own)) if own else tuple(found)
+
+    @cached_property
+    def sound_panes(self) -> tuple[int, ...]:
+        """Return its panes that have a piece without damage."""
+        return tuple(pieces[0].pane for run in self.runs for pieces in run)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
+    """The closed panes of a cube by their numbers, ascending: leaves that the states of many commits share.
+
+    A run of panes ends at a multiple of _RUN_PANES, so that a pane more changes the last run alone: what readers keep
+    of the others stays. Cost of a change: that of the leaves in which panes change, and a look at the other leaves.
+    """
+
+    leaves: tuple[_Leaf, ...] = ()
+    blocks: tuple[int, ...] = ()
+    count: int = 0
+
+    @staticmethod
+    def _of(leaves: Iterable[_Leaf], count: int) -> ClosedPanes:
+        kept = tuple(leaves)
+        return ClosedPanes(kept, tuple(_block(leaf.first) for leaf in kept), count)
+
+    def __getitem__(self, pane: int) -> tuple[StoredPiece, ...]:
+        if not self.leaves:
+            raise KeyError(pane)
+        return self.leaves[self._place(pane)].panes[pane]
+
+    def __iter__(self) -> Iterator[int]:
+        for leaf in self.leaves:
+            yield from leaf.panes
+
+    def __len__(self) -> int:
+        return self.count
+
+    def changed(self, panes: Pieces) -> ClosedPanes:
+        """Return them with other pieces of some panes, or with more panes."""
+        if not panes:
+            return self
+        leaves: list[tuple[_Leaf, ...]] = [(leaf,) for leaf in self.leaves] or [()]
+        count = self.count
+        for place, several in groupby(sorted(panes), self._place):
+            own = {pane: panes[pane] for pane in several}
+            former: Pieces = self.leaves[place].panes if self.leaves else {}
+            both = {**former, **own}
+            added = len(both) - len(former)
+            leaves[place] = _leaves({pane: both[pane] for pane in sorted(both)} if added else both)
+            count += added
+        return ClosedPanes._of((leaf for several in leaves for leaf in several), count)
+
+    def runs(self, first: int | None = None, end: int | None = None) -> Iterator[Run]:
+        """Yield the runs that meet the panes from one to before another, ascending; None for no bound."""
+        for leaf in islice(self.leaves, 0 if first is None else self._place(first), None):
+            if end is not None and end <= leaf.first:
+                return
+            for run in leaf.runs:
+                if (end is None or run[0][0].pane < end) and (first is None or first <= run[-1][0].pane):
+                    yield run
+
+    def following(self, pane: int | None) -> int | None:
+        """Return the first pane from one on that has a piece without damage; None where there is none.
+
+        Without a number it is the first of all.
+        """
+        for leaf in islice(self.leaves, 0 if pane is None else self._place(pane), None):
+            found = 0 if pane is None else bisect_left(leaf.sound_panes, pane)
+            if found < len(leaf.sound_panes):
+                return leaf.sound_panes[found]
+        return None
+
+    def _place(self, pane: int) -> int:
+        """Return the place of the leaf that has a pane, or would get it."""
+        return max(0, bisect_right(self.blocks, _block(pane)) - 1)
+
+
+def _block(pane: int) -> int:
+    return pane // _RUN_PANES
+
+
+def _leaves(panes: Pieces) -> tuple[_Leaf, ...]:
+    """Return panes, which are ascending, as leaves of much the same size."""
+    wanted = -(-len(panes) // -(-len(panes) // _LEAF_PANES))
+    found: list[dict[int, tuple[StoredPiece, ...]]] = [{}]
+    last = None
+    for pane, pieces in panes.items():
+        if len(found[-1]) >= wanted and _block(pane) != last:
+            found.append({})
+        found[-1][pane] = pieces
+        last = _block(pane)
+    return tuple(_Leaf(MappingProxyType(own)) for own in found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +164,7 @@ class Panes:
     Invariant: a closed pane has one piece, but after a start with a shorter lateness, until a commit changes it.
     """
 
-    shared: ClosedPanes
+    closed: ClosedPanes
     open: Pieces
     cells: int = 0
     size_bytes: int = 0
@@ -82,17 +178,7 @@ class Panes:
         by_pane: dict[int, tuple[StoredPiece, ...]] = {}
         for piece in pieces:
             by_pane[piece.pane] = (*by_pane.get(piece.pane, ()), piece)
-        return Panes(ClosedPanes(MappingProxyType({})), MappingProxyType({})).changed(by_pane, open_from)
-
-    @property
-    def closed(self) -> Pieces:
-        """Return the pieces of the closed panes."""
-        return self.shared.panes
-
-    @property
-    def runs(self) -> tuple[Run, ...]:
-        """Return the closed panes in runs, ascending, without damaged pieces."""
-        return self.shared.runs
+        return Panes(ClosedPanes(), MappingProxyType({})).changed(by_pane, open_from)
 
     @property
     def count(self) -> int:
@@ -112,7 +198,7 @@ class Panes:
     def changed(self, panes: Pieces, open_from: int | None) -> Panes:
         """Return them with other pieces of some panes, none of which were closed and are open now.
 
-        Cost: that of the open panes, and of the closed ones where one of these changes.
+        Cost: that of the open panes, and of the closed ones beside those that change.
         """
         closed: dict[int, tuple[StoredPiece, ...]] = {}
         opened = dict(self.open)
@@ -124,8 +210,7 @@ class Panes:
             opened.pop(pane, None)
             if pieces:
                 (closed if open_from is not None and pane < open_from else opened)[pane] = pieces
-        shared = ClosedPanes(MappingProxyType({**self.closed, **closed})) if closed else self.shared
-        return Panes(shared, MappingProxyType(opened), cells, size_bytes)
+        return Panes(self.closed.changed(closed), MappingProxyType(opened), cells, size_bytes)
 
     def with_damage(self, pieces: Iterable[StoredPiece]) -> Panes:
         """Return them with some pieces marked as damaged."""
@@ -140,9 +225,8 @@ class Panes:
         changed = ({pane: change(own) for pane, own in each.items()} for each in (self.closed, self.open))
         closed, opened = (MappingProxyType({pane: own for pane, own in each.items() if own}) for each in changed)
         own = [piece for each in (closed, opened) for pieces in each.values() for piece in pieces]
-        return Panes(
-            ClosedPanes(closed), opened, sum(piece.cells for piece in own), sum(piece.size_bytes for piece in own)
-        )
+        cells, size_bytes = sum(piece.cells for piece in own), sum(piece.size_bytes for piece in own)
+        return Panes(ClosedPanes().changed(closed), opened, cells, size_bytes)
 
 
 def sound(pieces: Iterable[StoredPiece]) -> tuple[StoredPiece, ...]:

@@ -162,12 +162,11 @@ class Snapshot:
         reserve: Callable[[int], None] = lambda size_bytes: None,
     ) -> Iterator[Cells]:
         """Yield the cells of runs of closed panes that meet an interval, and of the pieces of open ones, in order."""
-        for run in state.panes.runs:
-            if _meets(run[0][0].pane, run[-1][0].pane, first, end):
-                reserve(sum(piece.size_bytes for pieces in run for piece in pieces))
-                yield self._reader.run(layout, run, self._read)
+        for run in state.panes.closed.runs(first, end):
+            reserve(sum(piece.size_bytes for pieces in run for piece in pieces))
+            yield self._reader.run(layout, run, self._read)
         for pane in sorted(state.panes.open) if has_open else ():
-            if _meets(pane, pane, first, end):
+            if (first is None or first <= pane) and (end is None or pane < end):
                 for piece in sound(state.panes.open[pane]):
                     reserve(piece.size_bytes)
                     yield self.cells(layout, piece)
@@ -208,7 +207,3 @@ class Snapshot:
                 return gone
             snapshot = snapshot._next
         raise UnknownQueryError("cube", None, "was removed while the question was answered: list the queries")
-
-
-def _meets(first: int, last: int, start: int | None, end: int | None) -> bool:
-    return (end is None or first < end) and (start is None or start <= last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -12,6 +12,7 @@ from asc.operators.cube.cells import Cells
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.piece import Piece
 from asc.operators.cube.revisions import FormerPane, Revisions, Unit
+from asc.operators.cube.sliding import Following
 from asc.operators.cube.window_rows import WindowWriting
 from asc.operators.cube.windows import Windows
 from broker.errors import BrokerError, DamagedPieceError, TooLargeWindowError
@@ -91,17 +92,17 @@ class WindowWriter:
             )
             own = self._revise(cube, own, revisions)
         if due_to is not None:
-            self._finish(cube, own, windows, cells.panes(), due_to)
+            self._finish(cube, own, windows, state.panes.closed.following, due_to)
 
     def _revise(self, cube: CubeId, own: WindowState, revisions: Revisions) -> WindowState:
         revised = revisions.rows()
         sent = self._sender.send(own.topic, cube.query, revised.rows)
         return self._noted(cube, own.revised(revised.next, revised.position), sent, revised.raised)
 
-    def _finish(self, cube: CubeId, own: WindowState, windows: Windows, panes: Sequence[int], due_to: int) -> None:
+    def _finish(self, cube: CubeId, own: WindowState, windows: Windows, following: Following, due_to: int) -> None:
         """Write the windows up to one. They are noted together, while they have few rows."""
         sent: Counter[str] = Counter()
-        for number in own.output.sliding.due(panes, own.written, due_to):
+        for number in own.output.sliding.due(following, own.written, due_to):
             sent += self._sender.send(own.topic, cube.query, windows.rows(number, own.begun))
             if sent.total() >= _NOTED_ROWS:
                 own = self._noted(cube, replace(own, written=number), sent)
@@ -136,9 +137,6 @@ class _StateCells:
     def is_whole(self, first: int, end: int) -> bool:
         first_us, end_us = first * self._state.grain_us, end * self._state.grain_us
         return not any(gap.overlaps(first_us, end_us) for gap in self._gaps)
-
-    def panes(self) -> list[int]:
-        return [pieces[0].pane for run in self._state.panes.runs for pieces in run]
 
 
 def _cells_of(layout: Layout, pane: int, data: bytes) -> Cells:
