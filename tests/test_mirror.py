@@ -66,6 +66,13 @@ WITHOUT_TESTS = {
         ),
         "is what tests/broker/operators/cube/test_window_writer.py runs on",
     ),
+    **dict.fromkeys(
+        (
+            "asc/operators/cube/window_versions.py",
+            *("broker/operators/cube/late_cells.py", "broker/operators/cube/late_windows.py"),
+        ),
+        "is what tests/broker/operators/cube/test_window_revisions.py runs on",
+    ),
     "broker/operators/cube/asked.py": "is what tests/broker/operators/cube/test_snapshot.py asks",
     "broker/operators/kind_body.py": "is the base of the bodies of kinds, which have tests of their own",
     "broker/operators/feed_outputs.py": "is run by the tests of every reader of a feed",

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from asc.frozen import frozen
 from asc.operators.cube.cells import Cells, joined, merged
-from asc.operators.cube.grouping import Grouping
+from asc.operators.cube.grouping import Grouping, pane_digit
 from asc.operators.cube.keys import Key
 from asc.operators.cube.layout import Layout
 
@@ -38,12 +37,12 @@ def rolled_up(layout: Layout, parts: Sequence[Cells], columns: Sequence[int], *,
     return merged(layout, own or [Cells.none(layout).rolled_up(columns)], by_pane=by_pane)
 
 
-def matched(layout: Layout, before: Cells, after: Cells) -> Matched:
-    """Return which groups two sets of cells have in common. In each of them a group has one cell."""
+def matched(layout: Layout, before: Cells, after: Cells, *, by_pane: bool = False) -> Matched:
+    """Return which groups two sets of cells have in common. In each of them a group has one cell, or one in a pane."""
     if not before.count or not after.count:
         none = np.zeros(0, dtype=np.int64)
         return Matched(none, none, np.arange(before.count), np.arange(after.count))
-    groups, count = _groups(layout, [before, after])
+    groups, count = _groups(layout, [before, after], by_pane=by_pane)
     own, other = groups[: before.count], groups[before.count :]
     places = np.full(count, -1, dtype=np.int64)
     places[own] = np.arange(before.count)
@@ -54,14 +53,14 @@ def matched(layout: Layout, before: Cells, after: Cells) -> Matched:
     return Matched(former[in_both], in_both, np.flatnonzero(is_gone), np.flatnonzero(former < 0))
 
 
-def within(layout: Layout, cells: Cells, groups: Cells) -> Cells:
-    """Return the cells whose group is one of some others, in any panes."""
+def is_within(layout: Layout, cells: Cells, groups: Cells, *, by_pane: bool = False) -> npt.NDArray[np.bool_]:
+    """Return of each cell whether its group is one of some others, in any panes or in the same one."""
     if not cells.count or not groups.count:
-        return cells.slice(0, 0)
-    own, count = _groups(layout, [groups, cells])
+        return np.zeros(cells.count, dtype=np.bool_)
+    own, count = _groups(layout, [groups, cells], by_pane=by_pane)
     is_wanted = np.zeros(count, dtype=np.bool_)
     is_wanted[own[: groups.count]] = True
-    return cells.take(np.flatnonzero(is_wanted[own[groups.count :]]))
+    return is_wanted[own[groups.count :]]
 
 
 def changed(layout: Layout, before: Cells, after: Cells) -> _Ints:
@@ -78,27 +77,15 @@ def changed(layout: Layout, before: Cells, after: Cells) -> _Ints:
     return np.sort(np.concatenate((found.after[differs], found.new)))
 
 
-def touched(layout: Layout, before: Cells, after: Cells) -> _Ints:
-    """Return the places in ``after`` of the groups that are new or have another state, and maybe of some others."""
-    found = matched(layout, before, after)
-    if not len(found.after):
-        return found.new
-    differs = np.zeros(len(found.after), dtype=np.bool_)
-    for former, now in zip(_states(before, found.before), _states(after, found.after), strict=True):
-        same = pc.fill_null(pc.equal(former, now), False)
-        both_null = pc.and_(pc.is_null(former), pc.is_null(now))
-        differs |= ~pc.or_(same, both_null).to_numpy(zero_copy_only=False)
-    return np.sort(np.concatenate((found.after[differs], found.new)))
-
-
 def _states(cells: Cells, places: _Ints) -> tuple[pa.Array, ...]:
     own = pa.array(places)
     return tuple(state.take(own) for state in cells.states)
 
 
-def _groups(layout: Layout, parts: Sequence[Cells]) -> tuple[npt.NDArray[np.int32], int]:
+def _groups(layout: Layout, parts: Sequence[Cells], *, by_pane: bool) -> tuple[npt.NDArray[np.int32], int]:
     """Return the number of the group of each cell of some parts, none of which is empty, and that of the groups."""
     whole = joined(layout, parts)
     rows = frozen(np.arange(whole.count, dtype=np.int64))
-    grouping = Grouping.of([(key.codes, key.radix) for key in whole.keys], rows)
+    digits = [(key.codes, key.radix) for key in whole.keys]
+    grouping = Grouping.of([pane_digit(whole.panes), *digits] if by_pane else digits, rows)
     return grouping.cells, grouping.count

@@ -2,89 +2,147 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
+from typing import Protocol
 
-import numpy as np
-
-from asc.frozen import frozen
-from asc.operators.cube.cells import Cells, joined
-from asc.operators.cube.comparing import changed, matched, rolled_up, touched, within
-from asc.operators.cube.layout import Layout
+from asc.operators.cube.cells import Cells
+from asc.operators.cube.comparing import changed, matched, rolled_up
 from asc.operators.cube.window_rows import WindowRow, WindowWriting
+from asc.operators.cube.window_versions import NOW, LateChange, WindowVersions
 from asc.operators.cube.windows import Reading, Windows
 
 REVISED_ROWS_MAX = 100_000
 """The rows for late records that one commit writes."""
+REVISED_WINDOWS_MAX = 1_000
+"""The windows that one commit computes again after late records, once for each output cuboid."""
+REVISED_CELLS_MAX = 20_000_000
+"""The cells that one commit reads for windows that it computes again, but for those of the first one."""
+_SPAN_MOST = 128
+"""The windows after one another whose panes are read together."""
 
 Unit = tuple[int, int]
 """A window and the place of an output cuboid."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FormerPane:
-    """A pane that late records have changed, with the cells of which windows were written.
+@dataclass(frozen=True, slots=True)
+class RevisionLimits:
+    """The most that one commit does for late records; at least a row, or a window without one, is always done."""
 
-    ``first``, ``end``: these windows, from the one to before the other. Of a pane they are different ones.
-    """
-
-    pane: int
-    first: int
-    end: int
-    cells: Cells
+    rows: int = REVISED_ROWS_MAX
+    windows: int = REVISED_WINDOWS_MAX
+    cells: int = REVISED_CELLS_MAX
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in the first window that is to be revised: an output cuboid, and the rows of it that are written."""
+    """How far a round of revisions is. A round goes once through the windows that late records have changed, ascending.
 
+    ``window``: the first one that is not done; None before a round. ``place``: the first of its output cuboids that is
+    not, and ``skipped``: how many rows of that are written. ``batch``: the last batch whose changes the rows of this
+    window have, as long as there are some; the later ones wait for the next round. ``until``: the last window of the
+    round: the newest one when it began.
+    """
+
+    window: int | None = None
     place: int = 0
     skipped: int = 0
+    batch: int = NOW
+    until: int | None = None
+
+    @property
+    def is_within(self) -> bool:
+        """Return whether a part of its window is written."""
+        return bool(self.place or self.skipped)
+
+
+class LateWindows(Protocol):
+    """The windows that late records have changed."""
+
+    def following(self, window: int | None) -> int | None:
+        """Return the first one from a window on, and of all where it is None; None where there is none.
+
+        It is asked for ascending windows.
+        """
+
+    def newest(self, window: int) -> int:
+        """Return the number of the last batch that has changed one of them."""
+
+    def changes(self, first: int, last: int) -> Sequence[LateChange]:
+        """Return what was changed of the windows from one to another, in the order of batches."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Revised:
-    """Rows of revisions. ``next``: the first window that is not done; None where all are. ``position``: in that one.
+    """Rows of revisions. ``position``: where the next commit goes on.
 
     ``raised``: the revisions that are used up, by window and cuboid.
     """
 
     rows: tuple[WindowRow, ...]
-    next: int | None
     position: Position
     raised: Mapping[Unit, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Touched:
-    """The cells of the groups of one cuboid that late records have touched: those of all panes, and former ones."""
+class _Work:
+    """What one commit has made so far.
 
-    now: Cells
-    former: tuple[FormerPane, ...]
+    ``room``: the rows that it may write still. ``windows``, ``cells``: those that it has looked at. ``older``,
+    ``newest``: the groups with rows, by place. ``done``: the places at which the newest window is done, each with the
+    last batch that its rows have.
+    """
 
-    def before(self, layout: Layout, number: int, panes: tuple[int, int]) -> Cells:
-        """Return the groups of a window as they were written."""
-        former = [own for own in self.former if own.first <= number < own.end]
-        kept = self.now.between(*panes)
-        if former and kept.count:
-            kept = kept.take(np.flatnonzero(~np.isin(kept.panes, [own.pane for own in former])))
-        found = joined(layout, [kept, *(own.cells for own in former)])
-        # Sums of doubles are those of the panes in their order.
-        ordered = found.take(np.argsort(found.panes, kind="stable"))
-        return rolled_up(layout, [ordered], range(len(self.now.keys)))
+    def __init__(self, limits: RevisionLimits) -> None:
+        self._limits = limits
+        self.cells = 0
+        self.room = limits.rows
+        self.windows = 0
+        self.rows: list[WindowRow] = []
+        self.raised: dict[Unit, int] = {}
+        self.older: dict[int, list[Cells]] = defaultdict(list)
+        self.newest: dict[int, list[Cells]] = defaultdict(list)
+        self.done: dict[int, int] = {}
 
-    def after(self, layout: Layout, panes: tuple[int, int]) -> Cells:
-        """Return the groups of a window as they are now."""
-        return rolled_up(layout, [self.now.between(*panes)], range(len(self.now.keys)))
+    @property
+    def is_spent(self) -> bool:
+        """Return whether the rest is for the next commit."""
+        is_beyond = self.windows >= self._limits.windows or self.cells >= self._limits.cells or self.room < 2
+        return self.windows > 0 and is_beyond
+
+
+class _Span:
+    """Windows after one another, and their versions by the place of an output cuboid, made where they are wanted."""
+
+    def __init__(self, work: _Work, make: Callable[[int], WindowVersions]) -> None:
+        self._work = work
+        self._make = make
+        self._made: dict[int, WindowVersions] = {}
+
+    def versions(self, number: int, place: int, batch: int) -> tuple[Cells, Cells]:
+        """Return the groups of a window before late records, and as they were after a batch."""
+        own = self._made.get(place)
+        if own is None:
+            self._made[place] = own = self._make(place)
+            # What the first window needs does not count: it is computed in any case.
+            self._work.cells += own.count if self._work.windows else 0
+        before = own.count
+        found = own.cells(number, -1), own.cells(number, batch)
+        self._work.cells += own.count - before
+        return found
 
 
 class Revisions:
-    """The revisions that are due after one commit, in the order of windows.
+    """The revisions that are due after one commit, in rounds.
 
     A row of an older window would stay the last one of its key. So each group that has one gets its row of the newest
-    window again, or a tombstone, with a further revision. Invariant: the rows are a function of the cells, the former
-    panes and the position, so that they are the same whenever they are made again.
+    window again, or a tombstone, with a further revision.
+
+    Invariant: the rows are a function of the cells, the changes and the position, so that they are the same whenever
+    they are made again. A round has as many rows as it had when it came to each window, whatever records come
+    meanwhile: so it ends, and each change is written by the round after it.
     """
 
     def __init__(
@@ -93,10 +151,11 @@ class Revisions:
         writing: WindowWriting,
         read: Reading,
         *,
-        former: Sequence[FormerPane],
+        late: LateWindows,
         written: int,
         position: Position,
         revision: Callable[[int, int], int],
+        limits: RevisionLimits,
     ) -> None:
         """``written``: the newest window. ``revision``: the last one of a window and a cuboid."""
         self._windows = windows
@@ -104,93 +163,104 @@ class Revisions:
         self._layout = writing.layout
         self._sliding = writing.output.sliding
         self._read = read
-        self._former = former
+        self._late = late
         self._written = written
         self._position = position
         self._revision = revision
+        self._limits = limits
         self._places = range(len(writing.output.cuboids))
 
-    def rows(self, most: int = REVISED_ROWS_MAX) -> Revised:
-        """Return the next rows, ``most`` of them at most."""
-        found: list[WindowRow] = []
-        raised: dict[Unit, int] = {}
-        older: dict[int, list[Cells]] = {place: [] for place in self._places}
-        newest: dict[int, list[Cells]] = {place: [] for place in self._places}
-        room, position, stopped = most, self._position, None
-        for number, place, cells in self._changed():
-            is_older = number < self._written
-            skipped = position.skipped if position.place == place else 0
-            if place < position.place:
-                continue
-            position = Position()
-            taken = min(cells.count - skipped, room // 2 if is_older else room)
-            shown = cells.slice(skipped, skipped + taken)
-            room -= 2 * taken if is_older else taken
-            (older if is_older else newest)[place].append(shown)
-            revision = self._revision(number, place) + 1
-            is_whole = self._windows.is_whole(number)
-            found += self._writing.rows(shown, number, place, revision=revision, is_whole=is_whole, is_late=True)
-            if skipped + taken < cells.count:
-                stopped, position = number, Position(place, skipped + taken)
+    def rows(self) -> Revised:
+        """Return the next rows, up to the end of the round."""
+        begun = self._position
+        until = self._written if begun.until is None else begun.until
+        work, position = _Work(self._limits), Position()
+        for number, span in self._spans(work, until):
+            stopped = self._revise(work, number, span)
+            if stopped is not None:
+                position = replace(stopped, until=until)
                 break
-            if cells.count:
-                raised[number, place] = revision
         for place in self._places:
-            again = list(self._again(place, older[place], newest[place]))
-            if again:
-                raised[self._written, place] = self._revision(self._written, place) + 1
-                found += again
-        return Revised(tuple(found), stopped, position, MappingProxyType(raised))
+            self._again(work, place)
+        return Revised(tuple(work.rows), position, MappingProxyType(work.raised))
 
-    def _again(self, place: int, older: Sequence[Cells], newest: Sequence[Cells]) -> Iterator[WindowRow]:
-        """Yield what the newest window has of the groups with rows of older ones, but for those that it just got."""
-        layout, number = self._layout, self._written
+    def _spans(self, work: _Work, until: int) -> Iterator[tuple[int, _Span]]:
+        """Yield the windows that are left of the round, each with the span that it shares with its neighbours."""
+        reach = min(_SPAN_MOST, max(1, self._sliding.window // self._sliding.slide))
+        number = self._following(self._position.window, until)
+        while number is not None:
+            numbers = [number]
+            following = self._following(number + 1, until)
+            while following is not None and following < number + reach and len(numbers) < self._limits.windows:
+                numbers.append(following)
+                following = self._following(following + 1, until)
+            span = _Span(work, partial(self._versions, (number, numbers[-1])))
+            for own in numbers:
+                yield own, span
+            number = following
+
+    def _following(self, window: int | None, until: int) -> int | None:
+        found = self._late.following(window)
+        return None if found is None or found > until else found
+
+    def _versions(self, windows: tuple[int, int], place: int, groups: Cells | None = None) -> WindowVersions:
+        return WindowVersions(
+            self._layout,
+            self._writing.columns(place),
+            self._sliding,
+            windows,
+            changes=self._late.changes(*windows),
+            read=self._read,
+            groups=groups,
+        )
+
+    def _revise(self, work: _Work, number: int, span: _Span) -> Position | None:
+        """Add the rows of a window; return where it stopped, None where it is done."""
+        begun = self._position if self._position.window == number else Position()
+        is_older = number < self._written
+        for place in self._places[begun.place :]:
+            skipped = begun.skipped if place == begun.place else 0
+            if work.is_spent:
+                return self._stopped(begun, number, place, skipped)
+            before, now = span.versions(number, place, begun.batch)
+            cells = now.take(changed(self._layout, before, now))
+            taken = min(cells.count - skipped, work.room // 2 if is_older else work.room)
+            shown = cells.slice(skipped, skipped + taken)
+            work.windows += 1
+            work.room -= 2 * taken if is_older else taken
+            (work.older if is_older else work.newest)[place].append(shown)
+            revision, is_whole = self._revision(number, place) + 1, self._windows.is_whole(number)
+            work.rows += self._writing.rows(shown, number, place, revision=revision, is_whole=is_whole, is_late=True)
+            if skipped + taken < cells.count:
+                return self._stopped(begun, number, place, skipped + taken)
+            if cells.count:
+                work.raised[number, place] = revision
+            if not is_older:
+                work.done[place] = begun.batch
+        return None
+
+    def _stopped(self, begun: Position, number: int, place: int, skipped: int) -> Position:
+        """Return a position in a window, which keeps to the batches that its first rows have."""
+        found = Position(number, place, skipped, begun.batch)
+        return replace(found, batch=self._late.newest(number)) if found.is_within and not begun.is_within else found
+
+    def _again(self, work: _Work, place: int) -> None:
+        """Add what the newest window has of the groups with rows of older ones, but for those that it just got.
+
+        As long as its own revisions are not written, these are its rows as they were.
+        """
+        layout, number, older = self._layout, self._written, work.older[place]
         if not any(part.count for part in older):
             return
         columns = range(len(older[0].keys))
         groups = rolled_up(layout, older, columns)
-        own = rolled_up(layout, newest or [groups.slice(0, 0)], columns)
+        own = rolled_up(layout, [groups.slice(0, 0), *work.newest[place]], columns)
         groups = groups.take(matched(layout, groups, own).gone)
-        now = self._windows.cells(number, place)
-        found = matched(layout, groups, now)
+        if not groups.count:
+            return
+        now = self._versions((number, number), place, groups).cells(number, work.done.get(place, -1))
         revision, is_whole = self._revision(number, place) + 1, self._windows.is_whole(number)
-        shown = now.take(np.sort(found.after))
-        yield from self._writing.rows(shown, number, place, revision=revision, is_whole=is_whole, is_late=True)
-        yield from self._writing.tombstones(groups.take(found.gone), number, place, revision=revision)
-
-    def _changed(self) -> Iterator[tuple[int, int, Cells]]:
-        """Yield each window that is to be revised with each cuboid, and the groups that are changed."""
-        pending = sorted({number for own in self._former for number in range(own.first, own.end)})
-        reach = max(1, self._sliding.window // self._sliding.slide)
-        while pending:
-            numbers = [number for number in pending if number < pending[0] + reach]
-            pending = pending[len(numbers) :]
-            prepared = [self._touched(place, numbers) for place in self._places]
-            for number in numbers:
-                panes = self._sliding.panes(number)
-                for place, own in enumerate(prepared):
-                    now = own.after(self._layout, panes)
-                    before = own.before(self._layout, number, panes)
-                    yield number, place, now.take(changed(self._layout, before, now))
-
-    def _touched(self, place: int, numbers: Sequence[int]) -> _Touched:
-        """Return the cells of the groups of a cuboid that late records touched in some windows."""
-        layout, columns = self._layout, self._writing.columns(place)
-        own = [each for each in self._former if each.first <= numbers[-1] and numbers[0] < each.end]
-        former = [replace(each, cells=rolled_up(layout, [each.cells], columns)) for each in own]
-        parts = []
-        for each in former:
-            now = rolled_up(layout, self._read(each.pane, each.pane + 1), columns)
-            parts.append(now.take(touched(layout, each.cells, now)))
-        every = range(len(columns))
-        groups = rolled_up(layout, parts, every)
-        first, end = self._sliding.panes(numbers[0])[0], self._sliding.panes(numbers[-1])[1]
-        read = [within(layout, part.rolled_up(columns), groups) for part in self._read(first, end)]
-        return _Touched(
-            rolled_up(layout, [*read, groups.slice(0, 0)], every, by_pane=True),
-            tuple(replace(each, cells=_of_pane(within(layout, each.cells, groups), each.pane)) for each in former),
-        )
-
-
-def _of_pane(cells: Cells, pane: int) -> Cells:
-    return replace(cells, panes=frozen(np.full(cells.count, pane, dtype=np.int64)))
+        gone = groups.take(matched(layout, groups, now).gone)
+        work.rows += self._writing.rows(now, number, place, revision=revision, is_whole=is_whole, is_late=True)
+        work.rows += self._writing.tombstones(gone, number, place, revision=revision)
+        work.raised[number, place] = revision

@@ -13,20 +13,20 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from asc.operators.cube.cells import Cells
 from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.former_cells import FormerCells
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.output import Output
 from asc.operators.cube.revisions import Unit
 from asc.schema import Schema
 from broker.cancellation import Cancellation
-from broker.errors import BrokerError, CubeStoreError, DamagedPieceError, QueryError
+from broker.errors import CubeStoreError, DamagedPieceError, QueryError
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import PAUSED, CubeId, CubeState
+from broker.operators.cube.late_cells import LateCells
 from broker.operators.cube.look import Look, Wanted
 from broker.operators.cube.merging import CubeLimits, PaneMerger
-from broker.operators.cube.panes import StoredPiece
 from broker.operators.cube.partial import Committed, Newest, Partial, of_bounded_panes
 from broker.operators.cube.question_figures import QuestionFigures
 from broker.operators.cube.question_turns import QuestionTurns
@@ -70,7 +70,7 @@ class Keeper:
         self._lock = threading.RLock()
         numbers = saved.numbers()
         self._pieces, self._gaps = count(numbers["pieces"] + 1), count(numbers["gaps"] + 1)
-        self._former = count(saved.windows.last_number() + 1)
+        self._changes = count(saved.windows.last_number() + 1)
         self._snapshot = self._loaded()
         self._clocks: Mapping[str, Clock] = saved.clocks()
         self._is_unsure = False
@@ -131,19 +131,21 @@ class Keeper:
                 waiting=waiting,
                 clocks=self._clocks,
                 merger=merger,
+                late=LateCells(before.cells, self._changes),
                 gap_numbers=self._gaps,
             )
             dropped = frozenset(partials.keys() - before.cubes.keys())
             if steps.is_repeat:
                 return _committed(None, steps.all(), dropped)
-            number, found = before.commit + 1, [self._late(before, step) for step in steps.all()]
+            number, found = before.commit + 1, steps.all()
             # Before they are deleted: a reader that does not find them in the file looks here.
             before.succeed({each: cells for step in found for each, cells in step.merged.gone.items()})
             with self._writing(number, number, steps.marks):
                 for step in found:
                     self._saved.save(step.before, step.after, step.merged.added, step.merged.gone)
                     self._saved.mark_damaged(step.damaged)
-                    self._save_raised(step)
+                    for change, data in step.late:
+                        self._saved.windows.add_change(step.after.number, change, data)
                 self._saved.save_clocks(self._clocks, steps.clocks)
             self._clocks = {**self._clocks, **steps.clocks}
             self._swap(number, number, steps.marks, {step.after.id: step.after for step in found})
@@ -234,6 +236,10 @@ class Keeper:
         """Return the last revision of a window of a cube and an output cuboid; 0 where it was written once."""
         return self._saved.windows.revision(self._snapshot.cube(cube).number, window, place)
 
+    def former_cells(self, layout: Layout, number: int) -> FormerCells:
+        """Return what the late records of a change of windows have changed, as it was before."""
+        return FormerCells.of_bytes(layout, self._saved.windows.former_cells(number))
+
     def note(self, cube: CubeId, windows: WindowState, raised: Mapping[Unit, int]) -> None:
         """Note what is acknowledged of the windows of a cube. ``raised``: revisions that are used up.
 
@@ -302,40 +308,6 @@ class Keeper:
     def _saved_windows(self, state: CubeState, windows: WindowState | None) -> CubeState:
         self._saved.windows.save(state.number, state.windows, windows, state.definition)
         return replace(state, windows=windows)
-
-    def _late(self, before: Snapshot, step: Step) -> Step:
-        """Return a step with the panes that it changes kept as they were, where written windows have them."""
-        state, windows = step.before, step.before.windows
-        if windows is None or state.layout is None or step.outcome != "folded":
-            return step
-
-        def read(layout: Layout, piece: StoredPiece) -> Cells:
-            try:
-                return before.cells(layout, piece)
-            except DamagedPieceError:
-                # All groups of the pane are then taken to have changed.
-                return Cells.none(layout)
-
-        panes = {new.stored.pane for new in step.merged.added}
-        try:
-            windows = windows.changed(state.layout, state.panes, panes, read, self._former)
-        except BrokerError:
-            raise
-        except Exception as error:
-            # The batch would fail for ever: this cube is parked, and has what the batch brought.
-            LOG.exception("cube %s is parked", state.id.query)
-            reason = f"its windows cannot be revised, {type(error).__name__}: {error}".splitlines()[0]
-            return replace(step, after=replace(step.after, parked=reason), outcome="parked")
-        return step if windows is state.windows else replace(step, after=replace(step.after, windows=windows))
-
-    def _save_raised(self, step: Step) -> None:
-        """Write the revision of rows that a part of a window has, and that begin anew: they have another one then."""
-        before, after = step.before.windows, step.after.windows
-        if before is None or after is None or not before.position.skipped or after.position.skipped:
-            return
-        number, place = before.revising, before.position.place
-        raised = {(number, place): self._saved.windows.revision(step.before.number, number, place) + 1}
-        self._saved.windows.save_revisions(step.before.number, raised)
 
     def _sure(self) -> Snapshot:
         """Return the current snapshot, read anew after a transaction that failed: it may be written all the same."""

@@ -12,6 +12,7 @@ from broker.operators.cube.batch_time import BatchTime, Clock
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId, CubeState, Gap
 from broker.operators.cube.folding import folded_state, passed_state
+from broker.operators.cube.late_cells import NO_LATE_CHANGES, LateCells, LateChanges
 from broker.operators.cube.merging import Merged, PaneMerger
 from broker.operators.cube.partial import Newest, Partial
 from broker.operators.cube.snapshot import Snapshot
@@ -26,7 +27,8 @@ class Step:
     """A cube before and after a batch.
 
     ``outcome``: what it does with the batch; absent where the batch is none of its. ``merged``: its pieces.
-    ``damaged``: the numbers of pieces that were found to be.
+    ``damaged``: the numbers of pieces that were found to be. ``late``: the changes of windows that it has written, and
+    the bytes of their former cells.
     """
 
     before: CubeState
@@ -34,6 +36,7 @@ class Step:
     outcome: Outcome
     merged: Merged
     damaged: tuple[int, ...] = ()
+    late: LateChanges = NO_LATE_CHANGES
 
     @property
     def new_gaps(self) -> tuple[Gap, ...]:
@@ -55,6 +58,7 @@ class BatchSteps:
         waiting: Collection[int],
         clocks: Mapping[str, Clock],
         merger: PaneMerger,
+        late: LateCells,
         gap_numbers: Iterator[int],
     ) -> None:
         """``clocks``: before the batch."""
@@ -62,6 +66,7 @@ class BatchSteps:
         self._batch = batch
         self._partials = partials
         self._merger = merger
+        self._late = late
         self._gap_numbers = gap_numbers
         cubes = snapshot.cubes
         self._outcomes = {cube: self._outcome(state) for cube, state in cubes.items()}
@@ -107,9 +112,10 @@ class BatchSteps:
     def _step(self, state: CubeState, outcome: Outcome) -> Step:
         before, batch_time = state, self._batch_times[state.time]
         damaged: list[int] = []
+        late = NO_LATE_CHANGES
         while True:
             try:
-                after, merged = self._after(state, outcome, batch_time)
+                after, merged, late = self._after(state, outcome, batch_time)
                 break
             except DamagedPieceError as error:
                 damaged.append(error.number)
@@ -124,18 +130,22 @@ class BatchSteps:
                 break
         if after.parked is not None and outcome != "absent":
             outcome = "parked"
-        return Step(before, after, outcome, merged, tuple(damaged))
+        return Step(before, after, outcome, merged, tuple(damaged), late)
 
-    def _after(self, state: CubeState, outcome: Outcome, batch_time: BatchTime) -> tuple[CubeState, Merged]:
-        """Return the state of a cube after the batch, and its pieces."""
+    def _after(
+        self, state: CubeState, outcome: Outcome, batch_time: BatchTime
+    ) -> tuple[CubeState, Merged, LateChanges]:
+        """Return the state of a cube after the batch, its pieces, and what is late."""
         partial = self._partials.get(state.id)
         if outcome == "folded" and partial is not None:
             over = partial.failed
             if over is None:
+                windows, late = self._late.after(state, partial.cells)
                 merged = self._merger.merge(state, partial.cells, batch_time)
                 if merged.over is None:
                     after = folded_state(state, self._batch, partial, batch_time, self._gap_numbers)
-                    return replace(self._with_watermark(after, batch_time), panes=merged.panes), merged
+                    after = replace(self._with_watermark(after, batch_time), panes=merged.panes, windows=windows)
+                    return after, merged, late
                 over = merged.over
             state = replace(state, parked=over)
         elif outcome == "partly":
@@ -144,7 +154,7 @@ class BatchSteps:
             state = replace(state, batch=batch_time.commit)
         # Whatever it does with the batch, its panes close with those of the other cubes.
         merged = self._merger.merge(state, None, batch_time)
-        return replace(state, panes=merged.panes), merged
+        return replace(state, panes=merged.panes), merged, NO_LATE_CHANGES
 
     def _with_watermark(self, state: CubeState, batch_time: BatchTime) -> CubeState:
         """Return a state with the watermark up to which it has the records, if it has read as far as other cubes."""

@@ -12,9 +12,10 @@ Tables, each row of which but those of ``stream``, ``marks`` and ``newest`` belo
 - ``coverage``: disjoint intervals of offsets by topic id and partition, folded ones and missed ones;
 - ``gaps``: intervals of event time with records missing, and why;
 - ``counters``: records by what became of them;
-- ``windows``: the topic and output of a cube, the last window that is written, and how far the first one that late
-  records have changed is revised;
-- ``former_panes``: Arrow bytes of panes that late records have changed, as some written windows have them;
+- ``windows``: the topic and output of a cube, the last window that is written, how many were, and how far the
+  revisions of those that late records have changed are;
+- ``former_cells``: by batch the panes that its late records have changed, and Arrow bytes of their cells as some
+  written windows have them;
 - ``revisions``: the last revision of each window and output cuboid that has one.
 
 Invariant: what one transaction writes is there whole or not at all, after a ``kill -9``, a power failure and a full
@@ -72,16 +73,17 @@ CREATE TABLE counters (
     cube INTEGER NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (cube, name)) WITHOUT ROWID;
 CREATE TABLE windows (
     cube INTEGER PRIMARY KEY, topic TEXT NOT NULL, output TEXT NOT NULL, begun INTEGER, written INTEGER,
-    place INTEGER NOT NULL, skipped INTEGER NOT NULL, is_due INTEGER NOT NULL);
-CREATE TABLE former_panes (
-    number INTEGER PRIMARY KEY, cube INTEGER NOT NULL, pane INTEGER NOT NULL, first INTEGER NOT NULL,
-    "end" INTEGER NOT NULL, data BLOB NOT NULL);
+    window INTEGER, place INTEGER NOT NULL, skipped INTEGER NOT NULL, batch INTEGER NOT NULL, until INTEGER,
+    is_due INTEGER NOT NULL, count INTEGER NOT NULL);
+CREATE TABLE former_cells (
+    number INTEGER PRIMARY KEY, cube INTEGER NOT NULL, first INTEGER NOT NULL, "end" INTEGER NOT NULL,
+    panes BLOB NOT NULL, data BLOB NOT NULL);
 CREATE TABLE revisions (
     cube INTEGER NOT NULL, window INTEGER NOT NULL, place INTEGER NOT NULL, revision INTEGER NOT NULL,
     PRIMARY KEY (cube, window, place)) WITHOUT ROWID;
 """
 
-_OF_CUBES = ("pieces", "coverage", "gaps", "counters", "windows", "former_panes", "revisions")
+_OF_CUBES = ("pieces", "coverage", "gaps", "counters", "windows", "former_cells", "revisions")
 Rows = list[tuple[Any, ...]]
 
 

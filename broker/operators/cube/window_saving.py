@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
 
 from asc.errors import AscError
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.output import Output
 from asc.operators.cube.revisions import Position, Unit
-from broker.operators.cube.store import Rows, Store
-from broker.operators.cube.window_state import KeptPane, WindowState
+from broker.operators.cube.store import Store
+from broker.operators.cube.window_state import KeptChange, WindowState
 
-_COLUMNS = "topic, output, begun, written, place, skipped, is_due"
+_COLUMNS = "topic, output, begun, written, window, place, skipped, batch, until, is_due, count"
 
 
 class SavedWindows:
@@ -22,55 +25,68 @@ class SavedWindows:
         self._store = store
 
     def last_number(self) -> int:
-        """Return the largest number of a pane that is kept."""
-        return int(self._store.execute("SELECT coalesce(max(number), 0) FROM former_panes")[0][0])
+        """Return the largest number of former cells that are kept."""
+        return int(self._store.execute("SELECT coalesce(max(number), 0) FROM former_cells")[0][0])
 
     def states(self, definitions: Mapping[int, CubeDefinition]) -> dict[int, WindowState]:
         """Return the states by the numbers of their cubes."""
-        former: dict[int, Rows] = {}
-        panes = self._store.execute('SELECT cube, number, pane, first, "end", data FROM former_panes ORDER BY number')
-        for cube, *row in panes:
-            former.setdefault(cube, []).append(tuple(row))
+        changes: dict[int, list[KeptChange]] = {}
+        columns = 'cube, number, first, "end", panes, length(data)'
+        for cube, number, first, end, panes, size_bytes in self._store.execute(
+            f"SELECT {columns} FROM former_cells ORDER BY number"
+        ):
+            own = KeptChange.of(number, first, end, np.frombuffer(panes, dtype="<i8"), size_bytes)
+            changes.setdefault(cube, []).append(own)
+        revisions: dict[int, int] = dict(self._store.execute("SELECT cube, count(*) FROM revisions GROUP BY cube"))
         found = {}
-        for cube, topic, output, begun, written, place, skipped, is_due in self._store.execute(
+        for cube, topic, output, begun, written, *position, is_due, count in self._store.execute(
             f"SELECT cube, {_COLUMNS} FROM windows"
         ):
-            own = _output(output, definitions.get(cube))
-            if own is not None:
-                kept = tuple(KeptPane(*row) for row in former.get(cube, ()))
-                found[cube] = WindowState(topic, own, begun, written, Position(place, skipped), kept, bool(is_due))
+            windows = _output(output, definitions.get(cube))
+            if windows is not None:
+                kept = tuple(changes.get(cube, ()))
+                state = WindowState(topic, windows, begun, written, Position(*position), kept, bool(is_due))
+                found[cube] = replace(state, revisions=revisions.get(cube, 0), count=count)
         return found
 
     def save(
         self, cube: int, before: WindowState | None, after: WindowState | None, definition: CubeDefinition
     ) -> None:
-        """Write what differs between two states of the windows of a cube. Within a transaction."""
+        """Write what differs between two states of the windows of a cube, but for former cells. In a transaction."""
         if before is after:
             return
         if after is None or before is None or not after.is_of(before.topic, before.output):
-            for table in ("windows", "former_panes", "revisions"):
+            for table in ("windows", "former_cells", "revisions"):
                 self._store.execute(f"DELETE FROM {table} WHERE cube = ?", (cube,))
             before = None
         if after is None:
             return
+        at = after.position
         row = (cube, after.topic, json.dumps(after.output.plain(definition)), after.begun, after.written)
         self._store.execute(
-            f"INSERT OR REPLACE INTO windows (cube, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (*row, after.position.place, after.position.skipped, after.is_due),
+            f"INSERT OR REPLACE INTO windows (cube, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*row, at.window, at.place, at.skipped, at.batch, at.until, after.is_due, after.count),
         )
-        known = {} if before is None else {own.number: own for own in before.former}
-        kept = {own.number for own in after.former}
+        known = {} if before is None else {own.number: own for own in before.changes}
+        kept = {own.number for own in after.changes}
         self._store.execute_all(
-            "DELETE FROM former_panes WHERE number = ?", ((own,) for own in known if own not in kept)
-        )
-        self._store.execute_all(
-            'INSERT INTO former_panes (number, cube, pane, first, "end", data) VALUES (?, ?, ?, ?, ?, ?)',
-            ((e.number, cube, e.pane, e.first, e.end, e.data) for e in after.former if e.number not in known),
+            "DELETE FROM former_cells WHERE number = ?", ((own,) for own in known if own not in kept)
         )
         self._store.execute_all(
-            "UPDATE former_panes SET first = ? WHERE number = ?",
-            ((e.first, e.number) for e in after.former if e.number in known and known[e.number].first != e.first),
+            "UPDATE former_cells SET first = ? WHERE number = ?",
+            ((e.first, e.number) for e in after.changes if e.number in known and known[e.number].first != e.first),
         )
+
+    def add_change(self, cube: int, change: KeptChange, data: bytes) -> None:
+        """Write a change with its former cells. Within a transaction."""
+        self._store.execute(
+            'INSERT INTO former_cells (number, cube, first, "end", panes, data) VALUES (?, ?, ?, ?, ?, ?)',
+            (change.number, cube, change.first, change.end, change.panes.astype("<i8").tobytes(), data),
+        )
+
+    def former_cells(self, number: int) -> bytes:
+        """Return the former cells of a change."""
+        return bytes(self._store.execute("SELECT data FROM former_cells WHERE number = ?", (number,))[0][0])
 
     def revision(self, cube: int, window: int, place: int) -> int:
         """Return the last revision of a window and an output cuboid."""

@@ -2,31 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
-from asc.operators.cube.cells import Cells, merged
-from asc.operators.cube.layout import Layout
+import numpy as np
+import numpy.typing as npt
+
 from asc.operators.cube.output import Output
-from asc.operators.cube.revisions import Position
-from broker.operators.cube.coverage import merged as merged_intervals
-from broker.operators.cube.coverage import without
-from broker.operators.cube.panes import Panes, StoredPiece, sound
+from asc.operators.cube.revisions import Position, Unit
+from asc.operators.cube.sliding import Sliding
+
+_CHANGE_BYTES = 256
+"""The bytes of a row of former cells, and of its entry in memory, beside the cells."""
+_REVISION_BYTES = 32
+"""The bytes of a row of a revision."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KeptPane:
-    """A pane that late records have changed: the bytes of the piece of which some windows were written.
+class KeptChange:
+    """What the late records of one batch changed, without its former cells, which the store has.
 
-    ``first``, ``end``: the numbers of these windows, from the one to before the other. ``data``: empty of a pane that
-    had no cell. ``number``: that of its row.
+    ``number``: that of its row; later batches have greater ones. ``first``, ``end``: the written windows that have rows
+    of the former cells, from the one to before the other, of those that hold a pane. ``panes``: int64, ascending.
     """
 
     number: int
-    pane: int
     first: int
     end: int
-    data: bytes
+    panes: npt.NDArray[np.int64]
+    size_bytes: int
+
+    @staticmethod
+    def of(number: int, first: int, end: int, panes: npt.NDArray[np.int64], data_bytes: int) -> KeptChange:
+        """Return a change. ``data_bytes``: of its former cells."""
+        return KeptChange(number, first, end, panes, _CHANGE_BYTES + panes.nbytes + data_bytes)
+
+    def following(self, sliding: Sliding, window: int) -> int | None:
+        """Return its first window from one on; None where there is none."""
+        window = max(window, self.first)
+        first, end = sliding.panes(window)
+        place = int(np.searchsorted(self.panes, first))
+        if place == len(self.panes):
+            return None
+        pane = int(self.panes[place])
+        found = window if pane < end else sliding.holding(pane).start
+        return found if found < self.end else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,10 +55,13 @@ class WindowState:
     """Progress of the windows of a cube in its topic.
 
     ``begun``: the first window that is written, None for the first one that there is; ``written``: the last one that is
-    acknowledged, None before it. ``former``: the panes that were changed since; ``position``: how far the first window
-    with one is revised; ``is_due``: whether the last commit has not had its rows of revisions yet.
+    acknowledged, None before it. ``changes``: what late records have changed since, ascending by number; ``position``:
+    how far their revisions are; ``is_due``: whether the last commit has not had its rows of revisions yet.
+    ``revisions``: the rows that tell a revision. ``count``: the windows that were written for the first time.
 
-    Invariant: the rows of each window up to ``written`` are those of its panes, former ones in their place.
+    Invariant: the rows of each window up to ``written`` are those of its cells, former ones in their place. Of the
+    window at the position that holds for the rows that are left; those before it have the changes up to its batch. A
+    change ends before the window at the position, or begins at or after it.
     """
 
     topic: str
@@ -45,8 +69,10 @@ class WindowState:
     begun: int | None = None
     written: int | None = None
     position: Position = field(default_factory=Position)
-    former: tuple[KeptPane, ...] = ()
+    changes: tuple[KeptChange, ...] = ()
     is_due: bool = False
+    revisions: int = 0
+    count: int = 0
 
     @staticmethod
     def beginning(topic: str, output: Output, open_from: int | None, *, is_new: bool) -> WindowState:
@@ -60,9 +86,9 @@ class WindowState:
         return WindowState(topic, output, written + 1, written)
 
     @property
-    def revising(self) -> int:
-        """Return the first window that is to be revised, where there is one."""
-        return min(own.first for own in self.former)
+    def size_bytes(self) -> int:
+        """Return the bytes that it takes, of memory and of the store."""
+        return sum(own.size_bytes for own in self.changes) + _REVISION_BYTES * self.revisions
 
     def is_of(self, topic: str, output: Output) -> bool:
         """Return whether it goes on with a topic and an output."""
@@ -75,54 +101,69 @@ class WindowState:
         last = self.output.sliding.last_final(open_from)
         return last if self.written is None or last > self.written else None
 
-    def changed(
-        self,
-        layout: Layout,
-        before: Panes,
-        panes: Iterable[int],
-        read: Callable[[Layout, StoredPiece], Cells],
-        numbers: Iterator[int],
-    ) -> WindowState:
-        """Return it after the commit of a batch that changed some panes.
+    def late_panes(self) -> tuple[int | None, int] | None:
+        """Return the first pane of written windows, and the one after the last; None where none is written.
 
-        ``before``: the pieces until then; ``read``: their cells.
-        A pane is kept as it was for the written windows for which it is not kept already.
+        The first is None where there is no such bound.
         """
         if self.written is None:
-            return self
-        new: list[KeptPane] = []
-        is_touched = False
-        for pane in sorted(panes):
-            holding = self.output.sliding.holding(pane)
-            first = holding.start if self.begun is None else max(holding.start, self.begun)
-            end = min(holding.stop, self.written + 1)
-            if first >= end:
-                continue
-            is_touched = True
-            known = merged_intervals((own.first, own.end) for own in self.former if own.pane == pane)
-            data: bytes | None = None
-            for start, stop in without((first, end), known):
-                if data is None:
-                    data = _bytes_of(layout, [read(layout, piece) for piece in sound(before.pane(pane))])
-                new.append(KeptPane(next(numbers), pane, start, stop, data))
-        if not is_touched:
-            return replace(self, is_due=True) if self.former and not self.is_due else self
-        # What is written of the first window may be out of date again: it begins anew.
-        return replace(self, former=(*self.former, *new), position=Position(), is_due=True)
+            return None
+        sliding = self.output.sliding
+        first = None if self.begun is None else sliding.panes(self.begun)[0]
+        end = sliding.panes(self.written)[1]
+        return None if first is not None and end <= first else (first, end)
 
-    def revised(self, following: int | None, position: Position) -> WindowState:
-        """Return it after revisions up to before a window, and up to a position in it; None for all of them."""
+    def touched(self) -> WindowState:
+        """Return it after the commit of a batch without late records."""
+        return replace(self, is_due=True) if self.changes and not self.is_due else self
+
+    def changed(self, panes: npt.NDArray[np.int64], data_bytes: int, numbers: Iterator[int]) -> WindowState:
+        """Return it after the commit of a batch with late records.
+
+        ``panes``: those of :meth:`late_panes` that the batch changed, ascending. ``data_bytes``: of their former cells.
+        """
+        assert self.written is not None
+        first, end = self.output.sliding.holding(int(panes[0])).start, self.output.sliding.holding(int(panes[-1])).stop
+        first, end = max(first, first if self.begun is None else self.begun), min(end, self.written + 1)
+        own = KeptChange.of(0, first, end, panes, data_bytes)
+        new = tuple(replace(each, number=next(numbers)) for each in self._parts(own))
+        return replace(self, changes=(*self.changes, *new), is_due=True)
+
+    def _parts(self, change: KeptChange) -> Iterator[KeptChange]:
+        """Yield a change in parts, so that the round at the position ends each as a whole, or from its first window."""
+        at = self.position.window
+        bounds = [change.first, change.end]
+        if at is not None:
+            bounds += [at, at + 1] if self.position.is_within else [at]
+        bounds = sorted({min(max(each, change.first), change.end) for each in bounds})
+        for first, end in pairwise(bounds):
+            part = replace(change, first=first, end=end)
+            if part.following(self.output.sliding, first) is not None:
+                yield part
+
+    def changes_of(self, first: int, last: int) -> list[KeptChange]:
+        """Return what was changed of the windows from one to another."""
+        sliding = self.output.sliding
+        panes = sliding.panes(first)[0], sliding.panes(last)[1]
+        met = (own for own in self.changes if own.first <= last and first < own.end)
+        return [own for own in met if np.diff(np.searchsorted(own.panes, panes))[0]]
+
+    def newest(self, window: int) -> int:
+        """Return the number of the last change of a window."""
+        return max(own.number for own in self.changes if own.first <= window < own.end)
+
+    def revised(self, position: Position, raised: Mapping[Unit, int]) -> WindowState:
+        """Return it after revisions up to a position. ``raised``: revisions that are used up."""
+        begun, following = self.position, position.window
         if following is None:
-            return replace(self, former=(), position=Position(), is_due=False)
-        kept = (
-            own if own.first >= following else replace(own, first=following)
-            for own in self.former
-            if own.end > following
-        )
-        return replace(self, former=tuple(kept), position=position, is_due=False)
-
-
-def _bytes_of(layout: Layout, parts: list[Cells]) -> bytes:
-    """Return the bytes of the piece of one pane; nothing where it has no cell."""
-    pieces = list(merged(layout, parts).pieces(layout)) if parts else []
-    return pieces[0].to_bytes() if pieces else b""
+            assert self.written is not None
+            following = (self.written if begun.until is None else begun.until) + 1
+        kept = []
+        for own in self.changes:
+            is_later = begun.is_within and own.first == begun.window and own.number > begun.batch
+            is_before = begun.window is not None and own.first < begun.window
+            first = own.first if is_later or is_before else max(own.first, following)
+            if first < own.end:
+                kept.append(own if first == own.first else replace(own, first=first))
+        revisions = self.revisions + sum(revision == 1 for revision in raised.values())
+        return replace(self, changes=tuple(kept), position=position, is_due=False, revisions=revisions)

@@ -10,8 +10,7 @@ from types import MappingProxyType
 
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.layout import Layout
-from asc.operators.cube.piece import Piece
-from asc.operators.cube.revisions import FormerPane, Revisions, Unit
+from asc.operators.cube.revisions import RevisionLimits, Revisions, Unit
 from asc.operators.cube.sliding import Following
 from asc.operators.cube.window_rows import WindowWriting
 from asc.operators.cube.windows import Windows
@@ -19,6 +18,7 @@ from broker.errors import BrokerError, DamagedPieceError, TooLargeWindowError
 from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.cube_state import CubeId, CubeState
 from broker.operators.cube.keeper import Keeper
+from broker.operators.cube.late_windows import LateWindows
 from broker.operators.cube.snapshot import Snapshot
 from broker.operators.cube.window_sender import WindowSender
 from broker.operators.cube.window_state import WindowState
@@ -37,11 +37,14 @@ class WindowWriter:
     so byte for byte. Invariant: as long as it is called before each commit, none is sent again from a later one.
     """
 
-    def __init__(self, keeper: Keeper, sender: WindowSender, outputs: Counter[str]) -> None:
-        """``outputs``: counts the rows that were noted, by their kind."""
+    def __init__(
+        self, keeper: Keeper, sender: WindowSender, outputs: Counter[str], limits: RevisionLimits | None = None
+    ) -> None:
+        """``outputs``: counts the rows that were noted, by their kind. ``limits``: of each commit."""
         self._keeper = keeper
         self._sender = sender
         self._outputs = outputs
+        self._limits = RevisionLimits() if limits is None else limits
 
     def write(self, cubes: Iterable[CubeId]) -> Mapping[str, str]:
         """Send what is due of some cubes; return those that cannot be written, with the reasons. Raises KafkaError.
@@ -83,12 +86,11 @@ class WindowWriter:
         if own.is_due:
             revisions = Revisions(
                 *(windows, writing, cells.read),
-                former=[
-                    FormerPane(e.pane, e.first, e.end, _cells_of(state.layout, e.pane, e.data)) for e in own.former
-                ],
+                late=LateWindows(self._keeper, own, state.layout),
                 written=own.written or 0,
                 position=own.position,
                 revision=lambda number, place: self._keeper.revision(cube, number, place),
+                limits=self._limits,
             )
             own = self._revise(cube, own, revisions)
         if due_to is not None:
@@ -97,17 +99,20 @@ class WindowWriter:
     def _revise(self, cube: CubeId, own: WindowState, revisions: Revisions) -> WindowState:
         revised = revisions.rows()
         sent = self._sender.send(own.topic, cube.query, revised.rows)
-        return self._noted(cube, own.revised(revised.next, revised.position), sent, revised.raised)
+        return self._noted(cube, own.revised(revised.position, revised.raised), sent, revised.raised)
 
     def _finish(self, cube: CubeId, own: WindowState, windows: Windows, following: Following, due_to: int) -> None:
         """Write the windows up to one. They are noted together, while they have few rows."""
         sent: Counter[str] = Counter()
+        count = own.count
         for number in own.output.sliding.due(following, own.written, due_to):
-            sent += self._sender.send(own.topic, cube.query, windows.rows(number, own.begun))
+            rows = self._sender.send(own.topic, cube.query, windows.rows(number, own.begun))
+            count += rows["window"] > 0
+            sent += rows
             if sent.total() >= _NOTED_ROWS:
-                own = self._noted(cube, replace(own, written=number), sent)
+                own = self._noted(cube, replace(own, written=number, count=count), sent)
                 sent = Counter()
-        self._noted(cube, replace(own, written=due_to), sent)
+        self._noted(cube, replace(own, written=due_to, count=count), sent)
 
     def _noted(
         self, cube: CubeId, after: WindowState, sent: Counter[str], raised: Mapping[Unit, int] = _NONE
@@ -137,7 +142,3 @@ class _StateCells:
     def is_whole(self, first: int, end: int) -> bool:
         first_us, end_us = first * self._state.grain_us, end * self._state.grain_us
         return not any(gap.overlaps(first_us, end_us) for gap in self._gaps)
-
-
-def _cells_of(layout: Layout, pane: int, data: bytes) -> Cells:
-    return Cells.of_piece(layout, Piece.of_bytes(pane, data)) if data else Cells.none(layout)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asc.operators.cube.cells import Cells
-from asc.operators.cube.comparing import changed, matched, rolled_up, touched, within
+from asc.frozen import frozen
+from asc.operators.cube.cells import Cells, joined
+from asc.operators.cube.comparing import changed, is_within, matched, rolled_up
 from asc.operators.cube.cube import Cube
 from asc.operators.cube.definition import CubeDefinition
 
@@ -60,12 +62,18 @@ def test_groups_and_measures_are_compared_by_value(before: list[Row], after: lis
     assert groups(now.take(found.new)) == [group for group in new if group not in old]
     differs = [group for group in new if new[group] != old.get(group)]
     assert groups(now.take(changed(LAYOUT, former, now))) == differs
-    assert set(differs) <= set(groups(now.take(touched(LAYOUT, former, now))))
-    assert groups(within(LAYOUT, now, former)) == [group for group in new if group in old]
+    assert is_within(LAYOUT, now, former).tolist() == [group in old for group in new]
 
 
-def test_an_average_that_is_equal_may_have_another_state() -> None:
+def test_an_average_that_is_equal_is_no_change() -> None:
     once, twice = cells_of([("p", 1.0, 2.0)]), cells_of([("p", 1.0, 2.0), ("p", 1.0, 2.0)])
     assert changed(LAYOUT, once, twice).tolist() == []
-    assert touched(LAYOUT, once, twice).tolist() == [0]
-    assert touched(LAYOUT, once, once).tolist() == []
+
+
+def test_cells_are_compared_by_their_panes_where_that_is_wanted() -> None:
+    own = cells_of([("p", 1.0, 2.0), ("q", 1.0, 2.0)])
+    later = replace(own, panes=frozen(own.panes + 7))
+    assert is_within(LAYOUT, later, own).tolist() == [True, True]
+    assert is_within(LAYOUT, later, own, by_pane=True).tolist() == [False, False]
+    assert is_within(LAYOUT, later, joined(LAYOUT, [own, later]), by_pane=True).tolist() == [True, True]
+    assert matched(LAYOUT, own, later, by_pane=True).gone.tolist() == [0, 1]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.output import Output
-from asc.operators.cube.revisions import REVISED_ROWS_MAX, Revisions
 from asc.operators.cube.window_rows import WindowRow
 from asc.operators.cube.windows import Windows
 from broker.errors import KafkaError
@@ -29,11 +27,10 @@ from tests.broker.operators.cube.window_rig import (
     at,
     by_duckdb,
     check,
-    last_by_key,
     minute,
     newest,
     output,
-    read,
+    told,
 )
 
 
@@ -48,17 +45,6 @@ def rig_of(tmp_path: Path) -> Iterator[Callable[..., Rig]]:
     yield rig
     for one in made:
         one.keeper.close()
-
-
-def told(rows: Iterable[WindowRow]) -> list[tuple[Any, ...]]:
-    """End in minutes, carrier, and count of records with the revision; None of a tombstone. The total is no group."""
-    found = []
-    for row in rows:
-        end, _, group, value = read(row)
-        at_minute = next(number for number in range(-60, 10_000_000) if minute(number) == end)
-        own = json.loads(group).get("carrier", "()")
-        found.append((at_minute, own, (value["n"], value["revision"]) if value else None))
-    return found
 
 
 def test_a_window_is_written_with_the_first_commit_whose_watermark_reaches_its_end(rig_of: Callable[..., Rig]) -> None:
@@ -165,52 +151,8 @@ def test_a_late_record_that_changes_no_measure_writes_nothing(rig_of: Callable[.
         writer.write([cube])
     assert len(sent.rows) == 2
     assert keeper.snapshot.cubes[cube].windows is not None
-    assert keeper.snapshot.cubes[cube].windows.former == ()
+    assert keeper.snapshot.cubes[cube].windows.changes == ()
     keeper.close()
-
-
-def test_no_more_rows_are_revised_in_a_commit_than_may_be(
-    rig_of: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    most = 7
-    assert Revisions.rows.__defaults__ == (REVISED_ROWS_MAX,)
-    monkeypatch.setattr(Revisions.rows, "__defaults__", (most,))
-    rig = rig_of(output(4, 1))
-    carriers = [f"C{number}" for number in range(5)]
-    rig.commit(*(at(0.5, carrier) for carrier in carriers), at(5.5, "X"))
-    rig.commit(*(at(0.6, carrier) for carrier in carriers))
-    assert newest(rig.sent.rows) != by_duckdb(rig.records, rig.own, rig.watermark_us)
-    counts = []
-    for _ in range(20):
-        # Another late record in the middle begins the first window anew, and loses nothing.
-        late = [at(1.6, "C3")] if len(counts) == 2 else []
-        counts.append(len(rig.commit(*late, at(5.5, "X"))))
-        held = {read(row)[0] for row in last_by_key(rig.sent.rows).values() if row.value is not None}
-        assert held <= {minute(5)}
-    assert max(counts) <= most
-    assert counts[-1] == 0
-    check(rig)
-
-
-def test_a_late_record_of_a_window_that_is_revised_in_part_begins_it_anew(
-    rig_of: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Revisions.rows, "__defaults__", (3,))
-    rig = rig_of(output(2, 2, cuboids=[["carrier"]]))
-    carriers = [f"C{number}" for number in range(5)]
-    rig.commit(*(at(0.5, carrier) for carrier in carriers), at(3.5, "X"))
-    rows = rig.commit(*(at(0.6, carrier) for carrier in carriers))
-    assert told(rows) == [(2, carrier, (2, 1)) for carrier in carriers[:3]]
-    # A start between loses nothing of it.
-    rig.start_again()
-    assert rig.commit_interval(batch(6, 11)) == []
-    # One that is written already is written again, under a number that nothing else has.
-    rows = rig.commit(at(0.7, "C0"))
-    assert told(rows) == [(2, "C0", (3, 2)), (2, "C1", (2, 2)), (2, "C2", (2, 2))]
-    assert told(rig.commit(at(3.5, "X"))) == [(2, carrier, (2, 2)) for carrier in carriers[3:]]
-    assert rig.commit(at(3.5, "X")) == []
-    assert len({(row.identity, row.key) for row in rig.sent.rows}) == len(rig.sent.rows)
-    check(rig)
 
 
 def test_what_was_sent_and_not_noted_is_sent_again_byte_for_byte(rig_of: Callable[..., Rig]) -> None:
@@ -322,7 +264,7 @@ def test_a_cube_that_is_removed_leaves_nothing_of_its_windows(rig_of: Callable[.
     rig.sent.fails_after = 0
     with pytest.raises(KafkaError):
         rig.commit(at(0.6))
-    tables = ("windows", "former_panes")
+    tables = ("windows", "former_cells")
     assert all(rig.keeper._store.execute(f"SELECT * FROM {table}") for table in tables)
     rig.keeper.remove("late")
     assert not any(rig.keeper._store.execute(f"SELECT * FROM {table}") for table in (*tables, "revisions"))

@@ -14,10 +14,13 @@ import duckdb
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.output import Output
+from asc.operators.cube.revisions import RevisionLimits
 from asc.operators.cube.window_rows import WindowRow
 from broker.errors import KafkaError
 from broker.operators.cube.coverage import BatchInterval
+from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.keeper import Keeper
+from broker.operators.cube.window_state import WindowState
 from broker.operators.cube.window_writer import WindowWriter
 from tests.broker.operators.cube.kept_stream import (
     BASE_US,
@@ -82,18 +85,28 @@ class Rig:
     topic: Topic = field(default_factory=Topic)
     sent: Sent = field(default_factory=Sent)
     outputs: Counter[str] = field(default_factory=Counter)
+    limits: RevisionLimits = field(default_factory=RevisionLimits)
+    cube: CubeDefinition = CUBE
 
     @staticmethod
-    def of(folder: Path, own: Output, *, lateness_s: float = 0) -> Rig:
-        rig = Rig(opened(folder, lateness_s=lateness_s), own, folder, lateness_s)
-        rig.keeper.define(LATE, CUBE, own, "asc.late")
+    def of(
+        folder: Path,
+        own: Output,
+        *,
+        lateness_s: float = 0,
+        limits: RevisionLimits | None = None,
+        cube: CubeDefinition = CUBE,
+    ) -> Rig:
+        keeper = opened(folder, lateness_s=lateness_s)
+        rig = Rig(keeper, own, folder, lateness_s, limits=limits or RevisionLimits(), cube=cube)
+        rig.keeper.define(rig.id, cube, own, "asc.late")
         return rig
 
     def __post_init__(self) -> None:
         self.writer = self.new_writer()
 
     def new_writer(self) -> WindowWriter:
-        return WindowWriter(self.keeper, self.sent, self.outputs)  # type: ignore[arg-type]
+        return WindowWriter(self.keeper, self.sent, self.outputs, self.limits)  # type: ignore[arg-type]
 
     def start_again(self) -> None:
         self.keeper.close()
@@ -118,10 +131,20 @@ class Rig:
 
     def commit_interval(self, interval: BatchInterval) -> list[WindowRow]:
         before = len(self.sent.rows)
-        assert self.writer.write([LATE]) == {}
-        self.topic.commit(self.keeper, interval, {LATE: CUBE})
-        assert self.writer.write([LATE]) == {}
+        assert self.writer.write([self.id]) == {}
+        self.topic.commit(self.keeper, interval, {self.id: self.cube})
+        assert self.writer.write([self.id]) == {}
         return self.sent.rows[before:]
+
+    @property
+    def id(self) -> CubeId:
+        return cube_id("late", self.cube)
+
+    @property
+    def windows(self) -> WindowState:
+        found = self.keeper.snapshot.cube(self.id).windows
+        assert found is not None
+        return found
 
     @property
     def records(self) -> list[Record]:
@@ -129,7 +152,7 @@ class Rig:
 
     @property
     def watermark_us(self) -> int | None:
-        return self.keeper.snapshot.watermark_us(self.keeper.snapshot.cube(LATE))
+        return self.keeper.snapshot.watermark_us(self.keeper.snapshot.cube(self.id))
 
 
 def at(minute: float, carrier: str | None = "B6", delay: int | None = 1, dest: str = "JFK") -> Record:
@@ -154,6 +177,17 @@ def read(row: WindowRow) -> tuple[str, str, str, dict[str, Any]]:
         assert value.pop("window")[1] == end
         assert value.pop("query") == "late"
     return end, json.dumps(key["cuboid"]), json.dumps(key["group"]), value
+
+
+def told(rows: Iterable[WindowRow]) -> list[tuple[Any, ...]]:
+    """End in minutes, carrier, and count of records with the revision; None of a tombstone. The total is no group."""
+    found = []
+    for row in rows:
+        end, _, group, value = read(row)
+        at_minute = next(number for number in range(-60, 10_000_000) if minute(number) == end)
+        own = json.loads(group).get("carrier", "()")
+        found.append((at_minute, own, (value["n"], value["revision"]) if value else None))
+    return found
 
 
 def newest(rows: Iterable[WindowRow]) -> Windows:

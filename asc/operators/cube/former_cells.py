@@ -1,0 +1,63 @@
+"""Former cells: what cells were before the late records of one batch, and which windows were written of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from asc.frozen import frozen
+from asc.operators.cube.cells import Cells, joined
+from asc.operators.cube.comparing import matched
+from asc.operators.cube.keys import Key
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.states.memory import numbers
+
+_PANE, _IS_NEW = "pane", "is_new"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FormerCells:
+    """The cells of the base cuboid that late records of one batch changed, in any panes.
+
+    ``cells``: those that there were, as they were. ``new``: those that there were not; their states mean nothing.
+    Cost: that of the cells that the batch has, whatever else their panes hold.
+    """
+
+    cells: Cells
+    new: Cells
+
+    @staticmethod
+    def of(layout: Layout, late: Cells, before: Cells) -> FormerCells:
+        """Return what cells of a batch were before it. ``before``: all cells of their panes, or more."""
+        found = matched(layout, before, late, by_pane=True)
+        return FormerCells(before.take(found.before), late.take(found.new))
+
+    def between(self, first: int, end: int) -> FormerCells:
+        """Return those of the panes from one to before another, without the memory of the others."""
+        both = (own.between(first, end) for own in (self.cells, self.new))
+        return FormerCells(*(own.take(np.arange(own.count)) for own in both))
+
+    def to_bytes(self, layout: Layout) -> bytes:
+        """Return them as an Arrow IPC stream of one batch."""
+        whole = joined(layout, [self.cells, self.new])
+        schema = pa.schema([(_PANE, pa.int64()), (_IS_NEW, pa.bool_()), *layout.piece_schema])
+        is_new = pa.array(np.arange(whole.count) >= self.cells.count)
+        arrays = [pa.array(whole.panes), is_new, *(key.array() for key in whole.keys), *whole.states]
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, schema) as writer:
+            writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+        found: bytes = sink.getvalue().to_pybytes()
+        return found
+
+    @staticmethod
+    def of_bytes(layout: Layout, data: bytes) -> FormerCells:
+        """Return what :meth:`to_bytes` wrote."""
+        with pa.ipc.open_stream(data) as reader:
+            panes, is_new, *columns = reader.read_next_batch().columns
+        width = len(layout.dimensions)
+        own = frozen(numbers(panes, np.int64).copy())
+        whole = Cells(own, tuple(map(Key.of_array, columns[:width])), tuple(columns[width:]))
+        count = len(is_new) - is_new.true_count
+        return FormerCells(whole.slice(0, count), whole.slice(count, whole.count))

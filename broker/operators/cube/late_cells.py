@@ -1,0 +1,69 @@
+"""Late cells: what a batch changes of windows that are written, kept as it was before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from asc.operators.cube.cells import Cells, joined, merged
+from asc.operators.cube.comparing import is_within
+from asc.operators.cube.former_cells import FormerCells
+from asc.operators.cube.layout import Layout
+from broker.operators.cube.cube_state import CubeState
+from broker.operators.cube.panes import Panes, StoredPiece, sound
+from broker.operators.cube.window_state import KeptChange, WindowState
+
+_TOGETHER_CELLS = 500_000
+"""The cells of panes that are looked through together, but where one pane has more."""
+
+LateChanges = Sequence[tuple[KeptChange, bytes]]
+"""Changes of windows that are written, each with the bytes of its former cells."""
+NO_LATE_CHANGES: LateChanges = ()
+
+
+class LateCells:
+    """The late cells of one batch, for all cubes of a stream.
+
+    Cost: the pieces of their panes are read, as they are to merge the cells into them.
+    """
+
+    def __init__(self, read: Callable[[Layout, StoredPiece], Cells], numbers: Iterator[int]) -> None:
+        """``read``: the cells of a piece. ``numbers``: those of changes."""
+        self._read = read
+        self._numbers = numbers
+
+    def after(self, state: CubeState, cells: Cells) -> tuple[WindowState | None, LateChanges]:
+        """Return the windows of a cube after the cells of a batch, and what these change of written ones."""
+        windows, layout = state.windows, state.layout
+        if windows is None or layout is None:
+            return windows, NO_LATE_CHANGES
+        bounds = windows.late_panes()
+        late = cells.slice(0, 0) if bounds is None else cells.between(*bounds)
+        if not late.count:
+            return windows.touched(), NO_LATE_CHANGES
+        former = FormerCells.of(layout, late, self._before(layout, late, state.panes))
+        data = former.to_bytes(layout)
+        after = windows.changed(late.different_panes(), len(data), self._numbers)
+        return after, [(change, data) for change in after.changes[len(windows.changes) :]]
+
+    def _before(self, layout: Layout, late: Cells, panes: Panes) -> Cells:
+        """Return the cells that some late ones will be merged with."""
+        found, parts, count = [Cells.none(layout)], [Cells.none(layout)], 0
+        for pane in late.different_panes().tolist():
+            own = [self._read(layout, piece) for piece in sound(panes.pane(pane))]
+            added = sum(part.count for part in own)
+            if count + added > _TOGETHER_CELLS:
+                found.append(_those(layout, parts, late))
+                parts, count = [Cells.none(layout)], 0
+            parts += own
+            count += added
+        return joined(layout, [*found, _those(layout, parts, late)])
+
+
+def _those(layout: Layout, parts: Sequence[Cells], late: Cells) -> Cells:
+    """Return the cells of some parts, ascending by pane, that late ones have as well, the parts merged."""
+    whole = joined(layout, parts)
+    found = merged(layout, [whole.take(np.flatnonzero(is_within(layout, whole, late, by_pane=True)))])
+    return replace(found, keys=tuple(key.compact() for key in found.keys))

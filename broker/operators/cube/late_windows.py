@@ -1,0 +1,61 @@
+"""Late windows: those of a cube that late records have changed, read from its state and the store."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heapreplace
+
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.window_versions import LateChange
+from broker.operators.cube.keeper import Keeper
+from broker.operators.cube.window_state import WindowState
+
+
+class LateWindows:
+    """The windows of a cube that late records have changed, asked for in ascending order.
+
+    Cost: a search in one change for each window that is asked for, and one in each other change that it passes. Former
+    cells are read for the windows that are asked for, and kept until others are.
+    """
+
+    def __init__(self, keeper: Keeper, own: WindowState, layout: Layout) -> None:
+        self._keeper = keeper
+        self._own = own
+        self._layout = layout
+        self._sliding = own.output.sliding
+        # By change a window that none of its own comes before, but for those that were asked for.
+        self._least = [(change.first, place) for place, change in enumerate(own.changes)]
+        heapify(self._least)
+        self._kept: tuple[tuple[int, int], list[LateChange]] | None = None
+
+    def following(self, window: int | None) -> int | None:
+        """Return the first window from one on, and of all where it is None; None where there is none."""
+        while self._least:
+            least, place = self._least[0]
+            found = self._own.changes[place].following(self._sliding, least if window is None else max(least, window))
+            if found is None:
+                heappop(self._least)
+                continue
+            heapreplace(self._least, (found, place))
+            if found in (window, self._least[0][0]):
+                return found
+        return None
+
+    def newest(self, window: int) -> int:
+        """Return the number of the last change of a window."""
+        return self._own.newest(window)
+
+    def changes(self, first: int, last: int) -> list[LateChange]:
+        """Return what was changed of the windows from one to another, in the order of batches."""
+        if self._kept is None or self._kept[0] != (first, last):
+            panes = self._sliding.panes(first)[0], self._sliding.panes(last)[1]
+            self._kept = (
+                (first, last),
+                [
+                    LateChange(
+                        *(own.number, own.first, own.end),
+                        self._keeper.former_cells(self._layout, own.number).between(*panes),
+                    )
+                    for own in self._own.changes_of(first, last)
+                ],
+            )
+        return self._kept[1]
