@@ -111,6 +111,11 @@ class CubeState:
         return self.definition.grain_us
 
     @property
+    def size_bytes(self) -> int:
+        """Return the bytes of its pieces, and of what its windows keep for late records."""
+        return self.panes.size_bytes + (0 if self.windows is None else self.windows.size_bytes)
+
+    @property
     def accepted(self) -> int:
         """Return the number of records that its query accepted and its batches covered."""
         return sum(count for name, count in self.counters.items() if name != "late")

@@ -173,7 +173,7 @@ class CubeFolder:
         if state is None:
             return None
         if is_brief:
-            return {"cells": state.panes.cells, "bytes": state.panes.size_bytes, "whole": snapshot.is_whole(state)}
+            return {"cells": state.panes.cells, "bytes": state.size_bytes, "whole": snapshot.is_whole(state)}
         return {
             **snapshot.status(cube),
             "partitions": self._times.plain(state.time),

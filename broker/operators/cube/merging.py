@@ -27,7 +27,7 @@ _Held = StoredPiece | Piece
 class CubeLimits:
     """The bounds of a cube, beyond which it is parked: the cells of a pane, and the bytes and the panes of all pieces.
 
-    ``query_s``: the most time of an answer.
+    ``size_bytes``: also of what its windows keep. ``query_s``: the most time of an answer.
     """
 
     pane_cells: int = 1_000_000
@@ -76,10 +76,18 @@ class PaneMerger:
         self._read = read
         self._numbers = numbers
 
-    def merge(self, state: CubeState, added: Cells | None, batch_time: BatchTime, *, is_tight: bool = False) -> Merged:
+    def merge(
+        self,
+        state: CubeState,
+        added: Cells | None,
+        batch_time: BatchTime,
+        *,
+        window_bytes: int = 0,
+        is_tight: bool = False,
+    ) -> Merged:
         """Return the pieces of a cube after a batch. ``added``: the cells that the batch brings, None for none.
 
-        ``is_tight``: each pane is to have one piece.
+        ``window_bytes``: those of its windows after the batch. ``is_tight``: each pane is to have one piece.
         """
         layout = state.layout
         if layout is None:
@@ -104,10 +112,12 @@ class PaneMerger:
             over = None
         elif over is None and panes.count > self._limits.panes:
             over = f"it has {panes.count:,} panes, and cube_panes is {self._limits.panes:,}: choose a longer grain"
-        elif over is None and panes.size_bytes > self._limits.size_bytes:
+        elif over is None and panes.size_bytes + window_bytes > self._limits.size_bytes:
             if not is_tight:
-                return self.merge(state, added, batch_time, is_tight=True)
-            over = f"it has {panes.size_bytes:,} bytes, and cube_bytes is {self._limits.size_bytes:,}"
+                return self.merge(state, added, batch_time, window_bytes=window_bytes, is_tight=True)
+            told = f", {window_bytes:,} of them for revisions of its windows" if window_bytes else ""
+            size_bytes = panes.size_bytes + window_bytes
+            over = f"it has {size_bytes:,} bytes{told}, and cube_bytes is {self._limits.size_bytes:,}"
         return Merged(panes, tuple(new), MappingProxyType(gone), over)
 
     def _one(self, layout: Layout, held: list[_Held], gone: dict[int, Cells], *, is_whole: bool) -> list[_Held]:

@@ -123,7 +123,7 @@ class Snapshot:
             "accepted": state.accepted,
             **{name: state.counters.get(name, 0) for name in COUNTERS},
             "cells": state.panes.cells,
-            "bytes": state.panes.size_bytes,
+            "bytes": state.size_bytes,
             "panes": state.panes.count,
             "open_panes": len(state.panes.open),
             "time_expression": state.time,

@@ -141,7 +141,8 @@ class BatchSteps:
             over = partial.failed
             if over is None:
                 windows, late = self._late.after(state, partial.cells)
-                merged = self._merger.merge(state, partial.cells, batch_time)
+                window_bytes = 0 if windows is None else windows.size_bytes
+                merged = self._merger.merge(state, partial.cells, batch_time, window_bytes=window_bytes)
                 if merged.over is None:
                     after = folded_state(state, self._batch, partial, batch_time, self._gap_numbers)
                     after = replace(self._with_watermark(after, batch_time), panes=merged.panes, windows=windows)
