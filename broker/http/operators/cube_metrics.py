@@ -1,4 +1,4 @@
-"""The metrics of cubes: their records, cells and bytes, and the questions to them."""
+"""The metrics of cubes: their records, windows, cells and bytes, and the questions to them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,13 @@ _RECORDS = MetricForm(
     "late ones are among the counted",
     (*_BY_CUBE, "outcome"),
 )
+_WINDOWS = MetricForm(
+    "asc_cube_windows_total", "counter", "Windows that a cube wrote for the first time, without revisions", _BY_CUBE
+)
 _CELLS = MetricForm("asc_cube_cells", "gauge", "Cells in all pieces of a cube", _BY_CUBE)
-_BYTES = MetricForm("asc_cube_bytes", "gauge", "Bytes of all pieces of a cube", _BY_CUBE)
+_BYTES = MetricForm(
+    "asc_cube_bytes", "gauge", "Bytes of all pieces of a cube, and of what its windows keep for late records", _BY_CUBE
+)
 _SECONDS = MetricForm(
     "asc_cube_query_seconds",
     "histogram",
@@ -36,7 +41,7 @@ _ANSWER_CELLS = MetricForm(
     "asc_cube_answer_cells", "histogram", "Cells that the answer to a question was made of", ("stream",)
 )
 
-FORMS = (_RECORDS, _CELLS, _BYTES, _SECONDS, _ANSWER_CELLS)
+FORMS = (_RECORDS, _WINDOWS, _CELLS, _BYTES, _SECONDS, _ANSWER_CELLS)
 
 
 class CubeMetrics(Collector):
@@ -59,8 +64,10 @@ class CubeMetrics(Collector):
             for outcome in COUNTERS
         )
         yield filled(_RECORDS, records)
+        writing = [(name, state) for name, state in cubes if state.windows is not None]
+        yield _by_cube(_WINDOWS, writing, lambda state: 0 if state.windows is None else state.windows.count)
         yield _by_cube(_CELLS, cubes, lambda state: state.panes.cells)
-        yield _by_cube(_BYTES, cubes, lambda state: state.panes.size_bytes)
+        yield _by_cube(_BYTES, cubes, lambda state: state.size_bytes)
         figures = {name: keeper.figures for name, keeper in keepers.items()}
         yield _histogram(_SECONDS, figures, lambda own: own.seconds)
         yield _histogram(_ANSWER_CELLS, figures, lambda own: own.cells)
