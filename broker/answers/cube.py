@@ -20,6 +20,8 @@ NextQuestion = TypedDict(
         "where": NotRequired[str],
         "from": NotRequired[str],
         "to": NotRequired[str],
+        "grain_s": NotRequired[int],
+        "live": NotRequired[bool],
         "measures": NotRequired[list[str]],
     },
 )
@@ -38,7 +40,8 @@ class CubeSource(TypedDict):
 class CubeAnswer(TypedDict):
     """The rows of an answer, from one commit.
 
-    ``rows``: each with its ``group``, and the measures by their names. ``groups``: their number without the limit.
+    ``rows``: each with its ``group``, and the measures by their names; with a grain also the begin of its interval as
+    ``pane``. ``groups``: their number without the limit.
     ``overflows``: sums that are null for over 38 digits. ``whole``: whether no record of the interval is missing, else
     ``gaps`` says where. ``cursor``: asks for the rows after these. ``roll_up``, ``drill_down``: questions beside this.
     """

@@ -20,8 +20,8 @@ class CubeClient:
     def query(self, query_id: str, question: Mapping[str, object]) -> CubeAnswer:
         """Return groups of a cube and their measures.
 
-        ``question``: ``by``, ``where``, ``from``, ``to``, ``last_s``, ``live``, ``measures``, ``order``, ``limit`` and
-        ``cursor``.
+        ``question``: ``by``, ``where``, ``from``, ``to``, ``last_s``, ``grain_s``, ``live``, ``measures``,
+        ``order``, ``limit`` and ``cursor``.
         """
         body = dict(checked_mapping("question", question, '{"by": ["carrier"]}'))
         return cast("CubeAnswer", self._connection.asked("POST", f"{query_path(query_id)}/cube/query", json=body))

@@ -67,6 +67,8 @@ def interval_of(layout: Layout, read: Sequence[Cells], question: Question) -> li
         first = min(int(panes[0]) for panes in some)
     if end is None and some:
         end = max(int(panes[-1]) for panes in some) + 1
+    if question.panes is not None and first is not None and end is not None:
+        first, end = first - first % question.panes, end + -end % question.panes
     if grain_us is None or first is None or end is None:
         return None
     return [instant_text(first * grain_us), instant_text(end * grain_us)]

@@ -92,8 +92,8 @@ class Cube:
             self._cells.add(cells)
 
     def query(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer to a body as the API takes it: ``by``, ``where``, ``from``, ``to``, ``measures``, ``order``
-        and ``limit``; CubeError names the field that is refused.
+        """Return the answer to a body as the API takes it: ``by``, ``where``, ``from``, ``to``, ``grain_s``,
+        ``measures``, ``order`` and ``limit``; CubeError names the field that is refused.
         """
         return answer(self.layout, [self.cells], Question.parse(body, self.definition))
 

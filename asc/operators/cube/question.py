@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from asc.errors import CubeError
 from asc.operators.cube.cuboid import Levels
-from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.definition import CubeDefinition, checked_grain_s
 from asc.operators.cube.json_values import instant_of, instant_text
 from asc.spark_types import folded
 
@@ -16,13 +16,16 @@ DEFAULT_LIMIT = 1_000
 LIMIT_MAX = 100_000
 """The most rows of an answer."""
 
-_FIELDS = ("by", "where", "from", "to", "measures", "order", "limit")
+TIME = "pane"
+"""The field of a row that has the begin of its interval, by which rows may be ordered."""
+
+_FIELDS = ("by", "where", "from", "to", "grain_s", "measures", "order", "limit")
 _BY_REMEDY = 'give a cuboid, as ["carrier"], or a list of them, as [["carrier"], []]'
 
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """A measure or a dimension by which rows are ordered."""
+    """A measure or a dimension by which rows are ordered; TIME for the begin of their intervals."""
 
     name: str
     is_descending: bool
@@ -35,6 +38,8 @@ class Question:
     ``cuboids``: those asked for, one at least, none twice; ``orders``: for each of them its hierarchies in the order in
     which they were named. ``where``: a predicate over dimensions. ``first``, ``end``: panes, from the one to before the
     other; None for no bound. ``measures``: their places. ``skip``: the rows before the first one that is shown.
+    ``panes``: those of each interval that has rows of its own; None where all of them are together. Bounds are at
+    multiples of it.
     """
 
     cuboids: tuple[Levels, ...]
@@ -47,6 +52,7 @@ class Question:
     limit: int = DEFAULT_LIMIT
     body: Mapping[str, Any] | None = None
     skip: int = 0
+    panes: int | None = None
 
     @staticmethod
     def parse(body: Mapping[str, Any], definition: CubeDefinition) -> Question:
@@ -55,8 +61,9 @@ class Question:
             if name not in _FIELDS:
                 raise CubeError("field", name, f"is not known: known are {', '.join(_FIELDS)}")
         cuboids, orders = _cuboids(body.get("by", []), definition)
-        first = _pane("from", body.get("from"), definition)
-        end = _pane("to", body.get("to"), definition)
+        panes = interval_panes(body.get("grain_s"), definition)
+        first = _pane("from", body.get("from"), definition, panes or 1)
+        end = _pane("to", body.get("to"), definition, panes or 1)
         if first is not None and end is not None and first >= end:
             raise CubeError("to", body["to"], f"is not after from, {body['from']}: give a later time")
         return Question(
@@ -66,10 +73,16 @@ class Question:
             first,
             end,
             _measures(body.get("measures"), definition),
-            _ordering(body.get("order"), definition, cuboids),
+            _ordering(body.get("order"), definition, cuboids, has_time=panes is not None),
             _limit(body.get("limit", DEFAULT_LIMIT)),
             dict(body),
+            panes=panes,
         )
+
+    def until(self, end: int) -> Question:
+        """Return it with another end, or the last one before it at which an interval with rows of its own ends."""
+        end -= end % (self.panes or 1)
+        return replace(self, end=end if self.first is None else max(end, self.first))
 
 
 def _cuboids(given: object, definition: CubeDefinition) -> tuple[tuple[Levels, ...], tuple[tuple[int, ...], ...]]:
@@ -89,18 +102,35 @@ def _is_several(given: Sequence[object]) -> bool:
     return any(nested)
 
 
-def _pane(name: str, given: object, definition: CubeDefinition) -> int | None:
+_NO_TIME = "the cube has no time: leave it out, or define the cube with a time and a grain"
+
+
+def interval_panes(given: object, definition: CubeDefinition) -> int | None:
+    """Return the panes of each interval by the grain of a question, None without one; CubeError where it is none."""
+    if given is None:
+        return None
+    if definition.grain_s is None:
+        raise CubeError("grain_s", given, _NO_TIME)
+    panes, rest = divmod(checked_grain_s(given), definition.grain_s)
+    if rest:
+        remedy = f"is no multiple of the cube's grain of {definition.grain_s} s: give one, as {definition.grain_s}"
+        raise CubeError("grain_s", given, remedy)
+    return panes
+
+
+def _pane(name: str, given: object, definition: CubeDefinition, panes: int) -> int | None:
+    """Return the pane that begins at a time, which is at a multiple of some panes; None for no time."""
     if given is None:
         return None
     if definition.grain_us is None:
-        raise CubeError(name, given, "the cube has no time: leave it out, or define the cube with a time and a grain")
-    time_us = instant_of(name, given)
-    pane, rest = divmod(time_us, definition.grain_us)
+        raise CubeError(name, given, _NO_TIME)
+    grain_us = panes * definition.grain_us
+    interval, rest = divmod(instant_of(name, given), grain_us)
     if rest:
-        near = instant_text(pane * definition.grain_us)
-        remedy = f"is off the grain of {definition.grain_s} s: give a multiple, as {near}"
+        near = instant_text(interval * grain_us)
+        remedy = f"is off the grain of {grain_us // 1_000_000} s: give a multiple, as {near}"
         raise CubeError(name, given, remedy)
-    return pane
+    return interval * panes
 
 
 def _where(given: object) -> str | None:
@@ -126,7 +156,9 @@ def _measures(given: object, definition: CubeDefinition) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _ordering(given: object, definition: CubeDefinition, cuboids: Sequence[Levels]) -> tuple[Ordering, ...]:
+def _ordering(
+    given: object, definition: CubeDefinition, cuboids: Sequence[Levels], *, has_time: bool
+) -> tuple[Ordering, ...]:
     if given is None:
         return ()
     remedy = 'give a list of measures or dimensions of the answer, as ["delay DESC", "carrier"]'
@@ -136,6 +168,8 @@ def _ordering(given: object, definition: CubeDefinition, cuboids: Sequence[Level
     grouped = [set(dimensions.columns(cuboid)) for cuboid in cuboids]
     own = {folded(name) for place, name in enumerate(dimensions.names) if all(place in places for places in grouped)}
     own |= {folded(measure.name) for measure in definition.measures}
+    if has_time:
+        own.add(TIME)
     found = []
     for text in given:
         if not isinstance(text, str):

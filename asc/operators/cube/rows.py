@@ -12,10 +12,10 @@ import pyarrow as pa
 
 from asc.frozen import frozen
 from asc.operators.cube.cells import Cells
-from asc.operators.cube.json_values import plain_values
-from asc.operators.cube.keys import Key
+from asc.operators.cube.json_values import instant_text, plain_values
+from asc.operators.cube.keys import Codes, Key
 from asc.operators.cube.layout import Layout
-from asc.operators.cube.question import Question
+from asc.operators.cube.question import TIME, Question
 from asc.spark_types import folded
 
 
@@ -33,10 +33,10 @@ def rows_of(
 ) -> Rows:
     """Return the rows of the cells of one cuboid, ``most`` of them at most, without the first ``skip``.
 
-    ``columns``: the places of the dimensions that it groups by. Cost: measures are computed of the rows alone, but for
-    those by which the question orders.
+    ``columns``: the places of the dimensions that it groups by. Panes are intervals of the question's grain, where it
+    has one. Cost: measures are computed of the rows alone, but for those by which the question orders.
     """
-    if not cells.count and not columns:
+    if not cells.count and not columns and question.panes is None:
         cells = _of_nothing(layout)
     names = [layout.dimensions[place].sql for place in columns]
     order = order_of(layout, cells, names, question)
@@ -54,6 +54,8 @@ def rows_of(
         {"group": dict(zip(names, group, strict=True)), **dict(zip(measured, row, strict=True))}
         for group, row in zip(by_group, zip(*values, strict=True), strict=True)
     ]
+    if question.panes is not None:
+        rows = [{TIME: begin, **row} for begin, row in zip(_begins(layout, shown, question.panes), rows, strict=True)]
     return Rows(rows, cells.count, sum(own.overflows(shown.states, layout.slots) for own in measures))
 
 
@@ -64,14 +66,25 @@ def _of_nothing(layout: Layout) -> Cells:
     return Cells(frozen(np.zeros(1, dtype=np.int64)), (), tuple(states))
 
 
+def _begins(layout: Layout, cells: Cells, panes: int) -> list[str]:
+    """Return the begin of the interval of each cell, as text."""
+    assert layout.definition.grain_us is not None
+    step_us = panes * layout.definition.grain_us
+    texts = {number: instant_text(number * step_us) for number in np.unique(cells.panes).tolist()}
+    return [texts[number] for number in cells.panes.tolist()]
+
+
 def order_of(layout: Layout, cells: Cells, names: Sequence[str], question: Question) -> npt.NDArray[np.int64] | None:
-    """Return the order of rows: that of the question, then by group; None for the order of the cells."""
+    """Return the order of rows: that of the question, then by time and group; None for the order of the cells."""
     if not question.ordering:
         return None
     keys = {folded(name): key for name, key in zip(names, cells.keys, strict=True)}
     measures = {folded(own.name): own for own in layout.measures}
-    digits = []
+    digits: list[npt.NDArray[np.int64] | Codes] = []
     for own in question.ordering:
+        if own.name == TIME and TIME not in keys:
+            digits.append(-cells.panes if own.is_descending else cells.panes)
+            continue
         if own.name not in keys:
             keys[own.name] = Key.of(measures[own.name].of(cells.states, layout.slots))
         digits.append(-keys[own.name].codes if own.is_descending else keys[own.name].codes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -14,7 +14,7 @@ from asc.errors import CubeError, PredicateError
 from asc.frozen import frozen
 from asc.matcher import Matcher
 from asc.operators.cube.cells import Cells, joined, merged
-from asc.operators.cube.grouping import Grouping
+from asc.operators.cube.grouping import Grouping, pane_digit
 from asc.operators.cube.keys import Key
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.question import Question
@@ -25,22 +25,29 @@ _NAMES_SHOWN = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """Cells with the keys of some dimensions, by the places of these; not merged where ``is_merged`` is false."""
+    """Cells with the keys of some dimensions, by the places of these; not merged where ``is_merged`` is false.
+
+    ``by_pane``: whether each pane, which is an interval of the question's grain then, has cells of its own.
+    """
 
     cells: Cells
     columns: tuple[int, ...]
     is_merged: bool = True
+    by_pane: bool = False
 
     def rolled_up(self, layout: Layout, columns: tuple[int, ...]) -> Source:
-        """Return the cells of a coarser cuboid, or of the same one, all panes in one."""
+        """Return the cells of a coarser cuboid, or of the same one, all panes in one unless they are apart."""
         if self.is_merged and columns == self.columns:
             return self
         own = self.cells.rolled_up([self.columns.index(place) for place in columns])
-        return Source(merged(layout, [own], by_pane=False), columns)
+        return Source(merged(layout, [own], by_pane=self.by_pane), columns, by_pane=self.by_pane)
 
 
 def needed(layout: Layout, read: Sequence[Cells], question: Question) -> Source:
-    """Return the cells of the interval that WHERE accepts, with the keys of the dimensions that the question names."""
+    """Return the cells of the interval that WHERE accepts, with the keys of the dimensions that the question names.
+
+    Their panes are intervals of the question's grain, where it has one.
+    """
     columns = {place for cuboid in question.cuboids for place in layout.definition.dimensions.columns(cuboid)}
     predicate = None if question.where is None else _predicate(layout, question.where)
     named = () if predicate is None else _named(layout, predicate)
@@ -50,9 +57,13 @@ def needed(layout: Layout, read: Sequence[Cells], question: Question) -> Source:
         keys = [found.keys[places.index(place)] for place in named]
         found = found.take(_accepted(layout, predicate.text, keys, named, found.count)) if named else found.slice(0, 0)
     kept = tuple(sorted(columns))
-    source = Source(found, places, is_merged=False)
+    if question.panes is not None:
+        found = replace(found, panes=frozen(found.panes // question.panes))
+    source = Source(found, places, is_merged=False, by_pane=question.panes is not None)
     # Where the groups may be as many as the cells, to merge these first would only be one pass more.
     groups = prod(found.keys[places.index(place)].radix for place in kept)
+    if source.by_pane and found.count:
+        groups *= pane_digit(found.panes)[1]
     return source.rolled_up(layout, kept) if len(question.cuboids) > 1 and 2 * groups <= found.count else source
 
 

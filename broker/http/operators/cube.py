@@ -10,9 +10,10 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
 from pydantic import Field, StrictBool, StrictInt
 
+from asc.operators.cube.definition import DAY_HOURS, HOUR_S
 from asc.operators.cube.question import DEFAULT_LIMIT, LIMIT_MAX
 from broker.answers.cube import CubeAnswer
-from broker.body import Body, Text
+from broker.body import Body, Number, Text
 from broker.errors import UnknownQueryError
 from broker.http.permitted import Permitted
 from broker.operators.cube.cube_state import CubeId
@@ -33,9 +34,18 @@ class CubeQuestion(Body):
     last_s: StrictInt | None = Field(
         default=None, description="Seconds up to the last closed pane, in place of from and to."
     )
+    grain_s: Number | None = Field(
+        default=None,
+        ge=1,
+        le=DAY_HOURS * HOUR_S,
+        allow_inf_nan=False,
+        description="Seconds: rows for each interval of so many, a multiple of the cube's grain.",
+    )
     live: StrictBool = Field(default=False, description="Whether panes that are still open are counted too.")
     measures: list[Text] | None = Field(default=None, description="Names of measures; all without it.")
-    order: list[Text] | None = Field(default=None, description="Measures or dimensions, as ['delay DESC', 'carrier'].")
+    order: list[Text] | None = Field(
+        default=None, description="Measures, dimensions, or with grain_s pane, as ['delay DESC', 'carrier']."
+    )
     limit: StrictInt = Field(default=DEFAULT_LIMIT, ge=1, le=LIMIT_MAX, description="The most rows.")
     cursor: Text | None = Field(default=None, description="That of an answer, for the rows after it.")
 

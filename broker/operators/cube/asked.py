@@ -9,7 +9,7 @@ from typing import Any
 
 from asc.errors import CubeError
 from asc.operators.cube.json_values import instant_text
-from asc.operators.cube.question import Question
+from asc.operators.cube.question import Question, interval_panes
 from broker.operators.cube.cube_state import CubeState
 
 _OWN = ("last_s", "live", "cursor")
@@ -27,34 +27,42 @@ class Asked:
     def parse(body: Mapping[str, Any], state: CubeState, commit: int, open_from: int | None) -> Asked:
         """Return what a body asks of a cube; CubeError names the field, the value and the remedy.
 
-        ``commit``: that of the snapshot. ``open_from``: the first open pane; None where none is closed. The interval
-        ends there at the latest, but for a live question.
+        ``commit``: that of the snapshot. ``open_from``: the first open pane; None where none is closed. But for a live
+        question the interval ends there at the latest, and with the last whole interval of its grain before that.
         """
-        live = body.get("live") or False
-        if not isinstance(live, bool):
-            raise CubeError("live", live, "give true, for the open panes too, or false")
+        live = _flag(body, "live", "for the open panes too")
         own = {name: value for name, value in body.items() if name not in _OWN}
         if body.get("last_s") is not None:
             own |= _last(body, state, open_from)
         question = replace(Question.parse(own, state.definition), skip=_skip(body.get("cursor"), commit))
         if not live and open_from is not None and (question.end is None or question.end > open_from):
-            question = replace(question, end=max(open_from, question.first or open_from))
-        return Asked(question, live)
+            question = question.until(open_from)
+        flags = {name: True for name, is_set in (("live", live),) if is_set}
+        return Asked(replace(question, body={**(question.body or {}), **flags}), live)
+
+
+def _flag(body: Mapping[str, Any], name: str, what: str) -> bool:
+    given = body.get(name) or False
+    if not isinstance(given, bool):
+        raise CubeError(name, given, f"give true, {what}, or false")
+    return given
 
 
 def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None) -> dict[str, str]:
     """Return the interval of ``last_s``, as the fields from and to."""
     last_s = body["last_s"]
-    grain_s = state.grain_us // 1_000_000
+    step = interval_panes(body.get("grain_s"), state.definition) or 1
+    grain_s = step * state.grain_us // 1_000_000
     if type(last_s) is not int or last_s < 1 or last_s % grain_s:
         raise CubeError("last_s", last_s, f"is off the grain of {grain_s} s: give a multiple of it")
     if body.get("from") is not None or body.get("to") is not None:
         raise CubeError("last_s", last_s, "is an interval already: leave from and to out, or last_s")
     if open_from is None:
         raise CubeError("last_s", last_s, "no pane is closed yet: ask without it, with live")
-    panes = last_s // grain_s
+    last = open_from - open_from % step
+    panes = last_s // grain_s * step
     try:
-        first, end = (instant_text(pane * state.grain_us) for pane in (open_from - panes, open_from))
+        first, end = (instant_text(pane * state.grain_us) for pane in (last - panes, last))
     except (OverflowError, ValueError):
         raise CubeError("last_s", last_s, "begins before all times: give fewer seconds") from None
     return {"from": first, "to": end}

@@ -15,7 +15,7 @@ from cli.duration import Duration
 _OPENING, _CLOSING = ("(", "["), (")", "]")
 
 
-class _Grain(Duration):
+class Grain(Duration):
     """The length of a pane: a time that divides an hour, or whole hours that divide a day."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
@@ -65,7 +65,7 @@ def definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "'count(*) AS flights, sum(delay) FILTER (WHERE delay > 0) AS late'.",
         ),
         click.option("--time", metavar="SQL", help="The time of a record, a TIMESTAMP."),
-        click.option("--grain", type=_Grain(), metavar="TIME", help="The length of a pane, as 15min, 1h or 1d."),
+        click.option("--grain", type=Grain(), metavar="TIME", help="The length of a pane, as 15min, 1h or 1d."),
         click.option("--where", metavar="SQL", help="A predicate over the records; by default all of them."),
     )
     return with_options(with_operator, options)

@@ -12,7 +12,7 @@ from broker.visible_text import visible
 from cli.client import server_options
 from cli.command import Command, examples
 from cli.duration import Duration
-from cli.operators.cube.options import divided
+from cli.operators.cube.options import Grain, divided
 from cli.operators.cube.rows import print_rows
 from cli.output import counted, json_option, print_json
 
@@ -24,6 +24,7 @@ from cli.output import counted, json_option, print_json
         "asc cube query late --by carrier",
         "asc cube query late --by carrier --total --where \"origin = 'JFK'\" --from 2013-07-10 --to 2013-07-11",
         'asc cube query late --by origin --last 1d --live --order "delay DESC" --limit 10',
+        "asc cube query late --by carrier --last 1d --grain 1h",
     ),
 )
 @click.argument("query_id", metavar="ID")
@@ -39,9 +40,14 @@ from cli.output import counted, json_option, print_json
 @click.option("--from", "begin", metavar="TIME", help="The beginning of the interval, on the grain, as 2013-07-10.")
 @click.option("--to", "end", metavar="TIME", help="The exclusive end of the interval, on the grain.")
 @click.option("--last", type=Duration(), metavar="TIME", help="In place of both: as long up to the last closed pane.")
+@click.option("--grain", type=Grain(), metavar="TIME", help="Rows for each interval of that length, as 1h or 1d.")
 @click.option("--live", is_flag=True, help="Count panes that are still open too.")
 @click.option("--measures", metavar="NAMES", help="The measures, separated by commas; by default all.")
-@click.option("--order", metavar="NAMES", help="Measures or dimensions to order by, as 'flights DESC, carrier'.")
+@click.option(
+    "--order",
+    metavar="NAMES",
+    help="Measures, dimensions, and with --grain pane, to order by, as 'flights DESC, carrier'.",
+)
 @click.option("--limit", type=int, metavar="N", help="The most rows; by default 1,000.")
 @click.option("--cursor", metavar="TEXT", help="That of an answer, for the rows after it.")
 @server_options
@@ -56,6 +62,7 @@ def query(
     begin: str | None,
     end: str | None,
     last: float | None,
+    grain: float | None,
     live: bool,
     measures: str | None,
     order: str | None,
@@ -74,6 +81,7 @@ def query(
         "from": begin,
         "to": end,
         "last_s": last,
+        "grain_s": grain,
         "live": live or None,
         "measures": None if measures is None else divided(measures, ","),
         "order": None if order is None else divided(order, ","),

@@ -7,15 +7,24 @@ from typing import Any
 
 from cli.output import print_table
 
+TIME = "pane"
+"""The field of a row that has the begin of its interval."""
+
 
 def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows in columns: dimensions, then measures."""
+    """Print rows in columns: the begin of their intervals if they have one, dimensions, then measures."""
     names = list(dict.fromkeys(name for row in rows for name in row["group"]))
-    measures = [name for name in rows[0] if name != "group"] if rows else []
+    own = [name for name in rows[0] if name != "group"] if rows else []
+    times, measures = [name for name in own if name == TIME], [name for name in own if name != TIME]
     table = [
-        [*(_shown(row["group"], name) for name in names), *(_shown(row, name) for name in measures)] for row in rows
+        [
+            *(_shown(row, name) for name in times),
+            *(_shown(row["group"], name) for name in names),
+            *(_shown(row, name) for name in measures),
+        ]
+        for row in rows
     ]
-    print_table([*names, *measures], table)
+    print_table([*times, *names, *measures], table)
 
 
 def _shown(values: Mapping[str, Any], name: str) -> object:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from asc.errors import AscError, CubeError
 from asc.operators.cube.cube import Cube
 from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.json_values import instant_text
 
 SCHEMA = "origin STRING, dest STRING, carrier STRING, delay INT, month INT, ts TIMESTAMP"
 PLAIN = {
@@ -151,3 +155,113 @@ def test_a_cube_without_dimensions_and_time() -> None:
     found = cube.query({})
     assert (found["rows"], found["interval"]) == ([{"group": {}, "n": 2}], None)
     assert (found["roll_up"], found["drill_down"]) == ([], [])
+
+
+def test_with_a_grain_there_are_rows_for_each_interval_that_has_a_record(cube: Cube) -> None:
+    assert rows(cube, grain_s=3_600, measures=["flights"]) == [
+        {"pane": "1970-01-01T00:00:00Z", "group": {}, "flights": 2},
+        {"pane": "1970-01-01T01:00:00Z", "group": {}, "flights": 2},
+        {"pane": "1970-01-01T02:00:00Z", "group": {}, "flights": 1},
+    ]
+    found = cube.query({"by": ["origin"], "grain_s": 7_200.0, "measures": ["flights"]})
+    assert found["rows"] == [
+        {"pane": "1970-01-01T00:00:00Z", "group": {"origin": "JFK"}, "flights": 3},
+        {"pane": "1970-01-01T00:00:00Z", "group": {"origin": "LGA"}, "flights": 1},
+        {"pane": "1970-01-01T02:00:00Z", "group": {"origin": None}, "flights": 1},
+    ]
+    assert (found["interval"], found["groups"]) == (["1970-01-01T00:00:00Z", "1970-01-01T04:00:00Z"], 3)
+    # The steps beside it are of the same grain.
+    for body in (*found["roll_up"], *found["drill_down"]):
+        assert sum(row["flights"] for row in rows(cube, **body)) == 5
+        assert {row["pane"] for row in rows(cube, **body)} == {"1970-01-01T00:00:00Z", "1970-01-01T02:00:00Z"}
+    # Over nothing there is no interval, and so no row of all records.
+    assert rows(cube, grain_s=3_600, where="carrier = 'XX'") == []
+    assert rows(cube, grain_s=3_600, **{"from": "1971-01-01"}) == []
+
+
+def test_rows_of_intervals_are_ordered_by_time_too(cube: Cube) -> None:
+    def told(**body: Any) -> list[tuple[Any, ...]]:
+        found = rows(cube, by=["carrier"], grain_s=7_200, measures=["flights"], **body)
+        return [(row["pane"][11:13], row["group"]["carrier"], row["flights"]) for row in found]
+
+    first, second, third, fourth = ("00", None, 1), ("00", "B6", 2), ("00", "UA", 1), ("02", "UA", 1)
+    assert told() == [first, second, third, fourth]
+    assert told(order=["pane DESC"]) == [fourth, first, second, third]
+    assert told(order=["carrier DESC", "PANE desc"]) == [fourth, third, second, first]
+    assert told(order=["flights DESC", "pane DESC"], limit=2) == [second, fourth]
+    with pytest.raises(CubeError, match="order 'pane': give a list"):
+        cube.query({"order": ["pane"]})
+
+
+GRAINS_S = (60, 900, 3_600, 10_800, 86_400)
+
+
+@settings(max_examples=40, phases=(Phase.generate,), deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    records=st.lists(
+        st.tuples(
+            st.sampled_from(["B6", "UA", None]),
+            st.sampled_from(["JFK", "LGA"]),
+            st.integers(-(2**40), 2**40) | st.none(),
+            st.integers(-2 * 86_400, 2 * 86_400),
+        ),
+        min_size=1,
+        max_size=60,
+    ),
+    grain=st.sampled_from(GRAINS_S),
+    factor=st.sampled_from(GRAINS_S),
+    sets=st.lists(st.sampled_from([(), ("carrier",), ("carrier", "origin")]), min_size=1, max_size=3, unique=True),
+    bounds=st.none() | st.tuples(st.integers(-40, 40), st.integers(1, 40)),
+)
+def test_rows_of_intervals_are_those_of_duckdb(
+    records: list[tuple[str | None, str, int | None, int]],
+    grain: int,
+    factor: int,
+    sets: list[tuple[str, ...]],
+    bounds: tuple[int, int] | None,
+) -> None:
+    grain_s = max(grain, factor)
+    grain = min(grain, factor)
+    measures = {"n": "count(*)", "total": "sum(delay)", "most": "max(delay)", "mean": "avg(delay)"}
+    plain = {"dimensions": [["carrier"], ["origin"]], "time": "ts", "grain_s": grain}
+    plain["measures"] = [f"{sql} AS {name}" for name, sql in measures.items()]
+    cube = Cube(CubeDefinition.parse(plain), "carrier STRING, origin STRING, delay BIGINT, ts TIMESTAMP")
+    kinds = {"carrier": pa.string(), "origin": pa.string(), "delay": pa.int64(), "ts": pa.timestamp("us", "UTC")}
+    columns = zip(kinds.items(), zip(*records, strict=True), strict=True)
+    table = pa.table(
+        {
+            name: pa.array([own * 1_000_000 for own in values] if name == "ts" else values, kind)
+            for (name, kind), values in columns
+        }
+    )
+    for start in range(0, len(records), 25):
+        cube.fold(table.slice(start, 25))
+    body: dict[str, Any] = {"by": sets, "grain_s": grain_s, "limit": 100_000}
+    first_s, end_s = -(10**9), 10**9
+    if bounds is not None:
+        first_s, end_s = bounds[0] * grain_s, (bounds[0] + bounds[1]) * grain_s
+        body |= {"from": instant_text(first_s * 1_000_000), "to": instant_text(end_s * 1_000_000)}
+    found = cube.query(body)
+    expected = []
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.register("records", table)
+        for own in sets:
+            names = "".join(f", {name}" for name in own)
+            order = "".join(f", {name} NULLS FIRST" for name in own)
+            sql = f"""SELECT epoch_us(time_bucket(INTERVAL '{grain_s} seconds', ts)) AS pane{names},
+                {", ".join(measures.values())} FROM records
+                WHERE epoch(ts) >= {first_s} AND epoch(ts) < {end_s} GROUP BY ALL ORDER BY pane{order}"""
+            for pane, *values in connection.execute(sql).fetchall():
+                n, total, most, mean = values[len(own) :]
+                group = dict(zip(own, values, strict=False))
+                sums = {"n": n, "total": None if total is None else int(total), "most": most, "mean": mean}
+                expected.append({"pane": instant_text(pane), "group": group, **sums})
+    assert len(found["rows"]) == found["groups"] == len(expected)
+    for row, own in zip(found["rows"], expected, strict=True):
+        mean, other = row.pop("mean"), own.pop("mean")
+        assert row == own
+        assert (mean is None and other is None) or mean == pytest.approx(other)
+    # Pages are parts of the same rows, of whichever cuboid.
+    page = cube.query({**body, "limit": 1 + len(expected) // 2})["rows"]
+    assert page == cube.query(body)["rows"][: len(page)]

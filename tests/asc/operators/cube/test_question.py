@@ -56,6 +56,17 @@ def test_a_body_of_everything() -> None:
         ({"from": "2013-07-10T00:30:00Z"}, "is off the grain of 3600 s: give a multiple, as 2013-07-10T00:00:00Z"),
         ({"to": "noon"}, "to 'noon': is no time"),
         ({"from": "2013-07-11", "to": "2013-07-11"}, "to '2013-07-11': is not after from, 2013-07-11"),
+        (
+            {"from": "2013-07-10T01:00:00Z", "grain_s": 7_200},
+            "from '2013-07-10T01:00:00Z': is off the grain of 7200 s: give a multiple, as 2013-07-10T00:00:00Z",
+        ),
+        ({"to": "2013-07-10T23:00:00Z", "grain_s": 86_400}, "a multiple, as 2013-07-10T00:00:00Z"),
+        ({"grain_s": 1_800}, "grain_s 1800: is no multiple of the cube's grain of 3600 s: give one, as 3600"),
+        ({"grain_s": 18_000}, "grain_s 18000: give seconds that divide an hour, or whole hours that divide 24"),
+        ({"grain_s": 172_800}, "grain_s 172800: give seconds"),
+        ({"grain_s": "1h"}, "grain_s '1h': give seconds"),
+        ({"grain_s": True}, "grain_s True: give seconds"),
+        ({"grain_s": 0}, "grain_s 0: give seconds"),
         ({"measures": ["delay"]}, "measure 'delay': is not declared: the cube has flights, sum(delay)"),
         ({"measures": []}, "measures []: give a list"),
         ({"order": "flights"}, "order 'flights': give a list"),
@@ -74,6 +85,18 @@ def test_what_is_no_question_is_refused_in_one_line(body: dict[str, Any], said: 
     assert "\n" not in str(caught.value)
 
 
+def test_a_grain_is_panes_and_its_bounds_are_at_multiples_of_it() -> None:
+    found = Question.parse({"from": "1969-12-31", "to": "1970-01-02", "grain_s": 21_600}, DEFINITION)
+    assert (found.panes, found.first, found.end) == (6, -24, 24)
+    # An end that is cut off is that of the last whole interval, and never before the beginning.
+    assert [found.until(end).end for end in (24, 23, 6, 5, 0, -1, -30)] == [24, 18, 6, 0, 0, -6, -24]
+    assert Question.parse({"grain_s": 21_600}, DEFINITION).until(-30).end == -30
+    assert Question.parse({}, DEFINITION).until(23).end == 23
+    assert Question.parse({"grain_s": 3_600}, DEFINITION).panes == 1
+
+
 def test_a_cube_without_a_time_has_no_interval() -> None:
+    with pytest.raises(CubeError, match="grain_s 60: the cube has no time: leave it out"):
+        Question.parse({"grain_s": 60}, TIMELESS)
     with pytest.raises(CubeError, match="the cube has no time: leave it out"):
         Question.parse({"from": "2013-07-10"}, TIMELESS)

@@ -78,6 +78,39 @@ def test_last_s_ends_with_the_last_closed_pane(keeper: Keeper) -> None:
     assert found["interval"] == keeper.query(LATE, {"last_s": 120, "live": True})["interval"]
 
 
+def test_without_open_panes_the_last_whole_interval_of_a_grain_is_the_last(keeper: Keeper) -> None:
+    def told(**body: Any) -> tuple[Any, list[tuple[int, int]]]:
+        found = keeper.query(LATE, {"grain_s": 120, **body})
+        at = {minute(number): number for number in range(0, 10, 2)}
+        return found["interval"], [(at[row["pane"]], row["n"]) for row in found["rows"]]
+
+    # Three panes are closed, and with them one interval.
+    assert told() == ([minute(0), minute(2)], [(0, 20)])
+    assert told(live=True) == ([minute(0), minute(4)], [(0, 20), (2, 20)])
+    assert told(**{"from": minute(2)}) == ([minute(2), minute(2)], [])
+    assert told(to=minute(4)) == ([minute(0), minute(2)], [(0, 20)])
+    assert told(last_s=120) == ([minute(0), minute(2)], [(0, 20)])
+    assert told(last_s=240)[0] == [minute(-2), minute(2)]
+    found = keeper.query(LATE, {"by": ["carrier"], "grain_s": 120, "live": True, "last_s": 120})
+    kept = {"grain_s": 120, "live": True, "from": minute(0), "to": minute(2)}
+    assert found["roll_up"] == [{"by": [], **kept}]
+    assert keeper.query(LATE, found["roll_up"][0])["rows"][0]["n"] == 20
+
+
+def test_a_cursor_goes_on_through_the_rows_of_intervals(keeper: Keeper) -> None:
+    body: dict[str, Any] = {"by": [["carrier"], []], "grain_s": 60, "limit": 4, "order": ["pane DESC"]}
+    pages, cursor = [], None
+    while True:
+        found = keeper.query(LATE, {**body, "cursor": cursor})
+        pages.append([(row["pane"], row["group"].get("carrier"), row["n"]) for row in found["rows"]])
+        cursor = found["cursor"]
+        if cursor is None:
+            break
+    assert [len(page) for page in pages] == [4, 4, 1]
+    carriers = [(minute(own), carrier, 5) for own in (2, 1, 0) for carrier in ("B6", "UA")]
+    assert [row for page in pages for row in page] == [*carriers, *((minute(own), None, 10) for own in (2, 1, 0))]
+
+
 def test_a_cursor_goes_on_and_is_of_one_commit(keeper: Keeper, tmp_path: Path) -> None:
     body: dict[str, Any] = {"by": [["carrier"], []], "limit": 2}
     first = keeper.query(LATE, body)
@@ -97,6 +130,9 @@ def test_a_cursor_goes_on_and_is_of_one_commit(keeper: Keeper, tmp_path: Path) -
         ({"cursor": 9}, "cursor 9: is none"),
         ({"last_s": 90}, "last_s 90: is off the grain of 60 s"),
         ({"last_s": True}, "last_s True: is off the grain"),
+        ({"last_s": 180, "grain_s": 120}, "last_s 180: is off the grain of 120 s"),
+        ({"grain_s": 420}, "grain_s 420: give seconds that divide an hour"),
+        ({"grain_s": 30}, "grain_s 30: is no multiple of the cube's grain of 60 s"),
         ({"last_s": 60, "from": minute(1)}, "last_s 60: is an interval already"),
         ({"last_s": 60 * 10**17}, "last_s .*: begins before all times"),
         ({"bye": 1}, "field 'bye': is not known"),
