@@ -71,7 +71,7 @@ class KeptCubes:
     @property
     def cells(self) -> int:
         """Return the number of cells of all cubes."""
-        return sum(state.panes.cells for state in self._keeper.snapshot.cubes.values())
+        return sum(state.cells for state in self._keeper.snapshot.cubes.values())
 
 
 @contextmanager

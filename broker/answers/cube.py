@@ -22,6 +22,7 @@ NextQuestion = TypedDict(
         "to": NotRequired[str],
         "grain_s": NotRequired[int],
         "live": NotRequired[bool],
+        "late": NotRequired[bool],
         "measures": NotRequired[list[str]],
     },
 )

@@ -20,7 +20,7 @@ class CubeClient:
     def query(self, query_id: str, question: Mapping[str, object]) -> CubeAnswer:
         """Return groups of a cube and their measures.
 
-        ``question``: ``by``, ``where``, ``from``, ``to``, ``last_s``, ``grain_s``, ``live``, ``measures``,
+        ``question``: ``by``, ``where``, ``from``, ``to``, ``last_s``, ``grain_s``, ``live``, ``late``, ``measures``,
         ``order``, ``limit`` and ``cursor``.
         """
         body = dict(checked_mapping("question", question, '{"by": ["carrier"]}'))

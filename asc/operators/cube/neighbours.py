@@ -8,7 +8,7 @@ from typing import Any
 from asc.operators.cube.cuboid import Dimensions, Levels
 from asc.operators.cube.question import Question
 
-_KEPT = ("where", "from", "to", "grain_s", "live", "measures")
+_KEPT = ("where", "from", "to", "grain_s", "live", "late", "measures")
 """The fields of a question that those beside it have as well."""
 
 

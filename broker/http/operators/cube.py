@@ -42,6 +42,7 @@ class CubeQuestion(Body):
         description="Seconds: rows for each interval of so many, a multiple of the cube's grain.",
     )
     live: StrictBool = Field(default=False, description="Whether panes that are still open are counted too.")
+    late: StrictBool = Field(default=False, description="Whether late records that stay apart are counted too.")
     measures: list[Text] | None = Field(default=None, description="Names of measures; all without it.")
     order: list[Text] | None = Field(
         default=None, description="Measures, dimensions, or with grain_s pane, as ['delay DESC', 'carrier']."

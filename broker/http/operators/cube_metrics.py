@@ -66,7 +66,7 @@ class CubeMetrics(Collector):
         yield filled(_RECORDS, records)
         writing = [(name, state) for name, state in cubes if state.windows is not None]
         yield _by_cube(_WINDOWS, writing, lambda state: 0 if state.windows is None else state.windows.count)
-        yield _by_cube(_CELLS, cubes, lambda state: state.panes.cells)
+        yield _by_cube(_CELLS, cubes, lambda state: state.cells)
         yield _by_cube(_BYTES, cubes, lambda state: state.size_bytes)
         figures = {name: keeper.figures for name, keeper in keepers.items()}
         yield _histogram(_SECONDS, figures, lambda own: own.seconds)

@@ -12,16 +12,17 @@ from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.question import Question, interval_panes
 from broker.operators.cube.cube_state import CubeState
 
-_OWN = ("last_s", "live", "cursor")
+_OWN = ("last_s", "live", "late", "cursor")
 _CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A checked body. ``is_live``: whether it asks for the open panes too."""
+    """A checked body. ``is_live``: whether it asks for the open panes too; ``is_late``: for late records apart."""
 
     question: Question
     is_live: bool
+    is_late: bool
 
     @staticmethod
     def parse(body: Mapping[str, Any], state: CubeState, commit: int, open_from: int | None) -> Asked:
@@ -31,14 +32,15 @@ class Asked:
         question the interval ends there at the latest, and with the last whole interval of its grain before that.
         """
         live = _flag(body, "live", "for the open panes too")
+        late = _flag(body, "late", "for late records that stay apart too")
         own = {name: value for name, value in body.items() if name not in _OWN}
         if body.get("last_s") is not None:
             own |= _last(body, state, open_from)
         question = replace(Question.parse(own, state.definition), skip=_skip(body.get("cursor"), commit))
         if not live and open_from is not None and (question.end is None or question.end > open_from):
             question = question.until(open_from)
-        flags = {name: True for name, is_set in (("live", live),) if is_set}
-        return Asked(replace(question, body={**(question.body or {}), **flags}), live)
+        flags = {name: True for name, is_set in (("live", live), ("late", late)) if is_set}
+        return Asked(replace(question, body={**(question.body or {}), **flags}), live, late)
 
 
 def _flag(body: Mapping[str, Any], name: str, what: str) -> bool:

@@ -58,6 +58,10 @@ class CubeBody(KindBody):
         default="all",
         description="Whether a window has all its groups, or those with other measures than before.",
     )
+    late: Literal["merge", "apart"] = Field(
+        default="merge",
+        description="Whether records of panes that are closed already join these, or stay apart, for questions alone.",
+    )
 
     @model_validator(mode="after")
     def _whole_output(self) -> Self:

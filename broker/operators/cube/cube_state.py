@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
 from broker.operators.cube.coverage import Coverage, Place
-from broker.operators.cube.panes import Panes
+from broker.operators.cube.panes import Panes, StoredPiece
 from broker.operators.cube.window_state import WindowState
 
-COUNTERS = ("counted", "late", "time", "future_timestamp", "too_large")
-"""Outcomes of accepted records; late ones are counted as well."""
+COUNTERS = ("counted", "late", "apart", "expired", "time", "future_timestamp", "too_large")
+"""Outcomes of accepted records; late ones are counted as well. None is expired while cubes keep all panes."""
 
 PAUSED = "paused"
 NO_BATCH = "before its first batch"
@@ -76,7 +76,7 @@ class CubeState:
     of the plan with which it began. ``watermark_us``: that after its last batch, from which on it would miss records;
     None while other cubes have read further, for it is theirs then. ``batch``: the commit of that batch. ``parked``:
     why it is, None where it is not; ``stopped``: why it was, or that it is paused, until its next batch. ``windows``:
-    what it has written of them, None where it writes none.
+    what it has written of them, None where it writes none. ``apart``: the pieces of late records that join no pane.
 
     Invariant: its pieces are the fold of the accepted, timed records at the offsets of ``coverage``.
     """
@@ -97,6 +97,7 @@ class CubeState:
     parked: str | None = None
     stopped: str | None = None
     windows: WindowState | None = None
+    apart: Panes = field(default_factory=Panes.none)
 
     @property
     def time(self) -> str:
@@ -111,9 +112,25 @@ class CubeState:
         return self.definition.grain_us
 
     @property
+    def cells(self) -> int:
+        """Return the number of cells in all pieces."""
+        return self.panes.cells + self.apart.cells
+
+    @property
     def size_bytes(self) -> int:
         """Return the bytes of its pieces, and of what its windows keep for late records."""
-        return self.panes.size_bytes + (0 if self.windows is None else self.windows.size_bytes)
+        windows = 0 if self.windows is None else self.windows.size_bytes
+        return self.panes.size_bytes + self.apart.size_bytes + windows
+
+    @property
+    def pane_count(self) -> int:
+        """Return the number of panes; one that has late records apart counts once more."""
+        return self.panes.count + self.apart.count
+
+    def pieces(self) -> Iterator[StoredPiece]:
+        """Yield all pieces."""
+        yield from self.panes.pieces()
+        yield from self.apart.pieces()
 
     @property
     def accepted(self) -> int:
@@ -150,11 +167,12 @@ class CubeState:
     def with_damage(self, numbers: Iterable[int], gap_numbers: Iterator[int]) -> CubeState:
         """Return it parked for damaged pieces, the panes of which are gaps."""
         gone = set(numbers)
-        found = [each for each in self.panes.pieces() if each.number in gone]
+        found = [each for each in self.pieces() if each.number in gone]
         gaps, reason = list(self.gaps), self.parked
         for pane in sorted({each.pane for each in found}):
             first_us, end_us = pane * self.grain_us, (pane + 1) * self.grain_us
             told = f"a piece of the pane of {instant_text(first_us)} is damaged"
             gaps.append(Gap(first_us, end_us, told, next(gap_numbers)))
             reason = reason or told
-        return replace(self, panes=self.panes.with_damage(found), gaps=tuple(gaps), parked=reason)
+        panes, apart = self.panes.with_damage(found), self.apart.with_damage(found)
+        return replace(self, panes=panes, apart=apart, gaps=tuple(gaps), parked=reason)

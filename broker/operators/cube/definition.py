@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from asc.errors import CubeError
 from asc.operators.cube.definition import OP, CubeDefinition
@@ -15,22 +15,36 @@ from broker.operators.expression import Expression
 from broker.operators.operator_fields import check_known, shown
 
 _FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
-_LATER = ("keep", "late", "materialise", "cuboids", "cells", "from")
+_LATER = ("keep", "materialise", "cuboids", "cells", "from")
 """Fields that cubes will have."""
 _NOT_NULL: Mapping[str, str] = MappingProxyType(
-    {"time": "an expression over the record", "output": 'a list of cuboids, as [["carrier"]]', "emit": "all or changes"}
+    {
+        "time": "an expression over the record",
+        "output": 'a list of cuboids, as [["carrier"]]',
+        "emit": "all or changes",
+        "late": "merge or apart",
+    }
 )
 """Fields that are left out and never null, with what to give."""
+
+Late = Literal["merge", "apart"]
+LATES: tuple[Late, ...] = ("merge", "apart")
+STANDING_FIELDS = (*OUTPUT_FIELDS, "late")
+"""Fields that a cube over files has not."""
 
 
 @dataclass(frozen=True, slots=True)
 class StandingCube:
-    """The parameters of a standing cube. ``output``: the windows that it writes, None where it writes none."""
+    """The parameters of a standing cube. ``output``: the windows that it writes, None where it writes none.
+
+    ``late``: whether records of panes that are closed already join these, or stay apart.
+    """
 
     name: ClassVar[str] = OP
 
     cube: CubeDefinition
     output: Output | None = None
+    late: Late = "merge"
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any]) -> StandingCube:
@@ -42,19 +56,20 @@ class StandingCube:
         later = next((name for name in plain if name in _LATER), None)
         if later is not None:
             raise QueryError("field operator", later, "is not offered yet: leave it out")
-        check_known(plain, (*_FIELDS, *OUTPUT_FIELDS))
+        check_known(plain, (*_FIELDS, *STANDING_FIELDS))
         for name, remedy in _NOT_NULL.items():
             if name in plain and plain[name] is None:
                 raise QueryError(f"operator.{name}", None, f"give {remedy}, or leave it out")
         try:
-            cube = CubeDefinition.parse({name: value for name, value in plain.items() if name not in OUTPUT_FIELDS})
-            return cls(cube, Output.parse(plain, cube))
+            cube = CubeDefinition.parse({name: value for name, value in plain.items() if name not in STANDING_FIELDS})
+            return cls(cube, Output.parse(plain, cube), late_of(plain))
         except CubeError as error:
             raise refusal_of(error) from None
 
     def plain(self) -> dict[str, Any]:
         """Return the definition as a JSON object, with its name."""
-        return {**self.cube.plain(), **(NO_OUTPUT if self.output is None else self.output.plain(self.cube))}
+        output = NO_OUTPUT if self.output is None else self.output.plain(self.cube)
+        return {**self.cube.plain(), **output, "late": self.late}
 
     def expressions(self) -> tuple[Expression, ...]:
         """Return the time, then each expression of a dimension or measure once."""
@@ -69,7 +84,21 @@ class StandingCube:
     def summary(self) -> str:
         """Return the definition in one line."""
         windows = "" if self.output is None else f", {self.output.summary()}"
-        return f"{self.cube.summary()}{windows}"
+        late = ", late records apart" if self.late == "apart" else ""
+        return f"{self.cube.summary()}{windows}{late}"
+
+
+def late_of(plain: Mapping[str, Any]) -> Late:
+    """Return what becomes of late records, by the JSON object of a cube; CubeError where it is not known.
+
+    >>> late_of({}), late_of({"late": "apart"})
+    ('merge', 'apart')
+    """
+    given = plain.get("late", "merge")
+    for own in LATES:
+        if given == own:
+            return own
+    raise CubeError("late", given, "is not known: give merge or apart")
 
 
 def refusal_of(error: CubeError) -> QueryError:

@@ -101,7 +101,7 @@ class CubeFolder:
         keeper = self._keeper
         if keeper is None:
             return None
-        return sum(state.panes.cells for state in keeper.snapshot.cubes.values())
+        return sum(state.cells for state in keeper.snapshot.cubes.values())
 
     @property
     def watermarks_us(self) -> Mapping[str, int]:
@@ -173,7 +173,7 @@ class CubeFolder:
         if state is None:
             return None
         if is_brief:
-            return {"cells": state.panes.cells, "bytes": state.size_bytes, "whole": snapshot.is_whole(state)}
+            return {"cells": state.cells, "bytes": state.size_bytes, "whole": snapshot.is_whole(state)}
         return {
             **snapshot.status(cube),
             "partitions": self._times.plain(state.time),
@@ -220,7 +220,8 @@ class CubeFolder:
             time = layout.definition.time
             assert time is not None
             newest[time] = batch.newest_us.get(query.time, {})
-            partials[cube] = _partial(layout, batch, name)
+            is_apart = self._current(query).definition.get("late") == "apart"
+            partials[cube] = _partial(layout, batch, name, is_apart=is_apart)
         interval = BatchInterval(batch.topic_id, batch.first, batch.end)
         read = frozenset(each for each, end in batch.end.items() if batch.first.get(each, end) < end)
         self._times = self._times.after(newest, frozenset(batch.end), read, batch.waiting)
@@ -278,7 +279,7 @@ def cube_of(query: FoldDestination) -> CubeId:
     return CubeId(query.id, str(query.definition["generation"]))
 
 
-def _partial(layout: Layout, batch: FoldBatch, name: str) -> Partial:
+def _partial(layout: Layout, batch: FoldBatch, name: str, *, is_apart: bool) -> Partial:
     """Return what a batch is to a cube: nothing, where no record of it is accepted."""
     none = Cells.none(layout)
     if name in batch.failed:
@@ -287,4 +288,5 @@ def _partial(layout: Layout, batch: FoldBatch, name: str) -> Partial:
     if own is None:
         return Partial(none, {})
     found, counts = CubePartial.of_bytes(layout, own.state), own.counts
-    return Partial(found.cells, found.records, counts.time, counts.future_timestamp, counts.too_large)
+    excluded = counts.time, counts.future_timestamp, counts.too_large
+    return Partial(found.cells, found.records, *excluded, is_apart=is_apart)

@@ -226,8 +226,9 @@ class Keeper:
                 return
             if state.layout is None:
                 raise QueryError("cube", cube.query, state.parked)
-            gone = [piece.number for piece in state.panes.pieces() if piece.is_damaged]
-            after = replace(state, parked=None, stopped=state.parked, panes=state.panes.without_damage())
+            gone = [piece.number for piece in state.pieces() if piece.is_damaged]
+            panes, apart = state.panes.without_damage(), state.apart.without_damage()
+            after = replace(state, parked=None, stopped=state.parked, panes=panes, apart=apart)
             with self._writing(before.commit + 1, before.batch):
                 self._saved.save(state, after, (), gone)
             self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
@@ -272,7 +273,7 @@ class Keeper:
         with self._lock:
             before = self._sure()
             state = before.cubes.get(cube)
-            if state is None or all(piece.number != number or piece.is_damaged for piece in state.panes.pieces()):
+            if state is None or all(piece.number != number or piece.is_damaged for piece in state.pieces()):
                 return
             after = state.with_damage([number], self._gaps)
             with self._writing(before.commit + 1, before.batch):

@@ -73,6 +73,8 @@ class CubeKind:
         }
         if definition.output is not None:
             own["output"] = definition.output.plain(definition.cube)
+        if definition.late == "apart":
+            own["late"] = definition.late
         return FoldDestination(OP, query.id, query.topic, time.sql, columns, own)
 
     def fold(self) -> Fold:

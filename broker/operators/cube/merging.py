@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from zlib import crc32
 
@@ -38,24 +38,45 @@ class CubeLimits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NewPiece:
-    """A piece to be written: its row, its bytes, and its cells."""
+    """A piece to be written: its row, its bytes, and its cells. ``is_apart``: whether it is of late records apart."""
 
     stored: StoredPiece
     data: bytes
     cells: Cells
+    is_apart: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Merged:
     """The pieces of a cube after a batch: all of them, those to be written, and the cells of those to be deleted.
 
-    ``over``: the limit that they are beyond, None where they are within all.
+    ``apart``: those of late records that join no pane. ``over``: the limit that they are beyond, None where they are
+    within all.
     """
 
     panes: Panes
+    apart: Panes
     added: tuple[NewPiece, ...]
     gone: Mapping[int, Cells]
     over: str | None = None
+
+    @staticmethod
+    def nothing(state: CubeState) -> Merged:
+        """Return the pieces of a cube as they are."""
+        return Merged(state.panes, state.apart, (), MappingProxyType({}))
+
+    def kept_by(self, state: CubeState) -> CubeState:
+        """Return a state that has them."""
+        return replace(state, panes=self.panes, apart=self.apart)
+
+
+@dataclass(slots=True)
+class _Written:
+    """The pieces that a merge writes and deletes, and the panes that it changes."""
+
+    new: list[NewPiece] = field(default_factory=list)
+    gone: dict[int, Cells] = field(default_factory=dict)
+    panes: set[int] = field(default_factory=set)
 
 
 class PaneMerger:
@@ -81,44 +102,68 @@ class PaneMerger:
         state: CubeState,
         added: Cells | None,
         batch_time: BatchTime,
+        late: Cells | None = None,
         *,
         window_bytes: int = 0,
         is_tight: bool = False,
     ) -> Merged:
         """Return the pieces of a cube after a batch. ``added``: the cells that the batch brings, None for none.
 
-        ``window_bytes``: those of its windows after the batch. ``is_tight``: each pane is to have one piece.
+        ``late``: those that it brings for panes of their own, apart. ``window_bytes``: those of its windows after the
+        batch. ``is_tight``: each pane is to have one piece.
         """
         layout = state.layout
         if layout is None:
-            return Merged(state.panes, (), {})
+            return Merged.nothing(state)
         open_from = batch_time.open_after(state.grain_us)
-        touched = _touched(state, layout, added, open_from, is_tight=is_tight)
+        written = _Written()
+        panes = self._side(layout, state.panes, added, open_from, written, is_tight=is_tight)
+        apart = self._side(layout, state.apart, late, open_from, written, is_apart=True, is_tight=is_tight)
+        over = None if added is None else self._over(replace(state, panes=panes, apart=apart), written)
+        size_bytes = panes.size_bytes + apart.size_bytes + window_bytes
+        is_wide = size_bytes > self._limits.size_bytes
+        if over is None and added is not None and is_wide:
+            if not is_tight:
+                return self.merge(state, added, batch_time, late, window_bytes=window_bytes, is_tight=True)
+            revisions = f", {window_bytes:,} of them for revisions of its windows" if window_bytes else ""
+            over = f"it has {size_bytes:,} bytes{revisions}, and cube_bytes is {self._limits.size_bytes:,}"
+        return Merged(panes, apart, tuple(written.new), MappingProxyType(written.gone), over)
+
+    def _side(
+        self,
+        layout: Layout,
+        panes: Panes,
+        added: Cells | None,
+        open_from: int | None,
+        written: _Written,
+        *,
+        is_apart: bool = False,
+        is_tight: bool,
+    ) -> Panes:
+        """Return the panes that joined records, or late ones apart, have after a batch."""
         changed: dict[int, tuple[StoredPiece, ...]] = {}
-        new: list[NewPiece] = []
-        gone: dict[int, Cells] = {}
-        over = None
-        for pane, held in touched.items():
+        for pane, held in _touched(panes, layout, added, open_from, is_tight=is_tight).items():
             is_whole = is_tight or (open_from is not None and pane < open_from)
-            kept = self._one(layout, held, gone, is_whole=is_whole)
-            pieces = [own if isinstance(own, StoredPiece) else self._new(layout, own, new) for own in kept]
-            changed[pane] = (*(own for own in state.panes.pane(pane) if own.is_damaged), *pieces)
-            cells = sum(own.cells for own in pieces)
+            kept = self._one(layout, held, written.gone, is_whole=is_whole)
+            pieces = [
+                own if isinstance(own, StoredPiece) else self._new(layout, own, written.new, is_apart=is_apart)
+                for own in kept
+            ]
+            changed[pane] = (*(own for own in panes.pane(pane) if own.is_damaged), *pieces)
+        written.panes.update(changed)
+        return panes.changed(changed, open_from)
+
+    def _over(self, after: CubeState, written: _Written) -> str | None:
+        """Return the limit of cells or panes that the pieces of a cube are beyond; None where they are within both."""
+        over = None
+        for pane in sorted(written.panes):
+            cells = sum(own.cells for side in (after.panes, after.apart) for own in sound(side.pane(pane)))
             if cells > self._limits.pane_cells:
                 told = f"{cells:,} cells, and cube_cells is {self._limits.pane_cells:,}"
-                over = f"the pane of {instant_text(pane * state.grain_us)} has {told}"
-        panes = state.panes.changed(changed, open_from)
-        if added is None:
-            over = None
-        elif over is None and panes.count > self._limits.panes:
-            over = f"it has {panes.count:,} panes, and cube_panes is {self._limits.panes:,}: choose a longer grain"
-        elif over is None and panes.size_bytes + window_bytes > self._limits.size_bytes:
-            if not is_tight:
-                return self.merge(state, added, batch_time, window_bytes=window_bytes, is_tight=True)
-            told = f", {window_bytes:,} of them for revisions of its windows" if window_bytes else ""
-            size_bytes = panes.size_bytes + window_bytes
-            over = f"it has {size_bytes:,} bytes{told}, and cube_bytes is {self._limits.size_bytes:,}"
-        return Merged(panes, tuple(new), MappingProxyType(gone), over)
+                over = f"the pane of {instant_text(pane * after.grain_us)} has {told}"
+        if over is None and after.pane_count > self._limits.panes:
+            over = f"it has {after.pane_count:,} panes, and cube_panes is {self._limits.panes:,}: choose a longer grain"
+        return over
 
     def _one(self, layout: Layout, held: list[_Held], gone: dict[int, Cells], *, is_whole: bool) -> list[_Held]:
         """Return the pieces of a pane, the later ones merged to one where that is due."""
@@ -134,24 +179,24 @@ class PaneMerger:
             parts.append(cells)
         return [*held[:start], *merged(layout, parts).pieces(layout)]
 
-    def _new(self, layout: Layout, piece: Piece, new: list[NewPiece]) -> StoredPiece:
+    def _new(self, layout: Layout, piece: Piece, new: list[NewPiece], *, is_apart: bool) -> StoredPiece:
         data = piece.to_bytes()
         stored = StoredPiece(next(self._numbers), piece.pane, piece.count, len(data), crc32(data))
-        new.append(NewPiece(stored, data, Cells.of_piece(layout, piece)))
+        new.append(NewPiece(stored, data, Cells.of_piece(layout, piece), is_apart))
         return stored
 
 
 def _touched(
-    state: CubeState, layout: Layout, added: Cells | None, open_from: int | None, *, is_tight: bool
+    panes: Panes, layout: Layout, added: Cells | None, open_from: int | None, *, is_tight: bool
 ) -> dict[int, list[_Held]]:
     """Return the panes that a batch changes, each with its pieces and the one that the batch adds."""
     found: dict[int, list[_Held]] = {}
-    for pane, pieces in state.panes.open.items():
+    for pane, pieces in panes.open.items():
         if is_tight or (open_from is not None and pane < open_from):
             found[pane] = list(sound(pieces))
     for piece in () if added is None else added.pieces(layout):
         if piece.pane not in found:
-            found[piece.pane] = list(sound(state.panes.pane(piece.pane)))
+            found[piece.pane] = list(sound(panes.pane(piece.pane)))
         found[piece.pane].append(piece)
     return found
 

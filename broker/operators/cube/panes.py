@@ -170,6 +170,11 @@ class Panes:
     size_bytes: int = 0
 
     @staticmethod
+    def none() -> Panes:
+        """Return no panes."""
+        return Panes(ClosedPanes(), MappingProxyType({}))
+
+    @staticmethod
     def of(pieces: Iterable[StoredPiece], open_from: int | None) -> Panes:
         """Return the panes of pieces, which are in the order of their commits.
 
@@ -178,7 +183,7 @@ class Panes:
         by_pane: dict[int, tuple[StoredPiece, ...]] = {}
         for piece in pieces:
             by_pane[piece.pane] = (*by_pane.get(piece.pane, ()), piece)
-        return Panes(ClosedPanes(), MappingProxyType({})).changed(by_pane, open_from)
+        return Panes.none().changed(by_pane, open_from)
 
     @property
     def count(self) -> int:

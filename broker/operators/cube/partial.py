@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+import numpy as np
+
 from asc.operators.cube.cells import Cells
 from broker.operators.cube.cube_state import CubeId, Gap
 
@@ -19,7 +21,7 @@ class Partial:
 
     ``cells``: of the base cuboid, in any panes. ``records``: the records in them, by pane. ``time``,
     ``future_timestamp`` and ``too_large``: the excluded ones. ``failed``: why the workers could not fold it, None where
-    they could.
+    they could. ``is_apart``: whether records of panes that are closed already stay apart.
     """
 
     cells: Cells
@@ -28,13 +30,28 @@ class Partial:
     future_timestamp: int = 0
     too_large: int = 0
     failed: str | None = None
+    is_apart: bool = False
 
-    def counters(self, closed_before: int | None) -> dict[str, int]:
-        """Return how much it adds to each counter. ``closed_before``: the first pane that is open; None for all."""
-        late = sum(count for pane, count in self.records.items() if closed_before is not None and pane < closed_before)
+    def parted(self, open_from: int | None) -> tuple[Cells, Cells | None]:
+        """Return the cells that join their panes, and those that stay apart; None for none.
+
+        ``open_from``: the first pane that is open when the batch begins; None for all.
+        """
+        cells = self.cells
+        late = int(np.searchsorted(cells.panes, open_from)) if self.is_apart and open_from is not None else 0
+        if not late:
+            return cells, None
+        # A slice would be written with what the buffers hold of its neighbours.
+        return cells.take(np.arange(late, cells.count)), cells.take(np.arange(late))
+
+    def counters(self, open_from: int | None) -> dict[str, int]:
+        """Return how much it adds to each counter. ``open_from``: as :meth:`parted` has it."""
+        late = sum(count for pane, count in self.records.items() if open_from is not None and pane < open_from)
+        apart = late if self.is_apart else 0
         return {
-            "counted": sum(self.records.values()),
-            "late": late,
+            "counted": sum(self.records.values()) - apart,
+            "late": late - apart,
+            "apart": apart,
             "time": self.time,
             "future_timestamp": self.future_timestamp,
             "too_large": self.too_large,

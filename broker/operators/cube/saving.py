@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -60,7 +60,7 @@ class SavedCubes:
         windows = self.windows.states(definitions)
         pieces = _grouped(
             self._store.execute(
-                "SELECT cube, number, pane, cells, length(data), crc, is_damaged FROM pieces ORDER BY number"
+                "SELECT cube, number, pane, cells, length(data), crc, is_damaged, is_apart FROM pieces ORDER BY number"
             )
         )
         coverage = _grouped(
@@ -76,13 +76,16 @@ class SavedCubes:
             own = definitions[number]
             assert own.time is not None
             assert own.grain_us is not None
-            stored = (_piece(each) for each in pieces.get(number, ()))
+            open_from = first_open(marks.get(own.time), self._lateness_us, own.grain_us)
+            sides: tuple[list[StoredPiece], list[StoredPiece]] = ([], [])
+            for *piece, is_apart in pieces.get(number, ()):
+                sides[is_apart].append(_piece(piece))
             state = CubeState(
                 CubeId(query, generation),
                 number,
                 own,
                 None,
-                Panes.of(stored, first_open(marks.get(own.time), self._lateness_us, own.grain_us)),
+                Panes.of(sides[False], open_from),
                 _coverage(each[1:] for each in coverage.get(number, ()) if not each[0]),
                 _coverage(each[1:] for each in coverage.get(number, ()) if each[0]),
                 tuple(Gap(*each) for each in gaps.get(number, ())),
@@ -94,6 +97,7 @@ class SavedCubes:
                 parked,
                 stopped,
                 windows.get(number),
+                Panes.of(sides[True], open_from),
             )
             found[state.id] = self._with_layout(state, types)
         return found
@@ -114,8 +118,8 @@ class SavedCubes:
         number, store = after.number, self._store
         store.execute_all("DELETE FROM pieces WHERE number = ?", ((each,) for each in gone))
         store.execute_all(
-            "INSERT INTO pieces (number, cube, pane, cells, crc, data) VALUES (?, ?, ?, ?, ?, ?)",
-            ((e.stored.number, number, e.stored.pane, e.stored.cells, e.stored.crc, e.data) for e in added),
+            "INSERT INTO pieces (number, cube, pane, cells, crc, data, is_apart) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            ((e.stored.number, number, e.stored.pane, e.stored.cells, e.stored.crc, e.data, e.is_apart) for e in added),
         )
         self._save_coverage(number, False, before.coverage, after.coverage)
         self._save_coverage(number, True, before.missed, after.missed)
@@ -209,7 +213,7 @@ def _grouped(rows: Rows) -> dict[int, Rows]:
     return found
 
 
-def _piece(row: tuple[int, ...]) -> StoredPiece:
+def _piece(row: Sequence[int]) -> StoredPiece:
     number, pane, cells, size_bytes, crc, is_damaged = row
     return StoredPiece(number, pane, cells, size_bytes, crc, bool(is_damaged))
 

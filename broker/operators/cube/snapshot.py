@@ -122,9 +122,9 @@ class Snapshot:
             "accounting": state.accounting,
             "accepted": state.accepted,
             **{name: state.counters.get(name, 0) for name in COUNTERS},
-            "cells": state.panes.cells,
+            "cells": state.cells,
             "bytes": state.size_bytes,
-            "panes": state.panes.count,
+            "panes": state.pane_count,
             "open_panes": len(state.panes.open),
             "time_expression": state.time,
             "mark": None if mark_us is None else instant_text(mark_us),
@@ -159,17 +159,22 @@ class Snapshot:
         end: int | None,
         *,
         has_open: bool,
+        has_late: bool = False,
         reserve: Callable[[int], None] = lambda size_bytes: None,
     ) -> Iterator[Cells]:
-        """Yield the cells of runs of closed panes that meet an interval, and of the pieces of open ones, in order."""
-        for run in state.panes.closed.runs(first, end):
-            reserve(sum(piece.size_bytes for pieces in run for piece in pieces))
-            yield self._reader.run(layout, run, self._read)
-        for pane in sorted(state.panes.open) if has_open else ():
-            if (first is None or first <= pane) and (end is None or pane < end):
-                for piece in sound(state.panes.open[pane]):
-                    reserve(piece.size_bytes)
-                    yield self.cells(layout, piece)
+        """Yield the cells of runs of closed panes that meet an interval, and of the pieces of open ones, in order.
+
+        ``has_late``: those of late records that stay apart come after them.
+        """
+        for panes in (state.panes, state.apart) if has_late else (state.panes,):
+            for run in panes.closed.runs(first, end):
+                reserve(sum(piece.size_bytes for pieces in run for piece in pieces))
+                yield self._reader.run(layout, run, self._read)
+            for pane in sorted(panes.open) if has_open else ():
+                if (first is None or first <= pane) and (end is None or pane < end):
+                    for piece in sound(panes.open[pane]):
+                        reserve(piece.size_bytes)
+                        yield self.cells(layout, piece)
 
     def _sound(self, cube: CubeId) -> tuple[CubeState, Layout]:
         """Return a cube and its layout; QueryError where its pieces do not fit the records of the stream any more."""
@@ -192,9 +197,8 @@ class Snapshot:
     def _read_all(self, state: CubeState, layout: Layout, asked: Asked, reserve: Callable[[int], None]) -> list[Cells]:
         """Return the cells of the interval, in parts."""
         interval = asked.question.first, asked.question.end
-        return list(self.parts(state, layout, *interval, has_open=asked.is_live, reserve=reserve)) or [
-            Cells.none(layout)
-        ]
+        sides = {"has_open": asked.is_live, "has_late": asked.is_late}
+        return list(self.parts(state, layout, *interval, **sides, reserve=reserve)) or [Cells.none(layout)]
 
     def _read(self, piece: StoredPiece) -> bytes | Cells:
         data = self._store.piece(piece.number)

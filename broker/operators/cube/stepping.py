@@ -126,7 +126,7 @@ class BatchSteps:
                 # What one cube cannot do is no reason to stop the stream: it would fail for ever.
                 LOG.exception("cube %s is parked", state.id.query)
                 told = f"a batch cannot be folded into it, {type(error).__name__}: {error}"
-                after, merged = replace(state, parked=told.splitlines()[0]), Merged(state.panes, (), {})
+                after, merged = replace(state, parked=told.splitlines()[0]), Merged.nothing(state)
                 break
         if after.parked is not None and outcome != "absent":
             outcome = "parked"
@@ -140,13 +140,14 @@ class BatchSteps:
         if outcome == "folded" and partial is not None:
             over = partial.failed
             if over is None:
-                windows, late = self._late.after(state, partial.cells)
+                cells, apart = partial.parted(batch_time.open_before(state.grain_us))
+                windows, late = self._late.after(state, cells)
                 window_bytes = 0 if windows is None else windows.size_bytes
-                merged = self._merger.merge(state, partial.cells, batch_time, window_bytes=window_bytes)
+                merged = self._merger.merge(state, cells, batch_time, apart, window_bytes=window_bytes)
                 if merged.over is None:
                     after = folded_state(state, self._batch, partial, batch_time, self._gap_numbers)
-                    after = replace(self._with_watermark(after, batch_time), panes=merged.panes, windows=windows)
-                    return after, merged, late
+                    after = replace(self._with_watermark(after, batch_time), windows=windows)
+                    return merged.kept_by(after), merged, late
                 over = merged.over
             state = replace(state, parked=over)
         elif outcome == "partly":
@@ -155,7 +156,7 @@ class BatchSteps:
             state = replace(state, batch=batch_time.commit)
         # Whatever it does with the batch, its panes close with those of the other cubes.
         merged = self._merger.merge(state, None, batch_time)
-        return replace(state, panes=merged.panes), merged, NO_LATE_CHANGES
+        return merged.kept_by(state), merged, NO_LATE_CHANGES
 
     def _with_watermark(self, state: CubeState, batch_time: BatchTime) -> CubeState:
         """Return a state with the watermark up to which it has the records, if it has read as far as other cubes."""

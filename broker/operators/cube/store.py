@@ -8,7 +8,7 @@ Tables, each row of which but those of ``stream``, ``marks`` and ``newest`` belo
 - ``cubes``: query, generation, definition, the types that its pieces have, the versions of the registry at which the
   query was registered and of the plan with which the cube began, and where the cube stands: the watermark
   after its last batch, the commit of that batch, why it is parked;
-- ``pieces``: Arrow bytes by pane, with their CRC32;
+- ``pieces``: Arrow bytes by pane, with their CRC32, those of late records that stay apart among them;
 - ``coverage``: disjoint intervals of offsets by topic id and partition, folded ones and missed ones;
 - ``gaps``: intervals of event time with records missing, and why;
 - ``counters``: records by what became of them;
@@ -61,7 +61,8 @@ CREATE TABLE cubes (
     batch INTEGER NOT NULL DEFAULT 0, parked TEXT, stopped TEXT, UNIQUE (query, generation));
 CREATE TABLE pieces (
     number INTEGER PRIMARY KEY, cube INTEGER NOT NULL, pane INTEGER NOT NULL, cells INTEGER NOT NULL,
-    crc INTEGER NOT NULL, is_damaged INTEGER NOT NULL DEFAULT 0, data BLOB NOT NULL);
+    crc INTEGER NOT NULL, is_damaged INTEGER NOT NULL DEFAULT 0, data BLOB NOT NULL,
+    is_apart INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE coverage (
     cube INTEGER NOT NULL, is_missed INTEGER NOT NULL, topic TEXT NOT NULL, partition INTEGER NOT NULL,
     first INTEGER NOT NULL, "end" INTEGER NOT NULL,

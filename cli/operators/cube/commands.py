@@ -15,7 +15,7 @@ from cli.arguments import (
 )
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
-from cli.operators.cube.options import definition_options, output_options
+from cli.operators.cube.options import definition_options, late_option, output_options
 from cli.operators.cube.query import query
 from cli.output import json_option
 from cli.registered import register, standing_options
@@ -50,6 +50,7 @@ def cube() -> None:
 )
 @click.argument("query_id", metavar="ID")
 @definition_options
+@late_option
 @output_options
 @stream_option("The stream of the query; needed where the daemon has several.")
 @standing_options
@@ -88,6 +89,7 @@ def add(
 )
 @click.argument("query_id", metavar="ID")
 @definition_options
+@late_option
 @output_options
 @click.option(
     "--schema",

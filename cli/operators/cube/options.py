@@ -109,6 +109,22 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options(with_output, options)
 
 
+def late_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--late``, which becomes a part of the command's ``operator``."""
+
+    @wraps(command)
+    def with_late(*, operator: Json, late: str | None, **others: Any) -> Any:
+        return command(operator=operator if late is None else {**operator, "late": late}, **others)
+
+    option = click.option(
+        "--late",
+        type=click.Choice(["merge", "apart"]),
+        help="Whether records of closed panes join these, or stay apart, for questions with --late alone. "
+        "By default merge.",
+    )
+    return with_options(with_late, (option,))
+
+
 def divided(text: str, separator: str) -> list[str]:
     """Return the parts of a text of Spark SQL between separators outside of brackets and quotes; none of a blank one.
 

@@ -42,6 +42,7 @@ from cli.output import counted, json_option, print_json
 @click.option("--last", type=Duration(), metavar="TIME", help="In place of both: as long up to the last closed pane.")
 @click.option("--grain", type=Grain(), metavar="TIME", help="Rows for each interval of that length, as 1h or 1d.")
 @click.option("--live", is_flag=True, help="Count panes that are still open too.")
+@click.option("--late", is_flag=True, help="Count late records too that the cube keeps apart.")
 @click.option("--measures", metavar="NAMES", help="The measures, separated by commas; by default all.")
 @click.option(
     "--order",
@@ -64,6 +65,7 @@ def query(
     last: float | None,
     grain: float | None,
     live: bool,
+    late: bool,
     measures: str | None,
     order: str | None,
     limit: int | None,
@@ -83,6 +85,7 @@ def query(
         "last_s": last,
         "grain_s": grain,
         "live": live or None,
+        "late": late or None,
         "measures": None if measures is None else divided(measures, ","),
         "order": None if order is None else divided(order, ","),
         "limit": limit,

@@ -40,6 +40,7 @@ class View(BaseModel):
     begin: Annotated[str, Field(alias="from")] = ""
     end: Annotated[str, Field(alias="to")] = ""
     live: bool = False
+    late: bool = False
     measure: str = ""
     order: str = ""
     cursor: str = ""
@@ -63,6 +64,7 @@ class View(BaseModel):
             "from": self.begin or None,
             "to": self.end or None,
             "live": self.live or None,
+            "late": self.late or None,
             "order": order,
             "limit": ROWS,
         }
@@ -93,7 +95,8 @@ class View(BaseModel):
         fields: list[tuple[str, object]] = [("by", name) for name in new.by or [""]]
         fields += [("where", text) for text in new.where]
         rest = {
-            **{"across": new.across, "from": new.begin, "to": new.end, "live": "true" if new.live else ""},
+            **{"across": new.across, "from": new.begin, "to": new.end},
+            **{"live": "true" if new.live else "", "late": "true" if new.late else ""},
             **{"measure": new.measure, "order": new.order, "cursor": new.cursor, "columns": new.columns or ""},
         }
         fields += [(name, value) for name, value in rest.items() if value]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -62,14 +62,14 @@ def fold(own: CubeDefinition, records: Sequence[Record]) -> Folded:
     return folded(layout, Columns(batch, SCHEMA, "UTC"))
 
 
-def partial(own: CubeDefinition, tasks: Sequence[Sequence[Record]]) -> Partial:
+def partial(own: CubeDefinition, tasks: Sequence[Sequence[Record]], *, is_apart: bool = False) -> Partial:
     """Return the partial of the records of some tasks, merged in their order."""
     parts = [fold(own, records) for records in tasks]
     by_pane: Counter[int] = Counter()
     for part in parts:
         by_pane.update(part.by_pane)
     cells = merged(Layout.of(own, SCHEMA), [part.cells for part in parts])
-    return Partial(cells, by_pane, time=sum(part.time for part in parts))
+    return Partial(cells, by_pane, time=sum(part.time for part in parts), is_apart=is_apart)
 
 
 @dataclass
@@ -90,10 +90,17 @@ class Topic:
                 found[each] = BASE_US + max(times)
         return {"t": found}
 
-    def commit(self, keeper: Keeper, batch: BatchInterval, cubes: Mapping[CubeId, CubeDefinition]) -> Committed:
-        """Commit a batch for some cubes, a task a partition."""
+    def commit(
+        self,
+        keeper: Keeper,
+        batch: BatchInterval,
+        cubes: Mapping[CubeId, CubeDefinition],
+        apart: Collection[CubeId] = (),
+    ) -> Committed:
+        """Commit a batch for some cubes, a task a partition. ``apart``: the cubes whose late records stay apart."""
         tasks = list(self.records(batch).values())
-        return keeper.commit(batch, {each: partial(own, tasks) for each, own in cubes.items()}, self.newest(batch))
+        partials = {each: partial(own, tasks, is_apart=each in apart) for each, own in cubes.items()}
+        return keeper.commit(batch, partials, self.newest(batch))
 
 
 def batch(first: int, end: int, *, topic_id: str = "T", partition: int = 0) -> BatchInterval:

@@ -17,7 +17,7 @@ PLAIN = {
     "time": "time_hour",
     "grain_s": 3600,
 }
-NONE = {"output": [], "window_s": None, "slide_s": None, "emit": "all"}
+NONE = {"output": [], "window_s": None, "slide_s": None, "emit": "all", "late": "merge"}
 WINDOWS = {"output": [["origin", "dest"], []], "window_s": 86_400, "slide_s": 3_600, "emit": "changes"}
 
 
@@ -28,11 +28,17 @@ def test_it_is_read_back_as_it_was_written() -> None:
     assert hash(StandingCube.parse(found.plain())) == hash(found)
     assert found.summary() == "flights, total, worst by origin > dest, carrier, every 3600 s"
     windows = StandingCube.parse({**PLAIN, **WINDOWS})
-    assert windows.plain() == {**PLAIN, **WINDOWS}
+    assert windows.plain() == {**PLAIN, **WINDOWS, "late": "merge"}
     assert StandingCube.parse(windows.plain()) == windows
     assert windows.summary().endswith("every 3600 s, writes changes of windows of 86400 s every 3600 s")
-    # What is written changes no piece.
-    assert windows.cube.generation("s", "true") == found.cube.generation("s", "true")
+    apart = StandingCube.parse({**PLAIN, "late": "apart"})
+    assert apart.plain() == {**PLAIN, **NONE, "late": "apart"}
+    assert StandingCube.parse(apart.plain()) == apart != found
+    assert apart.summary() == f"{found.summary()}, late records apart"
+    # Neither windows nor late records begin another cube.
+    assert {each.cube.generation("s", "true") for each in (windows, apart, found)} == {
+        found.cube.generation("s", "true")
+    }
     least = StandingCube.parse({"name": "cube", "measures": ["count(*)"], "grain_s": 60})
     assert (least.plain()["time"], least.plain()["dimensions"]) == ("_timestamp", [])
 
@@ -50,7 +56,10 @@ def test_its_expressions_are_the_time_and_each_value_once() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"late": "apart"}, "field operator 'late': is not offered yet: leave it out"),
+        ({"late": "drop"}, "operator.late 'drop': is not known: give merge or apart"),
+        ({"late": True}, "operator.late 'True': is not known: give merge or apart"),
+        ({"late": ["apart"]}, "operator.late '['apart']': is not known"),
+        ({"late": None}, "operator.late: give merge or apart, or leave it out"),
         ({"window_s": 3600}, "operator.window_s '3600': is of windows, and no output is named"),
         ({"emit": "changes"}, "operator.emit 'changes': is of windows, and no output is named"),
         ({**WINDOWS, "output": [["tailnum"]]}, "operator.output 'tailnum': is no dimension: name some of origin"),

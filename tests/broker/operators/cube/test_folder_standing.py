@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,7 +21,16 @@ from broker.matching.fold_task import FoldCounts, FoldPartial
 from broker.operators.cube.folder import CubeFolder, cube_of
 from broker.operators.fold_destination import FoldDestination
 from broker.operators.folder import FoldBatch, FoldContext
-from tests.broker.operators.cube.kept_stream import MINUTE_US, SCHEMA, Record, Topic, cube_id, definition, partial
+from tests.broker.operators.cube.kept_stream import (
+    BASE_US,
+    MINUTE_US,
+    SCHEMA,
+    Record,
+    Topic,
+    cube_id,
+    definition,
+    partial,
+)
 from tests.broker.operators.cube.test_keeper import damage
 
 OWN = definition()
@@ -32,6 +42,11 @@ def query(since: int = 3, own: CubeDefinition = OWN, name: str = "late", schema:
     generation = cube_id(name, own).generation
     plain = {"generation": generation, "cube": {"name": "cube", **own.plain()}, "schema": schema.ddl()}
     return FoldDestination("cube", name, "asc.late", "unix_micros(t)", (), plain, since)
+
+
+def apart(own: FoldDestination) -> FoldDestination:
+    """Return a query that keeps late records apart."""
+    return replace(own, definition={**own.definition, "late": "apart"})
 
 
 def folder_of(path: Path, schema: Schema = SCHEMA) -> CubeFolder:
@@ -73,7 +88,7 @@ class Run:
     def topic_time(records: Sequence[Record]) -> int:
         time_us = records[0][3]
         assert time_us is not None
-        return time_us
+        return BASE_US + time_us
 
     @staticmethod
     def _partial(own: FoldDestination, records: Sequence[Record]) -> FoldPartial:
@@ -220,7 +235,7 @@ def test_a_partition_that_waits_holds_the_watermark(run: Run) -> None:
     run.commit(query(), version=4, waiting=frozenset({1}))
     assert dict(run.folder.watermarks_us) == {}
     run.commit(query(), version=4)
-    assert dict(run.folder.watermarks_us) == {"t": MINUTE_US}
+    assert dict(run.folder.watermarks_us) == {"t": BASE_US + MINUTE_US}
 
 
 def test_a_damaged_piece_that_a_question_finds_parks_the_query(run: Run) -> None:
@@ -249,3 +264,24 @@ def test_a_batch_without_the_id_of_its_topic_is_run_again_where_one_was_known(ru
     with pytest.raises(FoldError, match="topic of stream 'flights': has no id from Kafka now"):
         run.folder.commit(batch)
     assert run.count(own) == 1
+
+
+def test_late_records_are_what_the_running_plan_says_and_a_change_keeps_all_pieces(run: Run) -> None:
+    run.topic.partitions[0][2:5] = [("UA", "JFK", 1, 0)] * 3
+    run.stand(query(), version=4)
+    for _ in range(2):
+        run.commit(query(), version=4)
+    run.stand(apart(query()), version=5)
+    assert run.count(query()) == 2
+    # Bound before the change, and run after it; then one of the plan of now.
+    run.commit(query(), version=4)
+    run.commit(apart(query()), version=5)
+    status = run.folder.keeper.snapshot.status(cube_of(query()))
+    assert [status[name] for name in ("counted", "late", "apart")] == [2, 0, 2]
+    run.start_again()
+    run.stand(query(), version=6)
+    run.commit(query(), version=6)
+    status = run.folder.keeper.snapshot.status(cube_of(query()))
+    assert [status[name] for name in ("counted", "late", "apart")] == [3, 1, 2]
+    found = run.folder.keeper.query(cube_of(query()), {"live": True, "late": True})
+    assert (run.count(query()), found["rows"][0]["n"]) == (3, 5)

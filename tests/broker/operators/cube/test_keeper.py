@@ -405,12 +405,12 @@ def test_a_piece_that_is_found_to_be_damaged_when_its_pane_closes_parks_its_cube
     keeper.close()
 
 
-def damage(path: Path, minute_number: int) -> int:
+def damage(path: Path, minute_number: int, *, is_apart: bool = False) -> int:
     """Change a byte of the first piece of a pane of the first cube, and return the number of the piece."""
     connection = sqlite3.connect(path)
     pane = BASE_US // MINUTE_US + minute_number
-    sql = "SELECT number, data FROM pieces WHERE pane = ? AND cube = 1 ORDER BY number"
-    number, data = connection.execute(sql, (pane,)).fetchone()
+    sql = "SELECT number, data FROM pieces WHERE pane = ? AND cube = 1 AND is_apart = ? ORDER BY number"
+    number, data = connection.execute(sql, (pane, is_apart)).fetchone()
     changed = bytearray(data)
     changed[len(data) // 2] ^= 1
     connection.execute("UPDATE pieces SET data = ? WHERE number = ?", (bytes(changed), number))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -43,13 +44,16 @@ QUERIES = ("p", "q", "r")
 steps_of_time = st.integers(0, 100_000_000)
 values = st.tuples(st.sampled_from(["B6", "UA", None]), st.sampled_from(["JFK", "LAX"]), st.integers(-5, 5) | st.none())
 Offsets = set[tuple[int, int]]
+Values = tuple[str | None, str, int | None]
+LateBatch = tuple[int, int, list[tuple[float, Values]]]
 
 
 @dataclass
 class Model:
-    """What a cube is to hold: the offsets, and why it is not told to be whole."""
+    """What a cube is to hold: the offsets, and those of them that stay apart."""
 
     folded: Offsets = field(default_factory=set)
+    apart: Offsets = field(default_factory=set)
 
 
 def offsets_of(batch: BatchInterval) -> Offsets:
@@ -58,6 +62,8 @@ def offsets_of(batch: BatchInterval) -> Offsets:
 
 class KeptCubes(RuleBasedStateMachine):
     """Batches, the same again, other cuts of them, starts, pauses, and cubes that come, change and go.
+
+    Late records join their panes or stay apart, as the cube is told at the time.
 
     Times never run backwards, so that a gap is told exactly by marks.
     """
@@ -72,6 +78,7 @@ class KeptCubes(RuleBasedStateMachine):
         self.cubes: dict[CubeId, CubeDefinition] = {}
         self.models: dict[CubeId, Model] = {}
         self.paused: set[CubeId] = set()
+        self.apart: set[CubeId] = set()
         self.history: list[tuple[BatchInterval, dict[CubeId, CubeDefinition]]] = []
 
     @initialize(grain_s=st.sampled_from(GRAINS_S))
@@ -98,8 +105,12 @@ class KeptCubes(RuleBasedStateMachine):
     def pause_or_resume(self, query: str) -> None:
         self.paused ^= {each for each in self.cubes if each.query == query}
 
+    @rule(query=st.sampled_from(QUERIES))
+    def merge_late_records_or_keep_them_apart(self, query: str) -> None:
+        self.apart ^= {each for each in self.cubes if each.query == query}
+
     @rule(records=st.lists(st.tuples(st.integers(0, PARTITIONS - 1), steps_of_time, values), min_size=1, max_size=8))
-    def publish(self, records: list[tuple[int, int, tuple[str | None, str, int | None]]]) -> None:
+    def publish(self, records: list[tuple[int, int, Values]]) -> None:
         for partition, step_us, own in records:
             self.clock_us += step_us
             self.topic.partitions[partition].append((*own, self.clock_us))
@@ -134,9 +145,10 @@ class KeptCubes(RuleBasedStateMachine):
         self.keeper = opened(Path(self.folder.name))
 
     def commit(self, batch: BatchInterval, plan: dict[CubeId, CubeDefinition]) -> None:
-        found = self.topic.commit(self.keeper, batch, plan)
+        mark_us = self.keeper.snapshot.marks.get("t")
+        found = self.topic.commit(self.keeper, batch, plan, self.apart)
         own = offsets_of(batch)
-        for cube in plan:
+        for cube, definition_of in plan.items():
             model = self.models.get(cube)
             if model is None:
                 assert cube in found.dropped
@@ -147,17 +159,34 @@ class KeptCubes(RuleBasedStateMachine):
             else:
                 assert cube in found.folded
                 model.folded |= own
+                if cube in self.apart and mark_us is not None:
+                    model.apart |= {each for each in own if self.pane_end(each, definition_of) <= mark_us}
+
+    def pane_end(self, place: tuple[int, int], own: CubeDefinition) -> int:
+        """Return the end of the pane of a record, in microseconds since 1970."""
+        time_us = self.topic.partitions[place[0]][place[1]][3]
+        assert time_us is not None
+        assert own.grain_us is not None
+        return ((BASE_US + time_us) // own.grain_us + 1) * own.grain_us
 
     def forget(self, cube: CubeId) -> None:
         del self.cubes[cube], self.models[cube]
         self.paused.discard(cube)
+        self.apart.discard(cube)
 
     @invariant()
     def every_record_is_counted_once(self) -> None:
         for cube, model in self.models.items():
-            records = [self.topic.partitions[each][offset] for each, offset in sorted(model.folded)]
-            assert rows_of(self.keeper, cube) == duckdb_rows(records)
-            assert self.keeper.snapshot.status(cube)["accepted"] == len(records)
+            whole, joined = (self.records(own) for own in (model.folded, model.folded - model.apart))
+            assert rows_of(self.keeper, cube, late=True) == duckdb_rows(whole)
+            assert rows_of(self.keeper, cube) == duckdb_rows(joined)
+            status = self.keeper.snapshot.status(cube)
+            assert [status[name] for name in ("accepted", "counted", "apart")] == [
+                *(len(whole), len(joined), len(model.apart))
+            ]
+
+    def records(self, offsets: Offsets) -> list[Record]:
+        return [self.topic.partitions[each][offset] for each, offset in sorted(offsets)]
 
     @invariant()
     def what_is_called_whole_has_every_record(self) -> None:
@@ -176,15 +205,50 @@ class KeptCubes(RuleBasedStateMachine):
                     expected = duckdb_rows(
                         [each for each in read if each[3] is not None and first_us <= each[3] < end_us]
                     )
-                    assert rows_of(self.keeper, cube, **body) == expected
+                    assert rows_of(self.keeper, cube, **body, late=True) == expected
 
     def teardown(self) -> None:
         self.keeper.close()
         self.folder.cleanup()
 
 
-def test_the_keeper_agrees_with_the_model(full_size: bool) -> None:
-    examples, steps = (200, 40) if full_size else (12, 20)
+late_batches = st.tuples(
+    st.integers(0, PARTITIONS - 1),
+    st.sampled_from([MINUTE_US - 1, MINUTE_US, 5 * MINUTE_US]),
+    st.lists(st.tuples(st.floats(0, 1), values), min_size=1, max_size=8),
+)
+"""A step of time, and records of one partition from before it, by the part of all time."""
+
+
+class LateCubes(KeptCubes):
+    """One cube that stays, and records of any time, of which no gap is told exactly."""
+
+    what_is_called_whole_has_every_record = None
+    remove = None
+    pause_or_resume = None
+
+    def define(self, query: str, grain_s: int) -> None:
+        super().define(query, grain_s)
+        self.apart |= self.cubes.keys()
+
+    @initialize(grain_s=st.sampled_from(GRAINS_S), batches=st.lists(late_batches, min_size=2, max_size=4))
+    def begin(self, grain_s: int, batches: list[LateBatch]) -> None:
+        self.define("p", grain_s)
+        for own in batches:
+            self.run_late_records(own)
+
+    @rule(batch=late_batches)
+    def run_late_records(self, batch: LateBatch) -> None:
+        partition, step_us, late = batch
+        self.publish([(each, step_us, ("B6", "JFK", 1)) for each in range(PARTITIONS)])
+        self.run_batch([1.0] * PARTITIONS)
+        self.topic.partitions[partition] += [(*own, round(part * self.clock_us)) for part, own in late]
+        self.run_batch([1.0] * PARTITIONS)
+
+
+@pytest.mark.parametrize(("machine", "examples"), [(KeptCubes, 10), (LateCubes, 6)])
+def test_the_keeper_agrees_with_the_model(machine: type[KeptCubes], examples: int, full_size: bool) -> None:
+    examples, steps = (20 * examples, 40) if full_size else (examples, 20)
     own = settings(
         phases=(Phase.generate,),
         max_examples=examples,
@@ -192,7 +256,7 @@ def test_the_keeper_agrees_with_the_model(full_size: bool) -> None:
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
-    run_state_machine_as_test(KeptCubes, settings=own)
+    run_state_machine_as_test(machine, settings=own)
 
 
 records = st.lists(

@@ -24,7 +24,9 @@ from tests.broker.operators.cube.kept_stream import (
 
 BATCH = 20
 OWN = definition()
-CUBES = {cube_id(name, OWN): OWN for name in ("p", "q")}
+JOINED, APART = (cube_id(name, OWN) for name in ("joined", "apart"))
+"""Cubes whose late records join their panes, and stay apart."""
+CUBES = {JOINED: OWN, APART: OWN}
 PLACES = (
     "BEGIN IMMEDIATE",
     "INSERT INTO pieces",
@@ -61,7 +63,7 @@ def run(folder: str, batches: int, place: str, transactions: int) -> None:
     keeper._store._connection.set_trace_callback(traced)
     source = topic(batches)
     for each in range(batches):
-        source.commit(keeper, batch(each * BATCH, (each + 1) * BATCH), CUBES)
+        source.commit(keeper, batch(each * BATCH, (each + 1) * BATCH), CUBES, [APART])
     keeper.close()
 
 
@@ -85,11 +87,17 @@ def check(folder: Path, batches: int) -> None:
     keeper = opened(folder, lateness_s=10)
     source = topic(batches)
     for each in range(batches):
-        source.commit(keeper, batch(each * BATCH, (each + 1) * BATCH), CUBES)
+        source.commit(keeper, batch(each * BATCH, (each + 1) * BATCH), CUBES, [APART])
     for cube in CUBES:
-        assert rows_of(keeper, cube) == duckdb_rows(source.partitions[0])
-        assert keeper.snapshot.status(cube)["counted"] == BATCH * batches
+        assert rows_of(keeper, cube, late=True) == duckdb_rows(source.partitions[0])
         assert keeper.query(cube, {"live": True})["whole"]
+    joined, apart = (keeper.snapshot.status(cube) for cube in CUBES)
+    assert joined["counted"] == BATCH * batches
+    assert joined["late"] > 0
+    # The same records are late, in batches of the same offsets.
+    assert (apart["apart"], apart["counted"]) == (joined["late"], BATCH * batches - joined["late"])
+    (total,) = keeper.query(APART, {"live": True})["rows"]
+    assert total["n"] == apart["counted"]
     keeper.close()
 
 
@@ -97,7 +105,7 @@ def test_a_process_that_is_killed_between_write_and_commit_counts_each_record_on
     prepared(tmp_path)
     assert killed(tmp_path, 4, "COMMIT", 2) == -9
     keeper = opened(tmp_path, lateness_s=10)
-    assert {keeper.snapshot.status(cube)["counted"] for cube in CUBES} == {2 * BATCH}
+    assert {keeper.snapshot.status(cube)["accepted"] for cube in CUBES} == {2 * BATCH}
     keeper.close()
     check(tmp_path, 4)
 

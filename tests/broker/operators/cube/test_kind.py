@@ -77,6 +77,9 @@ def test_a_destination_has_generation_definition_and_the_schema_that_is_read() -
     assert Schema.from_ddl(found.definition["schema"]) == Schema.from_ddl(DDL)
     again = FoldDestination.of(found.in_plan())
     assert CubeFold().prepare(again.definition).definition == StandingCube.parse(PLAIN).cube
+    # What becomes of late records is in it where it is another thing than with every cube before.
+    assert "late" not in found.definition
+    assert destination({**PLAIN, "late": "apart"}).definition == {**found.definition, "late": "apart"}
     # Its pieces are those of WHERE, dimensions and measures.
     assert destination(where="i > 1").definition["generation"] != found.definition["generation"]
     assert destination(name="d").definition["generation"] == found.definition["generation"]

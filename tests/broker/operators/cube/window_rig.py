@@ -76,7 +76,10 @@ class Sent:
 
 @dataclass
 class Rig:
-    """A keeper with one cube that writes windows, and the records that it has."""
+    """A keeper with one cube that writes windows, and the records that it has.
+
+    ``is_apart``: whether late records of the next batches stay apart.
+    """
 
     keeper: Keeper
     own: Output
@@ -87,6 +90,7 @@ class Rig:
     outputs: Counter[str] = field(default_factory=Counter)
     limits: RevisionLimits = field(default_factory=RevisionLimits)
     cube: CubeDefinition = CUBE
+    is_apart: bool = False
 
     @staticmethod
     def of(
@@ -131,8 +135,9 @@ class Rig:
 
     def commit_interval(self, interval: BatchInterval) -> list[WindowRow]:
         before = len(self.sent.rows)
+        apart = [self.id] if self.is_apart else []
         assert self.writer.write([self.id]) == {}
-        self.topic.commit(self.keeper, interval, {self.id: self.cube})
+        self.topic.commit(self.keeper, interval, {self.id: self.cube}, apart)
         assert self.writer.write([self.id]) == {}
         return self.sent.rows[before:]
 
