@@ -20,10 +20,31 @@ class AttributeOfPredicate(TypedDict):
     spark: bool
 
 
+class StateEstimate(TypedDict):
+    """The size that a cube would have, by the last ``records`` of its stream, of which it would count ``counted``.
+
+    ``undecodable``: dead letters among them. ``cuboids`` depends on no record. All other figures are null where nothing
+    is known, and ``reason`` says why.
+    """
+
+    cuboids: int
+    records: int | None
+    undecodable: int | None
+    counted: int | None
+    panes: int | None
+    cells: int | None
+    bytes: int | None
+    cells_a_pane: float | None
+    bytes_a_cell: float | None
+    records_a_cell: float | None
+    reason: str | None
+
+
 class CheckedPredicate(TypedDict):
     """The normal form of a predicate, the ``expressions`` that the operator reads, and the warnings of a registration.
 
-    For a join: the number of ``shapes`` of its layer, and the ``shape`` whose normal form it is.
+    For a join: the number of ``shapes`` of its layer, and the ``shape`` whose normal form it is. ``estimate``: of a
+    cube, the size that it would have.
     """
 
     conjuncts: list[list[ConjunctTerm]]
@@ -33,6 +54,7 @@ class CheckedPredicate(TypedDict):
     warnings: list[str]
     text: str
     expressions: list[AttributeOfPredicate]
+    estimate: NotRequired[StateEstimate]
     shapes: NotRequired[int]
     shape: NotRequired[str | None]
 

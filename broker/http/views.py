@@ -14,6 +14,7 @@ from asc.plan.block import Block
 from asc.predicate.normal_form import Predicate
 from broker.cancellation import Cancellation
 from broker.errors import QueryError
+from broker.http.estimates import estimate_of
 from broker.http.flow import delivered, described_delivered, described_flow, described_operators
 from broker.http.models import plain_query
 from broker.http.permitted import Permitted
@@ -36,14 +37,22 @@ def checked(
     """Return a predicate's normal form, judged as by a registration; AscError where it would be refused.
 
     For a join over a ``layer`` it is that of the first of its shapes, of which a thousand are looked at. It comes with
-    the expressions of an ``operator``.
+    the expressions of an ``operator``, and with an estimate of its states where workers fill these.
     """
     from asc.predicate.describe import plain_form
 
     expressions = NO_EXPRESSIONS
     if operator is not None:
         expressions = _read_by(permitted, stream, operator, is_join=layer is not None)
-    found = plain_form(judged(permitted, stream, where)) if layer is None else _join(permitted, stream, where, layer)
+    if layer is not None:
+        return expressions.beside(_join(permitted, stream, where, layer))
+    predicate = judged(permitted, stream, where)
+    found = plain_form(predicate)
+    if operator is not None:
+        estimate = estimate_of(permitted, stream, predicate, operator, expressions)
+        if estimate is not None:
+            found = {**found, "estimate": dict(estimate.plain)}
+            expressions = replace(expressions, warnings=(*expressions.warnings, *estimate.warnings))
     return expressions.beside(found)
 
 

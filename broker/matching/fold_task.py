@@ -139,11 +139,25 @@ class Folding:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Times:
+class Times:
     """The times of a batch: masks over its rows, of usable ones and of those in the future."""
 
     is_usable: Mask
     is_future: Mask
+
+    @staticmethod
+    def of(times: pa.Array, stamps_ms: npt.NDArray[np.int64], future_us: int) -> Times:
+        """Return the times of records, in microseconds, with the timestamps of these; negative for none.
+
+        ``future_us``: the most by which a time may be past its record's timestamp.
+        """
+        times_us, nulls = fixed_width(times, np.int64), null_mask(times)
+        is_timed = (times_us >= FIRST_US) & (times_us <= LAST_US)
+        if nulls is not None:
+            is_timed &= ~nulls
+        # A time out of range may wrap here, and is none whatever it is compared with.
+        is_future = is_timed & (stamps_ms >= 0) & (times_us - future_us > stamps_ms * 1_000)
+        return Times(is_timed & ~is_future, is_future)
 
 
 class TaskFold:
@@ -168,7 +182,7 @@ class TaskFold:
         self._failed: dict[str, str] = {}
         self._newest: dict[tuple[str, int], int] = {}
         self._batch: Sequence[pa.Array] = ()
-        self._times: dict[str, _Times] = {}
+        self._times: dict[str, Times] = {}
         self._accepted: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]] = []
 
     def begin(
@@ -186,13 +200,8 @@ class TaskFold:
         stamps_ms = numbers >> REASON_BITS
         self._times = {}
         for sql, place in self._folding.times.items():
-            times_us, nulls = fixed_width(carried[place], np.int64), null_mask(carried[place])
-            is_timed = (times_us >= FIRST_US) & (times_us <= LAST_US)
-            if nulls is not None:
-                is_timed &= ~nulls
-            # A time out of range may wrap here, and is none whatever it is compared with.
-            is_future = is_timed & (stamps_ms >= 0) & (times_us - self._folding.future_us > stamps_ms * 1_000)
-            own = self._times[sql] = _Times(is_timed & ~is_future, is_future)
+            own = self._times[sql] = Times.of(carried[place], stamps_ms, self._folding.future_us)
+            times_us = fixed_width(carried[place], np.int64)
             self._note_newest(sql, times_us, partitions, own.is_usable if dead is None else own.is_usable & ~dead)
 
     def _note_newest(

@@ -14,6 +14,7 @@ from broker.operators.definition import Definition
 from broker.operators.expression import OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination
 from broker.operators.fold_destination import FoldDestination
+from broker.operators.fold_sample import FoldEstimate, FoldSample
 from broker.operators.folder import FoldContext, Folder
 from broker.operators.kind_body import KindBody
 
@@ -132,6 +133,12 @@ class FoldKind(OperatorKind[D], Protocol[D]):
 
     def folder(self, stream: FoldContext) -> Folder:
         """Return the owner of its states in a stream, which opens nothing before the first commit."""
+
+    def estimate(self, destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
+        """Return how large the states of a query would be, by a sample of records; a text says why there is none.
+
+        What no record tells is null.
+        """
 
 
 def read_fields(definition: Definition, analyser: RecordAnalyser) -> tuple[Predicate, ...]:

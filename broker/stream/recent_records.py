@@ -1,18 +1,21 @@
-"""A trial of a predicate on the last records of a stream, before it is registered."""
+"""The last records of a stream: a predicate tried on them, and values of those that it accepts."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from asc.keys.attribute import PAttribute
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import Query
 from asc.predicate.normal_form import Predicate
@@ -35,6 +38,8 @@ _ANSWERED_WITHIN_S = 20.0
 _KEPT_S = 20.0
 """The time that the same records serve further questions: a user who types a predicate asks at each pause."""
 
+_Found = TypeVar("_Found")
+
 _HEADER = pa.struct([("key", pa.string()), ("value", pa.binary())])
 
 
@@ -50,6 +55,32 @@ class Accepted:
     decoded: int
     accepted: int
     shown: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampled:
+    """Values of the last records that a predicate accepts.
+
+    ``records``: the number of those read; ``decoded``: those that are no dead letters. ``columns``: by p-attribute its
+    value of each accepted record, in the order of their timestamps.
+    """
+
+    records: int
+    decoded: int
+    columns: Mapping[PAttribute, pa.Array]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judged:
+    """The decoded ones of some records, and the rows among them that a predicate accepts, ascending.
+
+    ``is_decoded``: of each record. ``columns``: by p-attribute its value of each decoded one.
+    """
+
+    is_decoded: pa.Array
+    decoded: int
+    columns: Mapping[PAttribute, pa.Array]
+    rows: npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,9 +136,33 @@ class RecentRecords:
         SchemaRegistryError. One question of a named ``caller`` waits: a newer one takes its place, for it was asked
         while typing.
         """
+        return self._answered(predicate, lambda: self._accepted(predicate, last, show), caller, cancellation)
+
+    def sampled(
+        self,
+        predicate: Predicate,
+        attributes: Sequence[PAttribute],
+        last: int,
+        *,
+        cancellation: Cancellation | None = None,
+    ) -> Sampled:
+        """Return the values of p-attributes, which Spark takes, of the last records that a predicate accepts.
+
+        It raises what :meth:`accepted` does.
+        """
+        return self._answered(predicate, lambda: self._sampled(predicate, attributes, last), None, cancellation)
+
+    def _answered(
+        self,
+        predicate: Predicate,
+        question: Callable[[], _Found],
+        caller: str | None,
+        cancellation: Cancellation | None,
+    ) -> _Found:
+        """Return the answer to a question when it is its turn."""
         self._await_turn(caller)
         group = f"asc-recent-{time.monotonic_ns()}"
-        asked = self._worker.submit(self._in_group(group, lambda: self._accepted(predicate, last, show)))
+        asked = self._worker.submit(self._in_group(group, question))
         asked.add_done_callback(lambda _: self._end_turn())
         try:
             return (cancellation or Cancellation()).result(asked, _ANSWERED_WITHIN_S)
@@ -148,31 +203,47 @@ class RecentRecords:
         self._worker.shutdown(wait=False, cancel_futures=True)
         self._held = None
 
-    def _in_group(self, group: str, question: Callable[[], Accepted]) -> Callable[[], Accepted]:
-        def asked() -> Accepted:
+    def _in_group(self, group: str, question: Callable[[], _Found]) -> Callable[[], _Found]:
+        def asked() -> _Found:
             self._spark.sparkContext.setJobGroup(group, "what a predicate would have accepted", interruptOnCancel=True)
             return question()
 
         return asked
 
     def _accepted(self, predicate: Predicate, last: int, show: int) -> Accepted:
-        from asc.evaluation.executor import match
-
         held = self._read(last)
         if held.frame is None:
             return Accepted(0, 0, 0, ())
-        plan = compile_plan([Query("q", predicate)])
-        table = self._evaluated(held.frame, predicate, [attribute.sql for attribute in plan.p_attributes])
-        decoded = table.column(0).combine_chunks().is_null()
-        columns = [
-            table.column(slot + 1).combine_chunks().cast(attribute.type).filter(decoded)
-            for slot, attribute in enumerate(plan.p_attributes)
-        ]
-        count = int(pc.sum(decoded).as_py() or 0)
-        rows = match(plan, columns, count).rows
-        places = pc.indices_nonzero(decoded).take(pa.array(rows[max(0, len(rows) - show) :][::-1]))
+        judged = self._judged(held.frame, predicate, ())
+        rows = judged.rows
+        places = pc.indices_nonzero(judged.is_decoded).take(pa.array(rows[max(0, len(rows) - show) :][::-1]))
         shown = [held.records[place] for place in places.to_pylist()] if show else []
-        return Accepted(len(held.records), count, len(rows), shown)
+        return Accepted(len(held.records), judged.decoded, len(rows), shown)
+
+    def _sampled(self, predicate: Predicate, attributes: Sequence[PAttribute], last: int) -> Sampled:
+        held = self._read(last)
+        if held.frame is None:
+            return Sampled(0, 0, {attribute: pa.array([], attribute.type) for attribute in attributes})
+        judged = self._judged(held.frame, predicate, attributes)
+        rows = pa.array(judged.rows)
+        columns = {attribute: judged.columns[attribute].take(rows) for attribute in attributes}
+        return Sampled(len(held.records), judged.decoded, columns)
+
+    def _judged(self, frame: DataFrame, predicate: Predicate, attributes: Sequence[PAttribute]) -> _Judged:
+        """Return which records of a frame a predicate accepts, with the values of more p-attributes than it reads."""
+        from asc.evaluation.executor import match
+
+        plan = compile_plan([Query("q", predicate)])
+        needed = list(dict.fromkeys((*plan.p_attributes, *attributes)))
+        table = self._evaluated(frame, predicate, [attribute.sql for attribute in needed])
+        is_decoded = table.column(0).combine_chunks().is_null()
+        columns = {
+            attribute: table.column(slot + 1).combine_chunks().cast(attribute.type).filter(is_decoded)
+            for slot, attribute in enumerate(needed)
+        }
+        count = int(pc.sum(is_decoded).as_py() or 0)
+        rows = match(plan, [columns[attribute] for attribute in plan.p_attributes], count).rows
+        return _Judged(is_decoded, count, columns, rows)
 
     def _evaluated(self, frame: DataFrame, predicate: Predicate, texts: Sequence[str]) -> pa.Table:
         from pyspark.sql import functions as sf

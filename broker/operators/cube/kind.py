@@ -21,6 +21,7 @@ from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
     from asc.operators.fold import Fold
+    from broker.operators.fold_sample import FoldEstimate, FoldSample
     from broker.operators.folder import FoldContext, Folder
 
 
@@ -88,6 +89,12 @@ class CubeKind:
         from broker.operators.cube.folder import CubeFolder
 
         return CubeFolder(stream)
+
+    def estimate(self, destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
+        """Return how many cuboids, cells and bytes a cube would have, by a sample of records."""
+        from broker.operators.cube.estimating import estimated
+
+        return estimated(destination, sample)
 
 
 CUBE = CubeKind()

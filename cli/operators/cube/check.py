@@ -25,13 +25,14 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
     """
     from asc.operators.cube.definition import CubeDefinition
     from asc.operators.cube.layout import Layout
-    from asc.operators.cube.output import NO_OUTPUT, OUTPUT_FIELDS, Output
+    from asc.operators.cube.output import NO_OUTPUT, Output
     from asc.predicate import normalise
     from asc.predicate.describe import plain_form
     from broker.formats.record_attributes import attributes_of
+    from broker.operators.cube.definition import STANDING_FIELDS, StandingCube, late_of
 
-    definition = CubeDefinition.parse({name: own for name, own in operator.items() if name not in OUTPUT_FIELDS})
-    output = Output.parse(operator, definition)
+    definition = CubeDefinition.parse({name: own for name, own in operator.items() if name not in STANDING_FIELDS})
+    output, late = Output.parse(operator, definition), late_of(operator)
     # The record's own attributes are there in every stream.
     attributes = attributes_of(read_schema(schema_file))
     found = plain_form(normalise(where, attributes, time_zone=time_zone))
@@ -40,10 +41,11 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
     by = [[dimensions.names[place] for place in dimensions.columns(cuboid)] for cuboid in dimensions.cuboids()]
     return {
         "text": found["text"],
-        "summary": definition.summary() if output is None else f"{definition.summary()}, {output.summary()}",
+        "summary": StandingCube(definition, output, late).summary(),
         "expressions": [{"sql": operand.sql, "type": _type(operand)} for operand in layout.operands],
         "cuboids": by,
         **(NO_OUTPUT if output is None else output.plain(definition)),
+        "late": late,
         "measures": [{"name": measure.name, "type": _name(measure.type)} for measure in layout.measures],
         "warnings": [*found["warnings"], *layout.warnings],
     }
@@ -54,6 +56,7 @@ def sampled_cube(where: str, operator: Json, sample: Path, schema_file: Path, ti
 
     Spark is started where it has to compute something.
     """
+    from broker.operators.cube.definition import STANDING_FIELDS
     from cli.decoding import decoding_of
     from cli.match_inputs import format_of
     from cli.operators.cube.run import run_cube
@@ -62,17 +65,10 @@ def sampled_cube(where: str, operator: Json, sample: Path, schema_file: Path, ti
     decoding = decoding_of(
         format_name, schema_file=schema_file, config_file=None, stream=None, options={}, time_zone=time_zone
     )
-    rolled = run_cube([sample], format_name, decoding, operator=operator, where=where, question={})
-    found = {
-        "records": rolled.rows,
-        "undecodable": rolled.undecodable,
-        "counted": rolled.counted,
-        "panes": rolled.panes,
-        "cells": rolled.cells,
-        "bytes": rolled.size_bytes,
-        "records_a_cell": round(rolled.counted / rolled.cells, 2) if rolled.cells else None,
-    }
-    warnings = [] if rolled.too_many_cells is None else [rolled.too_many_cells]
+    cube = {name: own for name, own in operator.items() if name not in STANDING_FIELDS}
+    rolled = run_cube([sample], format_name, decoding, operator=cube, where=where, question={})
+    found = {**rolled.held.plain(), "undecodable": rolled.undecodable}
+    warnings = [] if rolled.held.warning is None else [rolled.held.warning]
     if rolled.undecodable:
         rows = counted(rolled.undecodable, "row")
         warnings.append(f"{rows} of the sample cannot be decoded; the first: {rolled.first_undecodable}")
@@ -100,13 +96,24 @@ def show_check(found: Json, *, as_json: bool) -> None:
     if found["output"]:
         cuboids = "; ".join(", ".join(names) or "()" for names in found["output"])
         click.echo(visible(f"it writes windows of {found['window_s']:,} s every {found['slide_s']:,} s, by {cuboids}"))
-    sample = found.get("sample")
-    if sample is not None:
-        held = f"{counted(sample['cells'], 'cell')} in {counted(sample['panes'], 'pane')}, {sample['bytes']:,} bytes"
-        a_cell = "" if sample["records_a_cell"] is None else f", {sample['records_a_cell']:,} records a cell"
-        click.echo(f"of {counted(sample['records'], 'record')} it counts {sample['counted']:,}: {held}{a_cell}")
+    if found.get("sample") is not None:
+        click.echo(sample_text(found["sample"]))
     for warning in found["warnings"]:
         click.echo(visible(f"warning: {warning}"))
+
+
+def sample_text(sample: Json) -> str:
+    """Return in one line what a cube would hold of some records.
+
+    >>> sample_text({"records": 9, "counted": 0, "cells": None})
+    'of 9 records it counts 0'
+    """
+    counts = f"of {counted(sample['records'], 'record')} it counts {sample['counted']:,}"
+    if sample["cells"] is None:
+        return counts
+    held = f"{counted(sample['cells'], 'cell')} in {counted(sample['panes'], 'pane')}, {sample['bytes']:,} bytes"
+    averages = f"{sample['cells_a_pane']:,} cells a pane, {sample['bytes_a_cell']:,} bytes a cell"
+    return f"{counts}: {held}; {averages}, {sample['records_a_cell']:,} records a cell"
 
 
 def _type(operand: Operand) -> str:

@@ -19,39 +19,25 @@ from cli.output import counted, print_json
 
 if TYPE_CHECKING:
     from asc.operators.cube.cube import Cube
+    from asc.operators.cube.estimate import Estimate
     from asc.operators.cube.layout import Layout
     from asc.predicate import Predicate
-
-_RECORDS_A_CELL = 2
-"""The records of a cell below which a cube is hardly smaller than its records."""
-_FEWEST_CELLS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Rolled:
     """A cube over files, the answer to a question, and the rows by what became of them.
 
-    ``size_bytes``: of its pieces, as they would be stored. ``warnings``: what was found odd before a row was read.
+    ``held``: the size of the cube. ``warnings``: what was found odd before a row was read.
     """
 
     answer: Mapping[str, Any]
-    cells: int
-    panes: int
-    size_bytes: int
-    rows: int
-    counted: int
+    held: Estimate
     excluded: Mapping[str, int]
     engine: str
     undecodable: int = 0
     first_undecodable: str | None = None
     warnings: tuple[str, ...] = ()
-
-    @property
-    def too_many_cells(self) -> str | None:
-        """Return the warning of a cube that is hardly smaller than its records; None of any other."""
-        if self.cells <= max(_FEWEST_CELLS, self.counted / _RECORDS_A_CELL):
-            return None
-        return f"{self.cells:,} cells of {self.counted:,} records: group by less, or round"
 
 
 def question_of(
@@ -120,9 +106,10 @@ def run_cube(
 
 
 def _rolled(cube: Cube, question: Json, rows: int, engine: str) -> Rolled:
-    sizes = [len(piece.to_bytes()) for piece in cube.pieces()]
-    held = (cube.cells.count, len(sizes), sum(sizes))
-    return Rolled(cube.query(question), *held, rows, cube.counted, cube.excluded, engine)
+    from asc.operators.cube.estimate import Estimate
+
+    held = Estimate.of(cube.layout, cube.cells, records=rows, counted=cube.counted)
+    return Rolled(cube.query(question), held, cube.excluded, engine)
 
 
 def why_spark(layout: Layout, predicate: Predicate) -> str | None:
@@ -197,23 +184,24 @@ def show_rolled(rolled: Rolled, *, as_json: bool) -> None:
 
     for warning in rolled.warnings:
         click.echo(f"warning: {warning}", err=True)
-    nothing_decoded = 0 < rolled.rows == rolled.undecodable
+    held = rolled.held
+    nothing_decoded = 0 < held.records == rolled.undecodable
     if rolled.undecodable and not nothing_decoded:
         rows = counted(rolled.undecodable, "row")
         click.echo(f"warning: {rows} cannot be decoded, excluded; the first: {rolled.first_undecodable}", err=True)
-    if rolled.too_many_cells is not None:
-        click.echo(f"warning: {rolled.too_many_cells}", err=True)
+    if held.warning is not None:
+        click.echo(f"warning: {held.warning}", err=True)
     if nothing_decoded:
         remedy = f"the first: {rolled.first_undecodable}; name the stream's options with --config or --option"
-        raise CommandError("none could be decoded, rows", rolled.rows, remedy)
+        raise CommandError("none could be decoded, rows", held.records, remedy)
     if as_json:
-        counts = {"read": rolled.rows, "counted": rolled.counted, "undecodable": rolled.undecodable}
+        counts = {"read": held.records, "counted": held.counted, "undecodable": rolled.undecodable}
         records = {**counts, **rolled.excluded}
         print_json(
             {
                 **rolled.answer,
-                "cells": rolled.cells,
-                "bytes": rolled.size_bytes,
+                "cells": held.cells,
+                "bytes": held.size_bytes,
                 "records": records,
                 "engine": rolled.engine,
             }
@@ -225,7 +213,7 @@ def show_rolled(rolled: Rolled, *, as_json: bool) -> None:
     how = " (without Spark)" if rolled.engine == "arrow" else ""
     left_out = "".join(f", {count:,} without a usable {name}" for name, count in _told(rolled.excluded).items())
     click.echo(
-        f"{counted(rolled.rows, 'row')} read, {rolled.counted:,} counted{left_out}, {counted(rolled.cells, 'cell')}, "
+        f"{counted(held.records, 'row')} read, {held.counted:,} counted{left_out}, {counted(held.cells, 'cell')}, "
         f"{counted(groups, 'group')}{cut}{how}"
     )
 

@@ -52,7 +52,7 @@ def test_the_flights_rolled_up_equal_duckdb(where: str) -> None:
     )
     rows = [(*row["group"].values(), *list(row.values())[1:]) for row in found.answer["rows"]]
     assert rows == duckdb.execute(sql).fetchall()
-    assert (found.engine, found.rows, found.undecodable) == ("arrow", 20_000, 0)
+    assert (found.engine, found.held.records, found.undecodable) == ("arrow", 20_000, 0)
 
 
 def test_files_of_every_format_roll_up_alike(tmp_path: Path) -> None:

@@ -1,0 +1,58 @@
+"""Estimates: how much a cube holds of some records, and the warning where it is hardly smaller than they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from asc.operators.cube.cells import Cells
+from asc.operators.cube.layout import Layout
+
+RECORDS_A_CELL = 2
+"""The records of a cell below which a cube is hardly smaller than its records."""
+_FEWEST_CELLS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Size of a cube over some records.
+
+    ``records``: those read; ``counted``: those that are in its cells. ``size_bytes``: of its pieces as they are stored.
+    """
+
+    records: int
+    counted: int
+    panes: int
+    cells: int
+    size_bytes: int
+
+    @staticmethod
+    def of(layout: Layout, cells: Cells, *, records: int, counted: int) -> Estimate:
+        """Return the size of cells of the base cuboid. Cost: their bytes are made, pane by pane."""
+        sizes = [len(piece.to_bytes()) for piece in cells.pieces(layout)]
+        return Estimate(records, counted, len(sizes), cells.count, sum(sizes))
+
+    @property
+    def warning(self) -> str | None:
+        """Return the warning of a cube that is hardly smaller than its records; None of any other."""
+        if self.cells <= max(_FEWEST_CELLS, self.counted / RECORDS_A_CELL):
+            return None
+        return f"{self.cells:,} cells of {self.counted:,} records: group by less, or round"
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as answers have it: null for what nothing is known of, as none of the records is counted.
+
+        >>> Estimate(10, 8, 2, 4, 500).plain()["records_a_cell"], Estimate(10, 0, 0, 0, 0).plain()["cells"]
+        (2.0, None)
+        """
+        is_known = self.cells > 0
+        return {
+            "records": self.records,
+            "counted": self.counted,
+            "panes": self.panes if is_known else None,
+            "cells": self.cells if is_known else None,
+            "bytes": self.size_bytes if is_known else None,
+            "cells_a_pane": round(self.cells / self.panes, 2) if is_known else None,
+            "bytes_a_cell": round(self.size_bytes / self.cells, 2) if is_known else None,
+            "records_a_cell": round(self.counted / self.cells, 2) if is_known else None,
+        }

@@ -1,0 +1,64 @@
+"""Estimates of the states that a query would have, by the last records of its stream."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from asc.errors import AscError
+from asc.keys.attribute import PAttribute
+from asc.predicate.normal_form import Predicate
+from broker.http.permitted import Permitted
+from broker.matching.fold_task import Times
+from broker.operators.definition import Definition
+from broker.operators.expression import OperatorExpressions
+from broker.operators.fold_destination import FoldDestination
+from broker.operators.fold_sample import FoldEstimate, FoldSample
+from broker.operators.kind import FoldedQuery
+from broker.operators.kinds import fold_kinds
+from broker.stream.stream import Stream
+
+RECORDS_READ = 10_000
+"""The most records that an estimate reads."""
+
+_STAMP = PAttribute("unix_millis(_timestamp)", pa.int64())
+
+
+def estimate_of(
+    permitted: Permitted,
+    stream: Stream,
+    predicate: Predicate,
+    operator: Definition,
+    expressions: OperatorExpressions,
+) -> FoldEstimate | None:
+    """Return how large the states of a query would be; None of a kind whose states workers do not fill.
+
+    Where the last records of the stream cannot be had, it says why in place of figures. CancelledError.
+    """
+    kind = fold_kinds().get(operator.name)
+    if kind is None:
+        return None
+    query = FoldedQuery("", stream.name, predicate.text, "")
+    destination = kind.destination(operator, query, predicate, expressions)
+    return kind.estimate(destination, _sample(permitted, stream, predicate, destination))
+
+
+def _sample(
+    permitted: Permitted, stream: Stream, predicate: Predicate, destination: FoldDestination
+) -> FoldSample | str:
+    """Return the last records as the states of a query read them, or why they cannot be had."""
+    permitted.cancellation.check()
+    attributes = (*destination.attributes, _STAMP)
+    try:
+        permitted.check_runs_predicates()
+        found = stream.recent.sampled(predicate, attributes, RECORDS_READ, cancellation=permitted.cancellation)
+    except AscError as error:
+        permitted.cancellation.check()
+        return str(error)
+    times, stamps = (found.columns[own] for own in (destination.attributes[0], _STAMP))
+    future_us = round(stream.config.max_future_s * 1_000_000)
+    kept = Times.of(times, stamps.fill_null(-1).to_numpy(zero_copy_only=False), future_us).is_usable
+    columns = {own.name: found.columns[own.attribute].filter(pa.array(kept)) for own in destination.columns}
+    batch = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+    assert batch.num_rows == np.count_nonzero(kept)
+    return FoldSample(found.records, found.records - found.decoded, batch)

@@ -1,0 +1,37 @@
+"""Estimating: the size that a cube would have, by records of its stream, before it is registered."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from asc.operators.cube.estimate import Estimate
+from asc.operators.cube.task_fold import CubeFold, CubePartial
+from broker.operators.fold_destination import FoldDestination
+from broker.operators.fold_sample import FoldEstimate, FoldSample
+
+
+def estimated(destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
+    """Return the size of the cube of a query by a sample of records, folded as workers do.
+
+    Figures are null, with the reason, where no record is counted, or where there is no sample and a text says why.
+    """
+    fold = CubeFold()
+    layout = fold.prepare(destination.definition)
+    cuboids = layout.definition.dimensions.count
+    if isinstance(sample, str):
+        nothing = dict.fromkeys(Estimate(0, 0, 0, 0, 0).plain())
+        return FoldEstimate({"cuboids": cuboids, **nothing, "undecodable": None, "reason": sample})
+    rows = sample.columns.num_rows
+    state = fold.state(layout)
+    too_large = state.fold(fold.columns(sample.columns), np.arange(rows, dtype=np.int64)) if rows else 0
+    cells = CubePartial.of_bytes(layout, state.to_bytes()).cells
+    found = Estimate.of(layout, cells, records=sample.records, counted=rows - too_large)
+    plain = {"cuboids": cuboids, **found.plain(), "undecodable": sample.undecodable, "reason": _reason(found)}
+    return FoldEstimate(plain, () if found.warning is None else (found.warning,))
+
+
+def _reason(found: Estimate) -> str | None:
+    """Return why the size is not known; None where it is."""
+    if not found.records:
+        return "the stream has no records"
+    return None if found.cells else f"none of the last {found.records:,} records is counted"
