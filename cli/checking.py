@@ -46,6 +46,10 @@ class Check:
             click.echo("the operator reads")
             for read in found["expressions"]:
                 click.echo(visible(f"  {read['sql']}  {read['type']}"))
+        if "estimate" in found:
+            from cli.operators.cube.check import estimate_text
+
+            click.echo(visible(estimate_text(found["estimate"])))
 
 
 def check_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -116,6 +116,18 @@ def sample_text(sample: Json) -> str:
     return f"{counts}: {held}; {averages}, {sample['records_a_cell']:,} records a cell"
 
 
+def estimate_text(estimate: Json) -> str:
+    """Return in one line what a daemon says of the size of a cube.
+
+    >>> estimate_text({"cuboids": 6, "records": 0, "counted": 0, "cells": None, "reason": "the stream has no records"})
+    'it has 6 cuboids; cells and bytes are not known: the stream has no records'
+    """
+    cuboids = f"it has {counted(estimate['cuboids'], 'cuboid')}"
+    if estimate["cells"] is None:
+        return f"{cuboids}; cells and bytes are not known: {estimate['reason']}"
+    return f"{cuboids}; {sample_text(estimate)}"
+
+
 def _type(operand: Operand) -> str:
     return "ANY" if operand.type is None else _name(operand.type)
 

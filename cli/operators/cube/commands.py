@@ -13,6 +13,7 @@ from cli.arguments import (
     row_schema_options,
     stream_option,
 )
+from cli.checking import Check, check_options
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.operators.cube.options import definition_options, late_option, output_options
@@ -83,6 +84,7 @@ def add(
     cls=Command,
     epilog=examples(
         f"asc cube check late --schema flights.ddl {_OPTIONS} --time time_hour --grain 1h --sample flights.csv",
+        f"asc cube check late --stream flights {_OPTIONS} --time time_hour --grain 1h",
         'asc cube check late --schema flights.ddl --dimensions "year(time_hour), (arr_delay > 60)" '
         '--measures "count(*), avg(arr_delay)" --time time_hour --grain 15min --where "arr_delay > 0"',
     ),
@@ -92,45 +94,37 @@ def add(
 @late_option
 @output_options
 @click.option(
-    "--schema",
-    "schema_file",
-    type=EXISTING_FILE,
-    required=True,
-    help="The stream's schema: Spark DDL, or the JSON of a Spark StructType.",
-)
-@click.option("--time-zone", help="The time zone that TIMESTAMP literals are read in, else UTC.")
-@click.option(
     "--sample",
     type=EXISTING_FILE,
-    help="Records, as CSV with a header, NDJSON or Parquet: what the cube would hold of them. Needs --time.",
+    help="With --schema: records, as CSV with a header, NDJSON or Parquet, and what the cube would hold of them. "
+    "Needs --time.",
 )
-@json_option
-def check(
-    *,
-    query_id: str,
-    where: str,
-    operator: Json,
-    schema_file: Path,
-    time_zone: str | None,
-    sample: Path | None,
-    as_json: bool,
-) -> None:
-    """Check a cube without a daemon: its cuboids, its expressions and warnings.
+@check_options
+def check(*, check: Check, query_id: str, where: str, operator: Json, sample: Path | None) -> None:
+    """Check a cube without registering it: its cuboids, its expressions and warnings.
 
-    Needs no Kafka, and no Java but for expressions over a sample that Spark computes. The time is by default that of
-    the record. With --sample it says how many cells and bytes these records are, and warns below two records a cell.
+    With --stream the daemon checks it as at a registration, and by the last 10,000 records of the stream it says how
+    many cells and bytes there would be. With --schema no daemon is needed, no Kafka, and no Java but for expressions
+    over a sample that Spark computes; with --sample it says the same of these records. Both warn below two records a
+    cell. The time is by default that of the record.
     """
+    if sample is not None and check.schema_file is None:
+        raise click.UsageError("--sample goes with --schema: the daemon has records of the stream")
     if sample is not None and "time" not in operator:
         raise click.UsageError("give --time beside --sample: a file does not say when its records came")
     from broker.queries.query import check_id
     from cli.operators.cube.check import checked_cube, sampled_cube, show_check
 
     check_id(query_id)
-    found = checked_cube(where, operator, schema_file, time_zone or "UTC")
+    if check.schema_file is None:
+        check.show(where, operator)
+        return
+    time_zone = check.time_zone or "UTC"
+    found = checked_cube(where, operator, check.schema_file, time_zone)
     if sample is not None:
-        held, warnings = sampled_cube(where, operator, sample, schema_file, time_zone or "UTC")
+        held, warnings = sampled_cube(where, operator, sample, check.schema_file, time_zone)
         found = {**found, "sample": held, "warnings": [*found["warnings"], *warnings]}
-    show_check(found, as_json=as_json)
+    show_check(found, as_json=check.as_json)
 
 
 @cube.command(

@@ -151,6 +151,20 @@ def test_an_interval_is_of_closed_panes_and_says_what_it_is_of(site: Site, publi
         assert asked(site, {"by": ["origin"], **interval})["rows"] == by_duckdb(one, ["origin"])
 
 
+@pytest.mark.parametrize("hours", [1, 2, 24])
+def test_with_a_grain_there_are_the_groups_of_each_interval(site: Site, published: list[Row], hours: int) -> None:
+    found = asked(site, {"by": [["carrier"], []], "live": True, "grain_s": 3_600 * hours})
+    expected: list[Row] = []
+    for group in (["carrier"], []):
+        for begin in range(0, 5, hours):
+            first, end = (BEGIN + timedelta(hours=each) for each in (begin, begin + hours))
+            own = [row for row in published if first.isoformat() <= row["ts"] < end.isoformat()]
+            pane = first.isoformat().replace("+00:00", "Z")
+            expected += [{"pane": pane, **row} for row in by_duckdb(own, group)]
+    assert found["rows"] == expected
+    assert found["groups"] == len(expected)
+
+
 def test_a_cursor_goes_through_all_rows_and_links_can_be_asked(site: Site, published: list[Row]) -> None:
     body: Row = {"by": ["origin", "dest", "carrier"], "live": True, "limit": 7}
     rows, cursor = [], None
@@ -179,6 +193,11 @@ def test_a_cursor_goes_through_all_rows_and_links_can_be_asked(site: Site, publi
         ({"limit": 100_001}, 400, "limit"),
         ({"cursor": "1-1"}, 400, "is of another commit"),
         ({"last_s": 90}, 400, "is off the grain"),
+        ({"grain_s": 1_800}, 400, "is no multiple of the cube's grain of 3600 s: give one, as 3600"),
+        ({"grain_s": 18_000}, 400, "whole hours that divide 24"),
+        ({"grain_s": "1h"}, 400, "grain_s"),
+        ({"from": "2026-06-01T03:00:00Z", "grain_s": 7_200}, 400, "give a multiple, as 2026-06-01T02:00:00Z"),
+        ({"late": "yes"}, 400, "late"),
         ({"by": ["\ud800"]}, 400, "surrogate"),
     ],
 )
@@ -217,6 +236,33 @@ def test_the_command_prints_groups_and_the_interval(site: Site, published: list[
     assert lines[5].startswith("4 groups, 2026-06-01T00:00:00Z to 2026-06-01T05:00:00Z, watermark 2026-06-01T04:")
     with Client(site.daemon.url) as client:
         assert client.cubes.query("late", {"live": True})["rows"] == by_duckdb(published, [])
+    options = ["--from", "2026-06-01", "--to", "2026-06-02", "--measures", "flights", "--server", site.daemon.url]
+    done = CliRunner().invoke(
+        main, ["cube", "query", "late", "--by", "carrier", "--grain", "1d", "--live", "--late", *options]
+    )
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["pane", "carrier", "flights"]
+    assert lines[1].split()[:2] == ["2026-06-01T00:00:00Z", "NULL"]
+
+
+def test_a_check_says_how_large_a_cube_would_be(site: Site, published: list[Row]) -> None:
+    assert site.daemon is not None
+    options = ["--dimensions", "carrier", "--measures", "count(*)", "--time", "ts", "--where", "delay = 7"]
+    command = ["cube", "check", "few", *options, "--grain", "1h", "--stream", site.stream("json")]
+    done = CliRunner().invoke(main, [*command, "--server", site.daemon.url])
+    assert done.exit_code == 0, done.output
+    accepted = [row for row in published if row["delay"] == 7]
+    cells = len({(row["ts"][:13], row["carrier"]) for row in accepted})
+    with Client(site.daemon.url) as client:
+        operator = {**OPERATOR, "dimensions": [["carrier"]]}
+        found = client.check("delay > 9000000000", stream=site.stream("json"), operator=operator)
+    # Those that only the site has published are among them.
+    records = found["estimate"]["records"]
+    assert records >= len(published)
+    assert found["estimate"]["cells"] is None
+    told = f"it has 2 cuboids; of {records:,} records it counts {len(accepted):,}: {cells} cells in 5 panes, "
+    assert done.stdout.splitlines()[-1].startswith(told)
 
 
 def test_a_restart_and_records_published_twice_read_count_once(site: Site, published: list[Row]) -> None:
@@ -241,3 +287,42 @@ def test_after_a_pause_the_answer_names_its_gap(site: Site, published: list[Row]
     found = asked(site, {"live": True})
     assert "paused" in {gap["reason"] for gap in found["gaps"]}
     assert not found["whole"]
+
+
+def test_late_records_that_stay_apart_are_in_answers_that_ask_for_them(site: Site, published: list[Row]) -> None:
+    where, topic = "delay = -100", site.topic("apart")
+    operator = {**OPERATOR, "dimensions": [["carrier"]], "measures": ["count(*) AS n"], "late": "apart"}
+    body = {"id": "apart", "where": where, "operator": operator, "topic": topic}
+    answer = site.client.post("/v1/queries", json=body)
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["query"]["operator"]["late"] == "apart"
+
+    def publish(*hours: int) -> None:
+        site.publish([json.dumps({**row, "delay": -100}).encode() for hour in hours for row in rows_of(1, 10, hour)])
+        site.drain()
+
+    def counts() -> list[int]:
+        totals = [
+            site.client.post("/v1/queries/apart/cube/query", json={"live": True, "late": late}).json()["rows"][0]["n"]
+            for late in (False, True)
+        ]
+        kept = site.client.get("/v1/queries/apart").json()["kept"]
+        return [*totals, kept["counted"], kept["late"], kept["apart"]]
+
+    publish(11, 12)
+    publish(1, 13)
+    assert counts() == [30, 40, 30, 0, 10]
+    site.stop_before_its_commit()
+    site.daemon = site.start()
+    site.drain()
+    assert counts() == [30, 40, 30, 0, 10]
+    # All that was kept stays, and later ones join their panes.
+    changed = site.client.put("/v1/queries/apart", json={"operator": {**operator, "late": "merge"}})
+    assert changed.status_code == 200, changed.text
+    publish(2, 14)
+    assert counts() == [50, 60, 50, 10, 10]
+    line = site.client.get("/v1/queries/apart").json()["kept"]["accounting"]
+    assert line.startswith("60 accepted = 50 counted (10 late) + 10 apart + 0 expired + 0 time")
+    metrics = site.client.get("/metrics").text
+    (apart,) = [own for own in metrics.splitlines() if 'query="apart"' in own and 'outcome="apart"' in own]
+    assert apart.endswith(" 10.0")

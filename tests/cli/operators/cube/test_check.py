@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -99,9 +100,11 @@ def sample(tmp_path: Path) -> Path:
 
 def test_a_sample_says_how_many_cells_and_bytes_there_would_be(schema: Path, sample: Path) -> None:
     found, warnings = sampled_cube("delay > 0", PLAIN, sample, schema, "UTC")
-    assert found.pop("bytes") > 1_000
+    size_bytes = found.pop("bytes")
+    assert size_bytes > 1_000
     assert found == {
         **{"records": 300, "undecodable": 0, "counted": 200, "panes": 3, "cells": 3, "records_a_cell": 66.67},
+        **{"cells_a_pane": 1.0, "bytes_a_cell": round(size_bytes / 3, 2)},
     }
     assert warnings == []
 
@@ -122,8 +125,23 @@ def test_the_command_shows_what_a_sample_holds(run: Run, schema: Path, sample: P
     assert shown.exit_code == 0, shown.output
     last, warning = shown.stdout.splitlines()[-2:]
     assert last.startswith("of 300 records it counts 300: 300 cells in 150 panes, ")
-    assert last.endswith(" bytes, 1.0 records a cell")
+    assert re.search(r" bytes; 2\.0 cells a pane, [0-9,.]+ bytes a cell, 1\.0 records a cell$", last)
     assert warning == "warning: 300 cells of 300 records: group by less, or round"
     refused = run("cube", "check", "late", *options, "--sample", sample)
     assert refused.exit_code == 2
     assert "give --time beside --sample" in refused.output
+    none = run("cube", "check", "late", *options, "--time", "ts", "--where", "x < 0", "--sample", sample)
+    assert none.stdout.splitlines()[-1] == "of 300 records it counts 0"
+    windows = ["--output", "dest", "--window", "1h", "--slide", "1h", "--late", "apart"]
+    shown = run("cube", "check", "late", *options, *windows, "--time", "ts", "--sample", sample)
+    assert shown.stdout.splitlines()[-2] == last
+    refused = run("cube", "check", "late", *options[:-2], "--stream", "s", "--sample", sample)
+    assert (refused.exit_code, "--sample goes with --schema" in refused.output) == (2, True)
+
+
+def test_late_records_are_a_part_of_it(schema: Path) -> None:
+    assert checked_cube("true", OPERATOR, schema, "UTC")["late"] == "merge"
+    found = checked_cube("true", {**OPERATOR, "late": "apart"}, schema, "UTC")
+    assert (found["late"], found["summary"].endswith(", late records apart")) == ("apart", True)
+    with pytest.raises(AscError, match="late 'drop': is not known: give merge or apart"):
+        checked_cube("true", {**OPERATOR, "late": "drop"}, schema, "UTC")

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from asc.errors import PredicateError
 from cli.client import Json
-from cli.operators.cube.options import definition_options, divided, output_options
+from cli.operators.cube.options import definition_options, divided, late_option, output_options
 
 
 @pytest.mark.parametrize(
@@ -36,21 +36,25 @@ def test_what_cannot_be_read_is_refused() -> None:
         divided("a, 'b", ",")
 
 
-def test_the_options_of_windows_are_a_part_of_it() -> None:
+def test_the_options_of_windows_and_late_records_are_a_part_of_it() -> None:
     given: list[Json] = []
 
     @click.command
     @definition_options
+    @late_option
     @output_options
     def command(*, where: str, operator: Json) -> None:
         given.append({name: own for name, own in operator.items() if name not in ("name", "dimensions", "measures")})
 
     measures = ["--measures", "count(*)"]
-    windows = ["--output", "a, b", "--output", "", "--window", "24h", "--slide", "1h", "--emit", "changes"]
-    assert CliRunner().invoke(command, [*measures, *windows]).exit_code == 0
+    options = ["--output", "a, b", "--output", "", "--window", "24h", "--slide", "1h", "--emit", "changes"]
+    assert CliRunner().invoke(command, [*measures, *options]).exit_code == 0
     assert CliRunner().invoke(command, measures).exit_code == 0
+    assert CliRunner().invoke(command, [*measures, "--late", "apart"]).exit_code == 0
     assert CliRunner().invoke(command, [*measures, "--emit", "some"]).exit_code == 2
-    assert given == [{"output": [["a", "b"], []], "window_s": 86_400, "slide_s": 3_600, "emit": "changes"}, {}]
+    assert CliRunner().invoke(command, [*measures, "--late", "drop"]).exit_code == 2
+    windows = {"output": [["a", "b"], []], "window_s": 86_400, "slide_s": 3_600, "emit": "changes"}
+    assert given == [windows, {}, {"late": "apart"}]
 
 
 def test_the_options_are_the_body_of_an_operator() -> None:
