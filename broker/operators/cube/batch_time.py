@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Literal
 
 from asc.operators.event_time import EventTimeProgress
 from broker.operators.cube.coverage import BatchInterval, Place
+
+PartitionState = Literal["read", "silent", "waits", "untimed"]
+"""State of a partition in a batch.
+
+Records with a time; no record, and there is none; no record, though there are some; records without a usable time.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +22,12 @@ class Clock:
     """The progress of event time, and the offset after the last batch that gave it a time, by topic and partition.
 
     It is that of all cubes of one time expression, whichever of them read. Another topic id is another topic.
+    ``states``: of each partition in the last batch, empty before the first one of a daemon.
     """
 
     progress: EventTimeProgress = field(default_factory=EventTimeProgress)
     ends: Mapping[Place, int] = field(default_factory=lambda: MappingProxyType({}))
+    states: Mapping[int, PartitionState] = field(default_factory=lambda: MappingProxyType({}))
 
     def after(self, batch: BatchInterval, newest: Mapping[int, int], waiting: Collection[int] = ()) -> Clock:
         """Return it after a batch with the newest times of its partitions; offsets of before move nothing."""
@@ -32,7 +41,8 @@ class Clock:
         ends = {(topic, partition): batch.end[partition] for partition in own}
         # Of a topic that was made again nothing of the former one is known.
         kept = {place: end for place, end in self.ends.items() if place[0] == topic or place[1] not in own}
-        return Clock(self.progress.after(own, read=read, waiting=waiting), {**kept, **ends})
+        states = {each: _state(each, newest, read, waiting) for each in batch.end}
+        return Clock(self.progress.after(own, read=read, waiting=waiting), {**kept, **ends}, states)
 
     def time_after(self, place: Place, offset: int) -> int | None:
         """Return the newest time of a partition as of offsets after one; None where none is known."""
@@ -65,6 +75,16 @@ class BatchTime:
     def open_after(self, grain_us: int) -> int | None:
         """Return the first pane that is open after the batch; None where none is closed."""
         return first_open(self.after.progress.mark_us, self.lateness_us, grain_us)
+
+
+def _state(
+    partition: int, newest: Mapping[int, int], read: Collection[int], waiting: Collection[int]
+) -> PartitionState:
+    if partition in waiting:
+        return "waits"
+    if partition not in read:
+        return "silent"
+    return "read" if partition in newest else "untimed"
 
 
 def first_open(mark_us: int | None, lateness_us: int, grain_us: int) -> int | None:

@@ -23,7 +23,6 @@ from broker.operators.cube.definition import StandingCube
 from broker.operators.cube.keeper import Keeper, cubes_path
 from broker.operators.cube.merging import CubeLimits
 from broker.operators.cube.partial import Partial
-from broker.operators.cube.partition_times import PartitionTimes
 from broker.operators.cube.window_sender import WindowSender
 from broker.operators.cube.window_writer import WindowWriter
 from broker.operators.fold_destination import FoldDestination
@@ -72,7 +71,6 @@ class CubeFolder:
         self._writer: WindowWriter | None = None
         self._sender = WindowSender(stream.cluster)
         self._outputs: Counter[str] = Counter()
-        self._times = PartitionTimes()
         self._parked: set[CubeId] = set()
 
     @property
@@ -159,7 +157,7 @@ class CubeFolder:
     def kept(
         self, query_id: str, where: str, definition: StandingCube, *, is_brief: bool = False
     ) -> Mapping[str, Any] | None:
-        """Return what is kept of a cube; None before its first batch, and where the file cannot be read.
+        """Return what is kept of a cube; None where the file cannot be read, or has not got it yet.
 
         It is what a list shows where ``is_brief``, else with the accounting line, gaps, offsets, the progress of each
         partition, and what the watermark waits for.
@@ -174,11 +172,7 @@ class CubeFolder:
             return None
         if is_brief:
             return {"cells": state.cells, "bytes": state.size_bytes, "whole": snapshot.is_whole(state)}
-        return {
-            **snapshot.status(cube),
-            "partitions": self._times.plain(state.time),
-            "waits_for": self._times.waits_for(state.time, snapshot.closes_us(state)),
-        }
+        return snapshot.status(cube)
 
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:
         """Commit a batch, and write the windows that are due; return the cubes that go no further, with the reasons.
@@ -223,8 +217,6 @@ class CubeFolder:
             is_apart = self._current(query).definition.get("late") == "apart"
             partials[cube] = _partial(layout, batch, name, is_apart=is_apart)
         interval = BatchInterval(batch.topic_id, batch.first, batch.end)
-        read = frozenset(each for each, end in batch.end.items() if batch.first.get(each, end) < end)
-        self._times = self._times.after(newest, frozenset(batch.end), read, batch.waiting)
         done = keeper.commit(interval, partials, newest, batch.waiting)
         self._parked = (self._parked - partials.keys()) | done.parked.keys()
         if standing is not None:

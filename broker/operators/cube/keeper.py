@@ -72,7 +72,6 @@ class Keeper:
         self._pieces, self._gaps = count(numbers["pieces"] + 1), count(numbers["gaps"] + 1)
         self._changes = count(saved.windows.last_number() + 1)
         self._snapshot = self._loaded()
-        self._clocks: Mapping[str, Clock] = saved.clocks()
         self._is_unsure = False
 
     @staticmethod
@@ -129,7 +128,7 @@ class Keeper:
             steps = BatchSteps(
                 *(before, batch, of_bounded_panes(partials), newest),
                 waiting=waiting,
-                clocks=self._clocks,
+                clocks=before.clocks,
                 merger=merger,
                 late=LateCells(before.cells, self._changes),
                 gap_numbers=self._gaps,
@@ -146,9 +145,9 @@ class Keeper:
                     self._saved.mark_damaged(step.damaged)
                     for change, data in step.late:
                         self._saved.windows.add_change(step.after.number, change, data)
-                self._saved.save_clocks(self._clocks, steps.clocks)
-            self._clocks = {**self._clocks, **steps.clocks}
-            self._swap(number, number, steps.marks, {step.after.id: step.after for step in found})
+                self._saved.save_clocks(before.clocks, steps.clocks)
+            clocks = {**before.clocks, **steps.clocks}
+            self._swap(number, number, steps.marks, {step.after.id: step.after for step in found}, clocks)
             for step in found:
                 self._keep(step)
             return _committed(number, found, dropped)
@@ -313,7 +312,7 @@ class Keeper:
     def _sure(self) -> Snapshot:
         """Return the current snapshot, read anew after a transaction that failed: it may be written all the same."""
         if self._is_unsure:
-            found, self._clocks = self._loaded(), self._saved.clocks()
+            found = self._loaded()
             self._snapshot.precede(found)
             self._snapshot, self._is_unsure = found, False
         return self._snapshot
@@ -328,16 +327,23 @@ class Keeper:
             self._is_unsure = True
             raise
 
-    def _swap(self, commit: int, batch: int, marks: Mapping[str, int], cubes: Mapping[CubeId, CubeState]) -> None:
-        numbers = {"commit": commit, "batch": batch}
-        found = Snapshot(numbers, marks, self._lateness_us, cubes, store=self._store, reader=self._reader)
+    def _swap(
+        self,
+        commit: int,
+        batch: int,
+        marks: Mapping[str, int],
+        cubes: Mapping[CubeId, CubeState],
+        clocks: Mapping[str, Clock] | None = None,
+    ) -> None:
+        numbers, own = {"commit": commit, "batch": batch}, self._snapshot.clocks if clocks is None else clocks
+        found = Snapshot(numbers, marks, self._lateness_us, cubes, clocks=own, store=self._store, reader=self._reader)
         self._snapshot.precede(found)
         self._snapshot = found
 
     def _loaded(self) -> Snapshot:
         cubes, marks = self._saved.cubes(), self._saved.marks()
         own = self._saved.numbers(), marks, self._lateness_us, cubes
-        return Snapshot(*own, store=self._store, reader=self._reader)
+        return Snapshot(*own, clocks=self._saved.clocks(), store=self._store, reader=self._reader)
 
     def _keep(self, step: Step) -> None:
         """Keep the cells of open panes in memory: the next batches merge them, and live questions read them."""

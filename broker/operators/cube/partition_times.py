@@ -2,97 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from asc.operators.cube.json_values import instant_text
+from broker.operators.cube.batch_time import Clock, PartitionState
 
-Progress = Literal["read", "silent", "waits", "untimed"]
-"""State of a partition in the last batch.
-
-Records with a time; no record, and there is none; no record, though there are some; records without a usable time.
-"""
-
-_NONE: Mapping[str, Mapping[int, int]] = MappingProxyType({})
 _NAMED = 5
 """The most partitions that a sentence names."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionTimes:
-    """The progress of all partitions, as the last batch left it; nothing is known of a batch before the daemon began.
+def partitions_of(clock: Clock) -> list[dict[str, Any]]:
+    """Return each partition with its newest time and its state in the last batch, as answers have them."""
+    newest = clock.progress.newest
+    return [
+        {
+            "partition": each,
+            "newest": None if (time_us := newest.get(each)) is None else instant_text(time_us),
+            "progress": state,
+        }
+        for each, state in sorted(clock.states.items())
+    ]
 
-    ``newest_us``: by time expression and partition, the newest time of the last batch that had one. ``last_us``: those
-    of the last batch alone. ``partitions``: all of the topic; ``read``: those of which the last batch had records;
-    ``waiting``: those of which it had none, though there are some.
+
+def waits_for(time: str, clock: Clock, closes_us: int | None) -> str:
+    """Return in one sentence what the watermark of a time expression waits for.
+
+    ``closes_us``: the mark at which the next pane closes; None before the first record with a time.
     """
+    if closes_us is None:
+        found = f"no record had a usable time in {time} yet: the first one makes the watermark"
+    else:
+        needed = f"the next pane closes when the newest {time} of each partition with records is {_at(closes_us)}"
+        found = f"{needed}{_behind(clock, closes_us)}"
+    silent, waiting = _in_state(clock, "silent"), _in_state(clock, "waits")
+    if silent:
+        found += f"; {_named(silent)} {_verb(silent, 'is', 'are')} silent, and hold{_s(silent)} nothing back"
+    if waiting:
+        found += f"; {_named(waiting)} wait{_s(waiting)}, with records that are still to be read"
+    return found
 
-    newest_us: Mapping[str, Mapping[int, int]] = field(default_factory=lambda: _NONE)
-    last_us: Mapping[str, Mapping[int, int]] = field(default_factory=lambda: _NONE)
-    partitions: frozenset[int] = frozenset()
-    read: frozenset[int] = frozenset()
-    waiting: frozenset[int] = frozenset()
 
-    def after(
-        self,
-        newest_us: Mapping[str, Mapping[int, int]],
-        partitions: frozenset[int],
-        read: frozenset[int],
-        waiting: frozenset[int],
-    ) -> PartitionTimes:
-        """Return them after one more batch."""
-        known = {time: {**self.newest_us.get(time, {}), **own} for time, own in newest_us.items()}
-        return PartitionTimes({**self.newest_us, **known}, dict(newest_us), partitions, read, waiting)
+def _in_state(clock: Clock, state: PartitionState) -> list[int]:
+    return sorted(each for each, own in clock.states.items() if own == state)
 
-    def progress(self, time: str, partition: int) -> Progress:
-        """Return what the last batch had of a partition."""
-        if partition in self.waiting:
-            return "waits"
-        if partition not in self.read:
-            return "silent"
-        return "read" if partition in self.last_us.get(time, {}) else "untimed"
 
-    def plain(self, time: str) -> list[dict[str, Any]]:
-        """Return each partition with its newest time and its progress, as answers have them."""
-        newest = self.newest_us.get(time, {})
-        return [
-            {
-                "partition": each,
-                "newest": None if each not in newest else instant_text(newest[each]),
-                "progress": self.progress(time, each),
-            }
-            for each in sorted(self.partitions)
-        ]
-
-    def waits_for(self, time: str, closes_us: int | None) -> str:
-        """Return in one sentence what the watermark of a time expression waits for.
-
-        ``closes_us``: the mark at which the next pane closes; None before the first record with a time.
-        """
-        if closes_us is None:
-            found = f"no record had a usable time in {time} yet: the first one makes the watermark"
-        else:
-            needed = f"the next pane closes when the newest {time} of each partition with records is {_at(closes_us)}"
-            found = f"{needed}{self._behind(time, closes_us)}"
-        silent = [each for each in sorted(self.partitions) if self.progress(time, each) == "silent"]
-        waiting = [each for each in sorted(self.partitions) if self.progress(time, each) == "waits"]
-        if silent:
-            found += f"; {_named(silent)} {_verb(silent, 'is', 'are')} silent, and hold{_s(silent)} nothing back"
-        if waiting:
-            found += f"; {_named(waiting)} wait{_s(waiting)}, with records that are still to be read"
-        return found
-
-    def _behind(self, time: str, closes_us: int) -> str:
-        """Return which partition of the last batch is the furthest behind, where one is before a mark."""
-        last = self.last_us.get(time, {})
-        if not last:
-            return ""
-        least = min(last, key=lambda each: (last[each], each))
-        if last[least] >= closes_us:
-            return ""
-        return f": partition {least} is the furthest behind, at {instant_text(last[least])}"
+def _behind(clock: Clock, closes_us: int) -> str:
+    """Return which partition of the last batch is the furthest behind, where one is before a mark."""
+    newest = clock.progress.newest
+    known = {each: time_us for each in _in_state(clock, "read") if (time_us := newest.get(each)) is not None}
+    least = min(known, key=lambda each: (known[each], each), default=None)
+    if least is None or known[least] >= closes_us:
+        return ""
+    return f": partition {least} is the furthest behind, at {instant_text(known[least])}"
 
 
 def _at(closes_us: int) -> str:

@@ -14,11 +14,12 @@ from asc.operators.cube.layout import Layout
 from asc.operators.cube.question import Question
 from broker.errors import QueryError, UnknownQueryError
 from broker.operators.cube.asked import Asked
-from broker.operators.cube.batch_time import first_open
+from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import Place
 from broker.operators.cube.cube_state import COUNTERS, CubeId, CubeState
 from broker.operators.cube.look import Look, Wanted, look_at
 from broker.operators.cube.panes import StoredPiece, sound
+from broker.operators.cube.partition_times import partitions_of, waits_for
 from broker.operators.cube.reading import PieceReader
 from broker.operators.cube.store import Store
 
@@ -40,10 +41,11 @@ class Snapshot:
         lateness_us: int,
         cubes: Mapping[CubeId, CubeState],
         *,
+        clocks: Mapping[str, Clock],
         store: Store,
         reader: PieceReader,
     ) -> None:
-        """``numbers``: those of the last commit and of that of the last batch.
+        """``numbers``: those of the last commit and of that of the last batch. ``clocks``: by time expression.
 
         ``ends``, which it makes: how far any of the cubes has read.
         """
@@ -52,6 +54,7 @@ class Snapshot:
         self.marks = MappingProxyType(dict(marks))
         self.lateness_us = lateness_us
         self.cubes = MappingProxyType(dict(cubes))
+        self.clocks = MappingProxyType(dict(clocks))
         ends: dict[Place, int] = {}
         for state in self.cubes.values():
             for place, own in (*state.coverage.intervals.items(), *state.missed.intervals.items()):
@@ -113,10 +116,11 @@ class Snapshot:
         return look_at(layout, parts, question, wanted, told=self._told(state, question), reserve=reserve)
 
     def status(self, cube: CubeId) -> dict[str, Any]:
-        """Return what is kept of a cube: the accounting line, cells, bytes, gaps and offsets."""
+        """Return what is kept of a cube: the accounting line, cells, bytes, gaps, offsets and times of partitions."""
         state = self.cube(cube)
         watermark_us, mark_us = self.watermark_us(state), self.marks.get(state.time)
         gaps = [gap.plain() for gap in state.told_gaps(self.batch, self.ends)]
+        clock = self.clocks.get(state.time, Clock())
         return {
             "generation": cube.generation,
             "accounting": state.accounting,
@@ -137,6 +141,8 @@ class Snapshot:
                 for (topic, partition), several in sorted(state.coverage.intervals.items())
                 for first, end in several
             ],
+            "partitions": partitions_of(clock),
+            "waits_for": waits_for(state.time, clock, self.closes_us(state)),
         }
 
     def cells(self, layout: Layout, piece: StoredPiece, *, is_kept: bool = True) -> Cells:

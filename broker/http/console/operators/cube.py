@@ -22,8 +22,8 @@ from broker.http.guards import CONSOLE
 from broker.http.operators.cube import ReadableCube, readable_cube
 from broker.http.permitted import Permitted
 from broker.http.views import shown
+from broker.operators.cube.batch_time import PartitionState
 from broker.operators.cube.look import Look
-from broker.operators.cube.partition_times import Progress
 
 LINK = ("/cubes", "Cubes")
 
@@ -31,7 +31,7 @@ _PAGE = 50
 _PARTITIONS_SHOWN = 50
 """The most partitions, and the most gaps, that a page lists."""
 
-_PROGRESS: Mapping[Progress, str] = {
+_PROGRESS: Mapping[PartitionState, str] = {
     "read": "records with a time",
     "untimed": "records, none of them with a usable time",
     "silent": "silent: it holds nothing back",
