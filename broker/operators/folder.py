@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from broker.operators.fold_destination import FoldDestination
 from broker.plans.offsets import Offsets
 
 if TYPE_CHECKING:
-    from broker.matching.fold_task import FoldPartial
+    from broker.matching.fold_task import FoldCounts, FoldPartial
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,24 @@ class FoldBatch:
     newest_us: Mapping[str, Mapping[int, int]]
 
 
+class FoldTotals:
+    """Records that the queries of a kind counted and excluded since the daemon started. One thread adds to them."""
+
+    def __init__(self) -> None:
+        self.counted = 0
+        self._excluded: Counter[str] = Counter()
+
+    @property
+    def excluded(self) -> Mapping[str, int]:
+        """Return the excluded records by reason."""
+        return {reason: count for reason, count in self._excluded.copy().items() if count}
+
+    def add(self, counts: FoldCounts) -> None:
+        """Add the records of a query in a batch, now that they are committed."""
+        self.counted += counts.counted
+        self._excluded.update(counts.excluded)
+
+
 class Folder(Protocol):
     """The owner of the states of one kind in a stream. One thread commits; status is read from others."""
 
@@ -70,6 +89,10 @@ class Folder(Protocol):
     @property
     def watermarks_us(self) -> Mapping[str, int]:
         """Return the watermarks by the SQL of a time, in microseconds."""
+
+    @property
+    def totals(self) -> FoldTotals:
+        """Return the records of its commits: a batch that is run again adds nothing more."""
 
     @property
     def outputs(self) -> Mapping[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -76,16 +76,6 @@ class FoldCommits:
         self._planned: _Planned | None = None
         self._topic_id: str | None = None
         self._failed: dict[str, tuple[str, str]] = {}
-        self._counted: Counter[str] = Counter()
-        self._excluded: defaultdict[str, Counter[str]] = defaultdict(Counter)
-
-    def counted(self, op: str) -> int:
-        """Return the records that queries of a kind counted since the daemon started."""
-        return self._counted[op]
-
-    def excluded(self, op: str) -> Mapping[str, int]:
-        """Return the records that queries of a kind excluded since the daemon started, by reason."""
-        return {reason: count for reason, count in self._excluded[op].copy().items() if count}
 
     def forget_topic(self) -> None:
         """Forget the identity of the source topic, which may not hold after a failure."""
@@ -130,7 +120,6 @@ class FoldCommits:
                     newest_us={query.time: newest[query.time] for query in own.values() if query.time in newest},
                 )
                 failed = {**failed, **self._committed(folder, found)}
-                self._count(op, found)
         self._note(failed, planned, batch.plan.version)
 
     def close(self) -> None:
@@ -206,11 +195,6 @@ class FoldCommits:
         except Exception as error:
             remedy = f"could not be committed, and is run again: {one_line(error)}"
             raise FoldError("states of batch", batch.batch_id, remedy) from error
-
-    def _count(self, op: str, batch: FoldBatch) -> None:
-        for partial in batch.partials.values():
-            self._counted[op] += partial.counts.counted
-            self._excluded[op].update(partial.counts.excluded)
 
     def _note(self, failed: Mapping[str, str], planned: _Planned, version: int) -> None:
         for name, reason in failed.items():

@@ -13,7 +13,6 @@ from broker.operators.feed_query import FeedQuery
 from broker.operators.fold_destination import FoldDestination, folds_in
 from broker.operators.folder import Folder
 from broker.stream.event_time import Marks
-from broker.stream.fold_commits import FoldCommits
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +94,7 @@ def operator_statuses(
     return found
 
 
-def fold_statuses(
-    destinations: Sequence[FoldDestination], folders: Mapping[str, Folder], commits: FoldCommits
-) -> dict[str, OperatorStatus]:
+def fold_statuses(destinations: Sequence[FoldDestination], folders: Mapping[str, Folder]) -> dict[str, OperatorStatus]:
     """Return the status of each kind that folds and is used: the plan has a query of it, or records were counted.
 
     What workers fold is committed with its batch, and so never behind.
@@ -107,14 +104,14 @@ def fold_statuses(
         op: OperatorStatus(
             queries[op],
             folder.held,
-            commits.counted(op),
+            folder.totals.counted,
             folder.outputs,
-            commits.excluded(op),
+            folder.totals.excluded,
             folder.watermarks_us,
             lag_records=None,
             failures=0,
             problem=None,
         )
         for op, folder in folders.items()
-        if queries[op] or commits.counted(op)
+        if queries[op] or folder.totals.counted
     }

@@ -213,7 +213,7 @@ class Stream:
         }
         destinations = self._destinations.of(self.running.plan)
         lateness_us = round(self.config.lateness_s * 1_000_000)
-        folded = fold_statuses(self._destinations.folded(self.running.plan), self.folders, self._folds)
+        folded = fold_statuses(self._destinations.folded(self.running.plan), self.folders)
         fed = operator_statuses(destinations, self.feed_queries, lags, self._event_time.marks, lateness_us)
         return {**fed, **folded}
 

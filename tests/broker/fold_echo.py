@@ -20,7 +20,7 @@ from asc.predicate.normal_form import Predicate
 from broker.body import Text
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.fold_destination import FoldColumn, FoldDestination
-from broker.operators.folder import FoldBatch, FoldContext, Folder
+from broker.operators.folder import FoldBatch, FoldContext, Folder, FoldTotals
 from broker.operators.kind import FoldedQuery, read_fields
 from broker.operators.kind_body import KindBody
 from broker.operators.operator_fields import check_known, expression_of, key_of
@@ -91,12 +91,13 @@ class EchoFolder:
         self.path = path
         self._lock = threading.Lock()
         self.batches: list[FoldBatch] = []
+        self.totals = FoldTotals()
         self.fails = 0
         """The number of commits that fail from now on."""
 
     @property
     def held(self) -> int | None:
-        return sum(map(len, self.totals.values()))
+        return sum(map(len, self.by_key.values()))
 
     @property
     def outputs(self) -> Mapping[str, int]:
@@ -107,7 +108,7 @@ class EchoFolder:
         return {time: min(own.values()) for batch in self.batches[-1:] for time, own in batch.newest_us.items()}
 
     @property
-    def totals(self) -> dict[str, dict[str, int]]:
+    def by_key(self) -> dict[str, dict[str, int]]:
         """The records counted, by query and key."""
         found: dict[str, dict[str, int]] = self._read()["totals"]
         return found
@@ -136,7 +137,7 @@ class EchoFolder:
         """Nothing is left."""
 
     def kept(self, query_id: str, where: str, definition: Any, *, is_brief: bool = False) -> Mapping[str, Any] | None:
-        own = self.totals.get(query_id)
+        own = self.by_key.get(query_id)
         if own is None:
             return None
         return {"keys": len(own)} if is_brief else {"keys": len(own), "counts": self.counts.get(query_id, {})}
@@ -156,6 +157,7 @@ class EchoFolder:
             return {}
         now["coverage"] += own
         for name, partial in batch.partials.items():
+            self.totals.add(partial.counts)
             totals, counts = (now[part].setdefault(name, {}) for part in ("totals", "counts"))
             for key, count in json.loads(partial.state).items():
                 totals[key] = totals.get(key, 0) + count

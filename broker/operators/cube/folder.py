@@ -26,7 +26,7 @@ from broker.operators.cube.partial import Partial
 from broker.operators.cube.window_sender import WindowSender
 from broker.operators.cube.window_writer import WindowWriter
 from broker.operators.fold_destination import FoldDestination
-from broker.operators.folder import FoldBatch, FoldContext
+from broker.operators.folder import FoldBatch, FoldContext, FoldTotals
 
 LOG = logging.getLogger("asc.cubes")
 
@@ -71,6 +71,7 @@ class CubeFolder:
         self._writer: WindowWriter | None = None
         self._sender = WindowSender(stream.cluster)
         self._outputs: Counter[str] = Counter()
+        self.totals = FoldTotals()
         self._parked: set[CubeId] = set()
 
     @property
@@ -218,6 +219,10 @@ class CubeFolder:
             partials[cube] = _partial(layout, batch, name, is_apart=is_apart)
         interval = BatchInterval(batch.topic_id, batch.first, batch.end)
         done = keeper.commit(interval, partials, newest, batch.waiting)
+        # Before windows are written: where these fail, the batch is covered when it comes again.
+        for cube in done.folded:
+            if cube.query in batch.partials:
+                self.totals.add(batch.partials[cube.query].counts)
         self._parked = (self._parked - partials.keys()) | done.parked.keys()
         if standing is not None:
             # The batch may be of a plan of before a pause.

@@ -68,7 +68,7 @@ def folder(site: Site) -> echo.EchoFolder:
 def totals(site: Site, query_id: str) -> dict[str, int]:
     """What is counted of a query, once every record that was published is through the job."""
     site.drain()
-    return folder(site).totals.get(query_id, {})
+    return folder(site).by_key.get(query_id, {})
 
 
 def asc(site: Site, *arguments: str) -> str:
@@ -189,7 +189,7 @@ def test_it_survives_a_batch_that_is_run_again_and_a_restart(site: Site) -> None
     assert totals(site, "f5") == {"HAL": 1, "IAN": 1}
     publish(site, "hal")
     deadline = time.monotonic() + 180
-    while len(site.read(routed)) < 3 or folder(site).totals["f5"] != {"HAL": 2, "IAN": 1}:
+    while len(site.read(routed)) < 3 or folder(site).by_key["f5"] != {"HAL": 2, "IAN": 1}:
         assert time.monotonic() < deadline
         time.sleep(0.1)
     site.stop_before_its_commit()

@@ -80,7 +80,7 @@ def test_each_query_is_folded_and_only_routed_records_are_written(rig_of: Callab
         ("high", "n > 4", to_echo("high")), ("low", "n < 8", to_echo("low", "lower(s)")), ("routed", "n = 9", None)
     )
     tally = rig.run(plan, record("a", 5), record("b", 1), record("A", 9), b"?", tasks=3)
-    assert rig.folder.totals == {"high": {"A": 2}, "low": {"a": 1, "b": 1}}
+    assert rig.folder.by_key == {"high": {"A": 2}, "low": {"a": 1, "b": 1}}
     (topic,) = set(plan.topics.to_pylist()) - {own.topic for own in rig.folder.batches[0].queries.values()}
     assert rig.values(topic) == [9]
     assert tally is not None
@@ -91,12 +91,12 @@ def test_each_query_is_folded_and_only_routed_records_are_written(rig_of: Callab
     batch = rig.folder.batches[0]
     assert (batch.batch_id, batch.version, batch.first, batch.end) == (7, 1, {0: 0, 1: 0}, {0: 4, 1: 4})
     assert batch.topic_id == rig.cluster.topic_id(rig.config.streams["folded"].topic)
-    assert rig.commits.counted(echo.OP) == 4
+    assert rig.folder.totals.counted == 4
     # A plan without such queries, and one with others, in the next batches.
     rig.run(rig.plan(("routed", "n = 9", None)), record("c", 9))
     assert len(rig.folder.batches) == 1
     rig.run(rig.plan(("high", "n > 4", to_echo("high"))), record("c", 9))
-    assert rig.folder.totals["high"] == {"A": 2, "C": 1}
+    assert rig.folder.by_key["high"] == {"A": 2, "C": 1}
 
 
 def test_a_batch_without_rows_and_tasks_without_rows_hand_over(rig_of: Callable[..., EchoRig]) -> None:
@@ -105,7 +105,7 @@ def test_a_batch_without_rows_and_tasks_without_rows_hand_over(rig_of: Callable[
     rig.run(plan, tasks=3)
     assert rig.folder.batches[0].partials == {}
     rig.run(plan, record("a"), tasks=5)
-    assert rig.folder.totals == {"all": {"A": 1}}
+    assert rig.folder.by_key == {"all": {"A": 1}}
 
 
 def test_a_lost_hand_over_fails_the_batch_and_counts_nothing(rig_of: Callable[..., EchoRig], tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_lost_hand_over_fails_the_batch_and_counts_nothing(rig_of: Callable[..
     rig.run(plan, record("a"), record("b"), record("a"), again=1)
     assert not flag.exists()
     assert len(rig.folder.batches) == 1
-    assert rig.folder.totals == {"all": {"A": 2, "B": 1}, "other": {"A": 2, "B": 1}}
+    assert rig.folder.by_key == {"all": {"A": 2, "B": 1}, "other": {"A": 2, "B": 1}}
 
 
 def test_a_lost_update_of_the_accumulator_fails_the_batch(
@@ -137,7 +137,7 @@ def test_a_lost_update_of_the_accumulator_fails_the_batch(
         rig.runner.run(3, records, batch, threading.Event())
     assert rig.folder.batches == []
     rig.runner.run(3, records, batch, threading.Event())
-    assert rig.folder.totals == {"all": {"A": 1, "B": 1}}
+    assert rig.folder.by_key == {"all": {"A": 1, "B": 1}}
 
 
 def test_a_commit_that_fails_is_tried_again_with_the_batch(rig_of: Callable[..., EchoRig]) -> None:
@@ -145,11 +145,12 @@ def test_a_commit_that_fails_is_tried_again_with_the_batch(rig_of: Callable[...,
     plan = rig.plan(("all", "true", to_echo("all")))
     rig.folder.fails = 1
     rig.run(plan, record("a"), again=1)
-    assert rig.folder.totals == {"all": {"A": 1}}
+    assert rig.folder.by_key == {"all": {"A": 1}}
     # What was covered is skipped: the folder decides, by offsets.
     batch = BoundBatch(plan, is_replay=True, first={0: 0, 1: 0}, end={0: 1, 1: 1})
     rig.runner.run(9, rig.records([record("a")], 1), batch, threading.Event())
-    assert rig.folder.totals == {"all": {"A": 1}}
+    assert rig.folder.by_key == {"all": {"A": 1}}
+    assert rig.folder.totals.counted == 1
 
 
 def test_made_up_records_and_dead_letters_are_not_counted(rig_of: Callable[..., EchoRig]) -> None:
@@ -157,7 +158,7 @@ def test_made_up_records_and_dead_letters_are_not_counted(rig_of: Callable[..., 
     plan = rig.plan(("all", "true", to_echo("all")), ("none", "s IS NULL", to_echo("none")))
     rig.runner.warm_up(plan, 0, threading.Event())
     rig.run(plan, record("a"), b"?", b"", record("b"), b"{")
-    assert rig.folder.totals == {"all": {"A": 1, "B": 1}}
+    assert rig.folder.by_key == {"all": {"A": 1, "B": 1}}
     assert rig.folder.batches[0].newest_us == {TIME: {0: us(AT), 1: us(AT)}}
 
 
@@ -177,12 +178,12 @@ def test_excluded_records_are_counted_by_reason_and_move_no_time(rig_of: Callabl
         record("not accepted", 0, after_s=60),
     ]
     rig.run(plan, *records)
-    assert rig.folder.totals == {"all": {"A": 1, "B": 1}}
+    assert rig.folder.by_key == {"all": {"A": 1, "B": 1}}
     assert rig.folder.counts == {"all": {"counted": 2, "time": 1, "future_timestamp": 1, "too_large": 1}}
     # Records that no query accepts move the time as well.
     hour = timedelta(hours=1)
     assert rig.folder.batches[0].newest_us == {TIME: {0: us(AT - timedelta(seconds=7)), 1: us(AT + hour)}}
-    assert rig.commits.excluded(echo.OP) == {"time": 1, "future_timestamp": 1, "too_large": 1}
+    assert rig.folder.totals.excluded == {"time": 1, "future_timestamp": 1, "too_large": 1}
 
 
 def test_a_query_whose_state_fails_is_parked_alone(rig_of: Callable[..., EchoRig]) -> None:
@@ -191,7 +192,7 @@ def test_a_query_whose_state_fails_is_parked_alone(rig_of: Callable[..., EchoRig
     rig.run(plan, record("a", 6), record("poison"), record("b", 6))
     reason = "its state failed: this key is"
     assert rig.folder.batches[0].failed == {"bad": reason}
-    assert rig.folder.totals == {"good": {"A": 1, "B": 1}}
+    assert rig.folder.by_key == {"good": {"A": 1, "B": 1}}
     finding = rig.parks.finding
     assert finding is not None
     assert (dict(finding.queries), finding.version) == (
@@ -201,10 +202,10 @@ def test_a_query_whose_state_fails_is_parked_alone(rig_of: Callable[..., EchoRig
     # From this batch on, until no plan has it.
     rig.run(plan, record("a", 6))
     assert rig.folder.batches[1].failed == {"bad": reason}
-    assert rig.folder.totals == {"good": {"A": 2, "B": 1}}
+    assert rig.folder.by_key == {"good": {"A": 2, "B": 1}}
     rig.run(rig.plan(("good", "n > 5", to_echo("good"))), record("a", 6))
     rig.run(plan, record("c"))
-    assert rig.folder.totals["bad"] == {"C": 1}
+    assert rig.folder.by_key["bad"] == {"C": 1}
     # The folder parks as well.
     rig.run(plan, record("enough"))
     assert rig.parks.finding is not None
@@ -215,7 +216,7 @@ def test_a_definition_that_is_refused_parks_its_query_alone(rig_of: Callable[...
     rig = rig_of()
     other = replace(to_echo("other"), definition={})
     rig.run(rig.plan(("good", "true", to_echo("good")), ("other", "true", other)), record("a"))
-    assert rig.folder.totals == {"good": {"A": 1}}
+    assert rig.folder.by_key == {"good": {"A": 1}}
     assert rig.folder.batches[0].failed == {"other": "its definition is refused: 'column'"}
     assert rig.parks.finding is not None
 
@@ -226,14 +227,14 @@ def test_the_widest_state_beyond_the_limit_fails_and_no_other(rig_of: Callable[.
     rig.run(plan, *(record(f"key {n:05}") for n in range(50)), tasks=2)
     (reason,) = rig.folder.batches[0].failed.values()
     assert reason.endswith("is the widest, and all of its kind may take 200, the task's share of limits.stream_objects")
-    assert rig.folder.totals == {"narrow": {"K": 50}}
+    assert rig.folder.by_key == {"narrow": {"K": 50}}
 
 
 def test_a_column_that_a_predicate_and_a_state_read_crosses_once(rig_of: Callable[..., EchoRig]) -> None:
     rig = rig_of()
     plan = rig.plan(("all", "upper(s) > 'A' AND n > 1", to_echo("all")))
     rig.run(plan, record("a"), record("b"))
-    assert rig.folder.totals == {"all": {"B": 1}}
+    assert rig.folder.by_key == {"all": {"B": 1}}
     shipped = rig.runner._shipped
     assert shipped is not None
     (texts,) = ([text for text in shipped.transport.arguments if "upper(s)" in text and "isnull" not in text],)

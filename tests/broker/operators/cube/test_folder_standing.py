@@ -256,6 +256,20 @@ def test_a_damaged_piece_that_a_question_finds_parks_the_query(run: Run) -> None
     assert run.count(own) == 4
 
 
+def test_a_batch_that_is_run_again_adds_nothing_to_the_totals(run: Run) -> None:
+    own, other = query(), query(name="other")
+    run.stand(own, version=4)
+    run.commit(own, version=4)
+    run.commit(own, version=4, again=True)
+    assert (run.folder.totals.counted, run.count(own)) == (1, 1)
+    # One that is dropped, as its query was removed, and one whose cube is parked.
+    run.commit(own, other, version=4)
+    assert run.folder.totals.counted == 2
+    run.folder.keeper.park_damaged(cube_of(own), 1)
+    run.commit(own, version=4)
+    assert (run.folder.totals.counted, run.count(own)) == (2, 1)
+
+
 def test_a_batch_without_the_id_of_its_topic_is_run_again_where_one_was_known(run: Run) -> None:
     own = query()
     run.stand(own, version=4)

@@ -100,6 +100,10 @@ def test_what_a_failure_leaves_is_written_before_the_next_commit_changes_it(
     with pytest.raises(KafkaError, match="does not answer"):
         folder.commit(first)
     assert folder.outputs == {}
+    # The records are committed: the batch is covered when it is run again, and counted once.
+    with pytest.raises(KafkaError, match="does not answer"):
+        folder.commit(first)
+    assert folder.totals.counted == 3
     folder.close()
     broken.close()
     # Another batch than the one that failed, as after a binding that is lost: one of its records is late.
