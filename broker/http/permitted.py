@@ -245,8 +245,23 @@ class Permitted:
         return max(prefix, own, key=len) if is_within else None
 
     def unserved(self, query: RegisteredQuery) -> str | None:
-        """Return the reason why a query is not served; None where it is."""
-        return self._service.registrar().standing.unserved.get(query.id)
+        """Return the reason why a query is not served; None where it is.
+
+        That of a park may show values and times of records. A caller that may not name all columns of the query gets
+        none of them.
+        """
+        reason = self._service.registrar().standing.unserved.get(query.id)
+        if reason is None or self._scope.columns is None:
+            return reason
+        stream = self._service.streams().get(query.stream)
+        if stream is None or stream.parked.reason(query.id, query.version) is None:
+            return reason
+        try:
+            self.check_reads(query)
+        except AscError:
+            remedy = "register it anew to try again, or ask with a token that may"
+            return f"is parked; the reason may show columns that token '{self._scope.name}' may not name: {remedy}"
+        return reason
 
     @property
     def layers(self) -> Mapping[str, LayerConfig]:
@@ -360,7 +375,10 @@ class Permitted:
         return {stream: count for stream, count in found.items() if count}
 
     def plan_of(self, query: RegisteredQuery) -> Plan:
-        """Return the running plan that holds a query: see :meth:`Registrar.plan_of`."""
+        """Return the running plan that holds a query, see :meth:`Registrar.plan_of`; QueryError as :meth:`unserved`."""
+        reason = None if query.paused else self.unserved(query)
+        if reason is not None:
+            raise QueryError("query", query.id, f"is not served: {reason}")
         return self._service.registrar().plan_of(query)
 
     def check_columns(self, predicate: Predicate) -> None:

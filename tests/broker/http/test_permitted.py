@@ -20,6 +20,7 @@ from broker.access.secret import digest
 from broker.config.sections import ApiConfig
 from broker.http.app import create_app
 from broker.queries.change import Remove
+from tests.broker.http.console.page_text import page_text
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -104,6 +105,34 @@ def test_a_token_registers_within_its_limits_alone(put: Callable[..., Any], rest
     assert resting.registrar().standing.version == version
     # Of two streams it has one, so none has to be named.
     assert put("ops", "perm-ops-2", stream=None).status_code == 201
+
+
+def test_why_a_query_is_parked_is_told_without_values_of_columns_that_a_token_may_not_name(
+    put: Callable[..., Any], as_token: Api, resting: Resting
+) -> None:
+    assert put("all", "perm-ops-hidden", where="s = 'x'", paused=False).status_code == 201
+    assert put("all", "perm-ops-plain", where="n > 1", paused=False).status_code == 201
+    stream, registrar = resting.streams()[resting.stream("json")], resting.registrar()
+    value = "a piece of the pane of 2013-07-10T00:00:00Z is damaged"
+    stream._fold_parks.tell(dict.fromkeys(("perm-ops-hidden", "perm-ops-plain"), value), registrar.standing.version)
+    registrar.park()
+
+    def told(token: str, query_id: str) -> list[str]:
+        """The reason of its page, of the list, of the console, and of what needs a plan that holds it."""
+        api, own = as_token(token), f"/v1/queries/{query_id}"
+        (listed,) = api.get(f"/v1/queries?prefix={query_id}").json()["queries"]
+        page = page_text(api.get(f"/console/queries/{query_id}").text)
+        asked = (api.get(own), api.post(f"{own}/explain", json={"tuple": {"n": 1}}))
+        trace = api.post("/v1/trace", json={"query": query_id, "tuple": {"n": 1}})
+        assert not listed["served"]
+        return [listed["reason"], page, *(answer.text for answer in (*asked, trace))]
+
+    for token, query_id in (("all", "perm-ops-hidden"), ("ops", "perm-ops-plain"), ("reader", "perm-ops-hidden")):
+        texts = told(token, query_id)
+        assert [value in text for text in texts] == [True] * len(texts), (token, query_id, texts)
+    texts = told("ops", "perm-ops-hidden")
+    assert ["2013" in text for text in texts] == [False] * len(texts)
+    assert ["columns that token" in text for text in texts] == [True] * len(texts)
 
 
 def test_what_another_registered_is_neither_seen_nor_changed(
