@@ -228,6 +228,8 @@ class Keeper:
             gone = [piece.number for piece in state.pieces() if piece.is_damaged]
             panes, apart = state.panes.without_damage(), state.apart.without_damage()
             after = replace(state, parked=None, stopped=state.parked, panes=panes, apart=apart)
+            # A reader of a snapshot in which they are not known to be damaged asks again.
+            before.succeed(dict.fromkeys(gone))
             with self._writing(before.commit + 1, before.batch):
                 self._saved.save(state, after, (), gone)
             self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})

@@ -12,7 +12,7 @@ from asc.operators.cube.cells import Cells
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.question import Question
-from broker.errors import QueryError, UnknownQueryError
+from broker.errors import DamagedPieceError, QueryError, UnknownQueryError
 from broker.operators.cube.asked import Asked
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import Place
@@ -23,7 +23,7 @@ from broker.operators.cube.partition_times import partitions_of, waits_for
 from broker.operators.cube.reading import PieceReader
 from broker.operators.cube.store import Store
 
-_NONE: Mapping[int, Cells] = MappingProxyType({})
+_NONE: Mapping[int, Cells | None] = MappingProxyType({})
 
 
 class Snapshot:
@@ -149,8 +149,8 @@ class Snapshot:
         """Return the cells of a piece of this snapshot; DamagedPieceError where it is damaged."""
         return self._reader.piece(layout, piece, self._read, is_kept=is_kept)
 
-    def succeed(self, gone: Mapping[int, Cells]) -> None:
-        """Take the cells of the pieces that the next commit deletes, before it does."""
+    def succeed(self, gone: Mapping[int, Cells | None]) -> None:
+        """Take the cells of the pieces that the next commit deletes, before it does; None of damaged ones."""
         self._gone = gone
 
     def precede(self, following: Snapshot) -> None:
@@ -212,8 +212,10 @@ class Snapshot:
             return data
         snapshot: Snapshot | None = self
         while snapshot is not None:
-            gone = snapshot._gone.get(piece.number)
-            if gone is not None:
+            if piece.number in snapshot._gone:
+                gone = snapshot._gone[piece.number]
+                if gone is None:
+                    raise DamagedPieceError("piece", piece.number, "was damaged: ask again", number=piece.number)
                 return gone
             snapshot = snapshot._next
         raise UnknownQueryError("cube", None, "was removed while the question was answered: list the queries")

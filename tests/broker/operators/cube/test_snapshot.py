@@ -11,7 +11,7 @@ import pytest
 
 from asc.errors import CubeError
 from asc.operators.cube.json_values import instant_text
-from broker.errors import UnknownQueryError
+from broker.errors import DamagedPieceError, UnknownQueryError
 from broker.operators.cube.keeper import Keeper
 from tests.broker.operators.cube.kept_stream import (
     BASE_US,
@@ -23,6 +23,7 @@ from tests.broker.operators.cube.kept_stream import (
     definition,
     opened,
 )
+from tests.broker.operators.cube.test_keeper import damage
 
 OWN = definition()
 LATE = cube_id("late", OWN)
@@ -217,3 +218,30 @@ def test_the_parts_of_an_answer_add_up_while_batches_are_committed(tmp_path: Pat
     assert failures == []
     assert len(commits) >= 20
     keeper.close()
+
+
+def test_a_reader_of_before_a_damaged_piece_was_deleted_asks_again(tmp_path: Path) -> None:
+    own = opened(tmp_path)
+    own.define(LATE, OWN)
+    topic = Topic(partitions={0: [("B6", "JFK", 1, each * MINUTE_US) for each in range(3)]})
+    for first in range(2):
+        topic.commit(own, batch(first, first + 1), {LATE: OWN})
+    own.close()
+    number = damage(tmp_path / "cubes.sqlite", 0)
+    own = opened(tmp_path)
+    before, asked = own.snapshot, threading.Event()
+
+    def slow(_size_bytes: int) -> None:
+        """Have another question find the piece, and the cube resumed, while this one is answered."""
+        if not asked.is_set():
+            asked.set()
+            own.park_damaged(LATE, number)
+            own.resume(LATE)
+
+    # It is damaged to this reader as well, and no cube was removed.
+    with pytest.raises(DamagedPieceError) as refused:
+        before.query(LATE, {"live": True}, slow)
+    assert refused.value.number == number
+    found = own.query(LATE, {"live": True})
+    assert (found["rows"][0]["n"], found["whole"]) == (1, False)
+    own.close()
