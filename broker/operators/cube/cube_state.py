@@ -9,6 +9,7 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
 from broker.operators.cube.coverage import Coverage, Place
+from broker.operators.cube.gaps import NO_BATCH, Gap, bounded
 from broker.operators.cube.panes import Panes, StoredPiece
 from broker.operators.cube.window_state import WindowState
 
@@ -16,7 +17,6 @@ COUNTERS = ("counted", "late", "apart", "expired", "time", "future_timestamp", "
 """Outcomes of accepted records; late ones are counted as well. None is expired while cubes keep all panes."""
 
 PAUSED = "paused"
-NO_BATCH = "before its first batch"
 BEHIND = "other cubes have read further"
 
 
@@ -26,45 +26,6 @@ class CubeId:
 
     query: str
     generation: str
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """An interval of event time in which records may be missing, and why; None where it has no bound.
-
-    ``number`` is that of its row, 0 of one that no row has. ``newest_us``: of one that has no end yet, the newest time
-    of partitions that had records since; None where none had.
-    """
-
-    first_us: int | None
-    end_us: int | None
-    reason: str
-    number: int = 0
-    newest_us: int | None = None
-
-    def with_newest(self, times_us: Iterable[int]) -> Gap:
-        """Return it with the newest times of more partitions."""
-        known = [*times_us, *(() if self.newest_us is None else (self.newest_us,))]
-        return replace(self, newest_us=max(known, default=None))
-
-    def ended(self, lateness_us: int) -> Gap:
-        """Return it with its end, now that each partition has had a record since; as it is where none has a time."""
-        if self.newest_us is None:
-            return self
-        # Without lateness the records that are missing may have the very times of the newest one and of the mark.
-        end_us = self.newest_us + max(lateness_us, 1)
-        return replace(self, end_us=end_us if self.first_us is None else max(end_us, self.first_us + 1))
-
-    def overlaps(self, first_us: int | None, end_us: int | None) -> bool:
-        """Return whether it has a time in common with an interval; None for no bound."""
-        begins_before = self.first_us is None or end_us is None or self.first_us < end_us
-        ends_after = self.end_us is None or first_us is None or first_us < self.end_us
-        return begins_before and ends_after
-
-    def plain(self) -> dict[str, str | None]:
-        """Return it as answers have it."""
-        first, end = (None if own is None else instant_text(own) for own in (self.first_us, self.end_us))
-        return {"from": first, "to": end, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,4 +136,4 @@ class CubeState:
             gaps.append(Gap(first_us, end_us, told, next(gap_numbers)))
             reason = reason or told
         panes, apart = self.panes.with_damage(found), self.apart.with_damage(found)
-        return replace(self, panes=panes, apart=apart, gaps=tuple(gaps), parked=reason)
+        return replace(self, panes=panes, apart=apart, gaps=bounded(gaps), parked=reason)

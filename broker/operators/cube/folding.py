@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 from broker.operators.cube.batch_time import BatchTime
 from broker.operators.cube.coverage import BatchInterval, Coverage, Interval, Place
-from broker.operators.cube.cube_state import NO_BATCH, PAUSED, CubeState, Gap
+from broker.operators.cube.cube_state import PAUSED, CubeState
+from broker.operators.cube.gaps import NO_BATCH, Gap, bounded
 from broker.operators.cube.partial import Partial
 
 IN_PART = "a batch of which a part was folded already came again"
@@ -97,4 +98,4 @@ def _with_gap(
     gaps = [own if own.end_us is not None else own.with_newest(came) for own in gaps]
     if all(clock.time_after(place, end) is not None for place, end in _needed(state).items()):
         gaps = [own if own.end_us is not None else own.ended(batch_time.lateness_us) for own in gaps]
-    return replace(state, batch=batch_time.commit, stopped=None, gaps=tuple(gaps))
+    return replace(state, batch=batch_time.commit, stopped=None, gaps=bounded(gaps))

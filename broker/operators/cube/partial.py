@@ -9,7 +9,8 @@ from types import MappingProxyType
 import numpy as np
 
 from asc.operators.cube.cells import Cells
-from broker.operators.cube.cube_state import CubeId, Gap
+from broker.operators.cube.cube_state import CubeId
+from broker.operators.cube.gaps import Gap
 
 Newest = Mapping[str, Mapping[int, int]]
 """By time expression and partition, the newest usable time of all decoded records of a batch, in microseconds."""

@@ -16,7 +16,8 @@ from asc.schema import Schema
 from broker.errors import CubeStoreError
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import Coverage, Interval, Place
-from broker.operators.cube.cube_state import CubeId, CubeState, Gap
+from broker.operators.cube.cube_state import CubeId, CubeState
+from broker.operators.cube.gaps import Gap
 from broker.operators.cube.merging import NewPiece
 from broker.operators.cube.panes import Panes, StoredPiece
 from broker.operators.cube.store import Rows, Store
@@ -123,13 +124,14 @@ class SavedCubes:
         )
         self._save_coverage(number, False, before.coverage, after.coverage)
         self._save_coverage(number, True, before.missed, after.missed)
+        kept = {own.number for own in after.gaps}
+        store.execute_all(
+            "DELETE FROM gaps WHERE number = ?", ((own.number,) for own in before.gaps if own.number not in kept)
+        )
+        known = set(before.gaps)
         store.execute_all(
             "INSERT OR REPLACE INTO gaps (number, cube, first_us, end_us, reason, newest_us) VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                (e.number, number, e.first_us, e.end_us, e.reason, e.newest_us)
-                for e in after.gaps
-                if e not in before.gaps
-            ),
+            ((e.number, number, e.first_us, e.end_us, e.reason, e.newest_us) for e in after.gaps if e not in known),
         )
         store.execute_all(
             "INSERT OR REPLACE INTO counters (cube, name, value) VALUES (?, ?, ?)",
@@ -195,9 +197,9 @@ class SavedCubes:
             former, own = before.of(place), after.of(place)
             if former == own:
                 continue
-            kept = {first for first, _ in own}
+            kept, known = {first for first, _ in own}, set(former)
             gone += [(number, is_missed, *place, first) for first, _ in former if first not in kept]
-            new += [(number, is_missed, *place, *each) for each in own if each not in former]
+            new += [(number, is_missed, *place, *each) for each in own if each not in known]
         self._store.execute_all(
             "DELETE FROM coverage WHERE cube = ? AND is_missed = ? AND topic = ? AND partition = ? AND first = ?", gone
         )

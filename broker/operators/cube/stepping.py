@@ -10,8 +10,9 @@ from typing import Literal
 from broker.errors import BrokerError, DamagedPieceError
 from broker.operators.cube.batch_time import BatchTime, Clock
 from broker.operators.cube.coverage import BatchInterval
-from broker.operators.cube.cube_state import CubeId, CubeState, Gap
+from broker.operators.cube.cube_state import CubeId, CubeState
 from broker.operators.cube.folding import folded_state, passed_state
+from broker.operators.cube.gaps import Gap
 from broker.operators.cube.late_cells import NO_LATE_CHANGES, LateCells, LateChanges
 from broker.operators.cube.merging import Merged, PaneMerger
 from broker.operators.cube.partial import Newest, Partial
@@ -40,7 +41,7 @@ class Step:
 
     @property
     def new_gaps(self) -> tuple[Gap, ...]:
-        """Return the gaps that the batch has shown."""
+        """Return the gaps that the batch has shown, but those that became part of former ones."""
         former = {gap.number for gap in self.before.gaps}
         return tuple(gap for gap in self.after.gaps if gap.number not in former)
 

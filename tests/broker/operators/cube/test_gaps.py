@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from asc.operators.cube.json_values import instant_text
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId
+from broker.operators.cube.gaps import GAPS_MAX, NO_BATCH, SEVERAL, Gap, bounded
 from broker.operators.cube.keeper import Keeper
 from tests.broker.operators.cube.kept_stream import (
     BASE_US,
@@ -197,3 +202,72 @@ def test_a_missed_record_with_the_time_of_the_next_one_is_told(tmp_path: Path, i
     found = keeper.query(P, {"from": minute(2), "to": minute(3), "live": True})
     assert (found["rows"][0]["n"], found["whole"]) == (1, False)
     keeper.close()
+
+
+def paused_again_and_again(folder: Path, pauses: int, *, read: int) -> Keeper:
+    """Return a keeper of a cube that reads batches of a record and a minute, and misses one, again and again."""
+    keeper, step = opened(folder), read + 1
+    keeper.define(P, OWN)
+    topic = Topic(partitions={0: [("B6", "JFK", 1, each * MINUTE_US) for each in range(step * (pauses + 1))]})
+    for first in range(0, step * (pauses + 1), step):
+        for offset in range(first, first + read):
+            topic.commit(keeper, BatchInterval("T", {0: offset}, {0: offset + 1}), {P: OWN})
+        keeper.pause(["p"])
+    return keeper
+
+
+def test_pauses_that_follow_each_other_are_one_gap(tmp_path: Path) -> None:
+    keeper = paused_again_and_again(tmp_path, 20, read=1)
+    assert not any(whole_panes(keeper, 40))
+    (own,) = keeper.snapshot.cube(P).gaps
+    assert own.plain() == {"from": minute(0), "to": just_after(40), "reason": "paused"}
+    assert keeper._store.execute("SELECT count(*) FROM gaps") == [(1,)]
+    keeper.close()
+    with contextlib.closing(opened(tmp_path)) as again:
+        assert again.snapshot.cube(P).gaps == (own,)
+
+
+def test_a_cube_keeps_few_gaps_and_each_pane_that_may_miss_a_record_is_in_one(tmp_path: Path) -> None:
+    keeper = paused_again_and_again(tmp_path, GAPS_MAX + 40, read=2)
+    assert len(keeper.snapshot.cube(P).gaps) == GAPS_MAX
+    assert keeper._store.execute("SELECT count(*) FROM gaps") == [(GAPS_MAX,)]
+    told = [(gap["from"], gap["to"]) for gap in keeper.query(P, {"live": True})["gaps"]]
+    missed = [minute(each) for each in range(2, 3 * (GAPS_MAX + 40), 3)]
+    assert [each for each in missed if not any(first <= each < (end or "~") for first, end in told)] == []
+    # Nothing but what is between the gaps that became one is told in vain.
+    assert (told[0][0], whole_panes(keeper, 1)) == (minute(1), [True])
+    keeper.close()
+
+
+GAPS = st.lists(
+    st.builds(
+        lambda first, length, reason, newest: Gap(first, length and (first or 0) + length, reason, 0, newest),
+        st.none() | st.integers(0, 200),
+        st.none() | st.integers(1, 20),
+        st.sampled_from(["paused", "parked", NO_BATCH]),
+        st.none() | st.integers(0, 300),
+    ),
+    max_size=30,
+)
+
+
+@given(GAPS, st.integers(4, 12))
+def test_gaps_that_become_one_grow_and_never_shrink(drawn: list[Gap], most: int) -> None:
+    one = [own for own in drawn if own.reason == NO_BATCH][:1]
+    gaps = [replace(own, number=n + 1) for n, own in enumerate([*one, *(e for e in drawn if e.reason != NO_BATCH)])]
+    found = bounded(gaps, most)
+    assert len(found) <= most
+    assert [own.number for own in found] == sorted({own.number for own in found} & {own.number for own in gaps})
+    for own in gaps:
+        assert any(
+            (each.first_us is None or (own.first_us is not None and each.first_us <= own.first_us))
+            and ((own.end_us is None) == (each.end_us is None))
+            and (own.end_us is None or each.end_us is None or each.end_us >= own.end_us)
+            and (each.reason in (own.reason, SEVERAL))
+            and (own.newest_us is None or (each.newest_us is not None and each.newest_us >= own.newest_us))
+            for each in found
+        )
+    if len(gaps) <= most:
+        # Nothing becomes one but what has one reason.
+        assert {own.reason for own in found} == {own.reason for own in gaps}
+        assert bounded(found, most) == found

@@ -1,0 +1,135 @@
+"""Gaps: intervals of event time in which records of a cube may be missing, merged where they meet, and few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from asc.operators.cube.json_values import instant_text
+
+NO_BATCH = "before its first batch"
+SEVERAL = "several pauses, parks or lost offsets"
+"""The reason of gaps with several reasons that became one."""
+
+GAPS_MAX = 256
+"""The gaps of a cube that are kept; beyond it the nearest ones become one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """An interval of event time in which records may be missing, and why; None where it has no bound.
+
+    ``number`` is that of its row, 0 of one that no row has. ``newest_us``: of one that has no end yet, the newest time
+    of partitions that had records since; None where none had.
+    """
+
+    first_us: int | None
+    end_us: int | None
+    reason: str
+    number: int = 0
+    newest_us: int | None = None
+
+    def with_newest(self, times_us: Iterable[int]) -> Gap:
+        """Return it with the newest times of more partitions."""
+        known = [*times_us, *(() if self.newest_us is None else (self.newest_us,))]
+        return replace(self, newest_us=max(known, default=None))
+
+    def ended(self, lateness_us: int) -> Gap:
+        """Return it with its end, now that each partition has had a record since; as it is where none has a time."""
+        if self.newest_us is None:
+            return self
+        # Without lateness the records that are missing may have the very times of the newest one and of the mark.
+        end_us = self.newest_us + max(lateness_us, 1)
+        return replace(self, end_us=end_us if self.first_us is None else max(end_us, self.first_us + 1))
+
+    def overlaps(self, first_us: int | None, end_us: int | None) -> bool:
+        """Return whether it has a time in common with an interval; None for no bound."""
+        begins_before = self.first_us is None or end_us is None or self.first_us < end_us
+        ends_after = self.end_us is None or first_us is None or first_us < self.end_us
+        return begins_before and ends_after
+
+    def plain(self) -> dict[str, str | None]:
+        """Return it as answers have it."""
+        first, end = (None if own is None else instant_text(own) for own in (self.first_us, self.end_us))
+        return {"from": first, "to": end, "reason": self.reason}
+
+
+def bounded(gaps: Sequence[Gap], most: int = GAPS_MAX) -> tuple[Gap, ...]:
+    """Return gaps by the numbers of their rows: those that meet and have equal reasons as one, and ``most`` of them.
+
+    Beyond that number the nearest become one, whatever their reasons. Invariant: all times of the given gaps are in
+    those of the result, so that a gap may grow and never shrinks. Gaps that have no end yet get one in the same batch,
+    and end later than all of their times. The gap before the first batch is gone when coverage begins at offset 0, and
+    so stays alone.
+    """
+    alone = [own for own in gaps if own.reason == NO_BATCH]
+    unended = [own for own in gaps if own.end_us is None and own.reason != NO_BATCH]
+    ended = [own for own in gaps if own.end_us is not None and own.reason != NO_BATCH]
+    unended = [_union(own) for own in _by_reason(unended)]
+    ended = [own for several in _by_reason(ended) for own in _touching(several)]
+    if len(unended) > 1 and len(alone) + len(unended) + len(ended) > most:
+        unended = [_union(unended)]
+    room = max(1, most - len(alone) - len(unended))
+    return tuple(sorted((*alone, *unended, *_nearest(ended, room)), key=lambda own: own.number))
+
+
+def _by_reason(gaps: Iterable[Gap]) -> list[list[Gap]]:
+    found: dict[str, list[Gap]] = {}
+    for own in gaps:
+        found.setdefault(own.reason, []).append(own)
+    return list(found.values())
+
+
+def _touching(gaps: Iterable[Gap]) -> list[Gap]:
+    """Return gaps with an end, those that overlap or touch as one."""
+    found: list[Gap] = []
+    for own in sorted(gaps, key=_begin):
+        if found and _distance_us(found[-1], own) <= 0:
+            found[-1] = _union((found[-1], own))
+        else:
+            found.append(own)
+    return found
+
+
+def _nearest(gaps: Iterable[Gap], most: int) -> list[Gap]:
+    """Return gaps with an end, the nearest as one until there are ``most``."""
+    ordered = sorted(gaps, key=_begin)
+    if len(ordered) <= most:
+        return ordered
+    distances_us, whole = [], ordered[0]
+    for own in ordered[1:]:
+        distances_us.append(_distance_us(whole, own))
+        whole = _union((whole, own))
+    # Neighbours apart by more than the others stay apart.
+    nearest = set(sorted(range(len(distances_us)), key=lambda each: distances_us[each])[: len(ordered) - most])
+    found = [ordered[0]]
+    for place, own in enumerate(ordered[1:]):
+        if place in nearest:
+            found[-1] = _union((found[-1], own))
+        else:
+            found.append(own)
+    return found
+
+
+def _union(gaps: Sequence[Gap]) -> Gap:
+    """Return the least gap that has all times of some, all of which have an end or none has."""
+    firsts_us = [own.first_us for own in gaps if own.first_us is not None]
+    ends_us = [own.end_us for own in gaps if own.end_us is not None]
+    reasons = {own.reason for own in gaps}
+    found = Gap(
+        min(firsts_us) if len(firsts_us) == len(gaps) else None,
+        max(ends_us) if len(ends_us) == len(gaps) else None,
+        reasons.pop() if len(reasons) == 1 else SEVERAL,
+        min(own.number for own in gaps),
+    )
+    return found.with_newest(own.newest_us for own in gaps if own.newest_us is not None)
+
+
+def _begin(gap: Gap) -> tuple[bool, int]:
+    return (False, 0) if gap.first_us is None else (True, gap.first_us)
+
+
+def _distance_us(earlier: Gap, later: Gap) -> int:
+    """Return the time between two gaps with an end, of which one does not begin later; not positive where they meet."""
+    assert earlier.end_us is not None
+    return 0 if later.first_us is None else later.first_us - earlier.end_us
