@@ -33,6 +33,9 @@ LOG = logging.getLogger("asc.cubes")
 _WAITED_S = 2.0
 """The seconds that a change of the queries waits for a commit."""
 
+_PURGED_S = 0.5
+"""The most time that one call of :meth:`CubeFolder.tidy` takes for deleted cubes."""
+
 _PREPARED_MAX = 256
 """The layouts that are kept, of destinations of the last plans."""
 
@@ -133,6 +136,8 @@ class CubeFolder:
         """Do what could not be done when the queries changed, as soon as it can be."""
         with suppress(BrokerError):
             self._tidy()
+            if (keeper := self._keeper) is not None:
+                keeper.purge(_PURGED_S)
 
     def _tidy(self) -> None:
         if self._standing is self._tidied:
@@ -144,7 +149,7 @@ class CubeFolder:
             standing = self._standing
             if standing is None or standing is self._tidied:
                 return
-            if standing.planned or self._path.exists():
+            if standing.planned or self._has_file():
                 kept = self.keeper.snapshot.cubes.values()
                 self.keeper.remove(*{own.id.query for own in kept if not standing.has(own.id.query, own.since)})
                 for query in standing.planned.values():
@@ -154,6 +159,12 @@ class CubeFolder:
             self._tidied = standing
         finally:
             self._changing.release()
+
+    def _has_file(self) -> bool:
+        try:
+            return self._path.exists()
+        except OSError as error:
+            raise CubeStoreError("cubes", str(self._path), f"cannot be looked for, {error}: mend that") from None
 
     def kept(
         self, query_id: str, where: str, definition: StandingCube, *, is_brief: bool = False

@@ -41,6 +41,8 @@ LOG = logging.getLogger("asc.cubes")
 
 KEPT_BYTES = 256 << 20
 """The bytes of cells that stay in memory, of all cubes of a stream."""
+_PURGED_AT_ONCE = 200
+"""The pieces of deleted cubes that one transaction deletes."""
 _TOLD: tuple[Outcome, ...] = ("folded", "covered", "partly")
 
 Answer = TypeVar("Answer")
@@ -181,6 +183,7 @@ class Keeper:
             with self._writing(before.commit + 1, before.batch):
                 for each in before.cubes.keys() - kept.keys():
                     self._store.remove(before.cubes[each].number)
+                self._store.purge(_PURGED_AT_ONCE)
                 kept[cube] = self._saved.add(cube, definition, layout, since, version)
                 if output is not None:
                     windows = WindowState.beginning(topic, output, None, is_new=True)
@@ -189,7 +192,10 @@ class Keeper:
             return True
 
     def remove(self, *queries: str) -> None:
-        """Delete the cubes of queries, with all that was kept of them; harmless where there are none."""
+        """Delete the cubes of queries, with all that was kept of them; harmless where there are none.
+
+        Of large ones :meth:`purge` deletes the rest.
+        """
         with self._lock:
             before = self._sure()
             kept = {each: own for each, own in before.cubes.items() if each.query not in queries}
@@ -198,7 +204,16 @@ class Keeper:
             with self._writing(before.commit + 1, before.batch):
                 for each in before.cubes.keys() - kept.keys():
                     self._store.remove(before.cubes[each].number)
+                self._store.purge(_PURGED_AT_ONCE)
             self._swap(before.commit + 1, before.batch, before.marks, kept)
+
+    def purge(self, limit_s: float) -> None:
+        """Delete what deleted cubes have left in the file, for some time. A commit waits for a part of it at most."""
+        until_s = time.monotonic() + limit_s
+        has_more = True
+        while has_more and time.monotonic() < until_s:
+            with self._lock, self._store.transaction():
+                has_more = self._store.purge(_PURGED_AT_ONCE)
 
     def pause(self, queries: Collection[str]) -> None:
         """Have the cubes of queries miss records from their watermark on, until they have a batch again."""

@@ -16,7 +16,8 @@ Tables, each row of which but those of ``stream``, ``marks`` and ``newest`` belo
   revisions of those that late records have changed are;
 - ``former_cells``: by batch the panes that its late records have changed, and Arrow bytes of their cells as some
   written windows have them;
-- ``revisions``: the last revision of each window and output cuboid that has one.
+- ``revisions``: the last revision of each window and output cuboid that has one;
+- ``removed``: the numbers of cubes that are deleted, but for some of their pieces and former cells.
 
 Invariant: what one transaction writes is there whole or not at all, after a ``kill -9``, a power failure and a full
 disk too. No number of a piece is given twice while the file is open, so a number names one content.
@@ -82,9 +83,14 @@ CREATE TABLE former_cells (
 CREATE TABLE revisions (
     cube INTEGER NOT NULL, window INTEGER NOT NULL, place INTEGER NOT NULL, revision INTEGER NOT NULL,
     PRIMARY KEY (cube, window, place)) WITHOUT ROWID;
+CREATE TABLE removed (cube INTEGER PRIMARY KEY);
+CREATE INDEX pieces_of_cube ON pieces (cube);
+CREATE INDEX gaps_of_cube ON gaps (cube);
+CREATE INDEX former_cells_of_cube ON former_cells (cube);
 """
 
-_OF_CUBES = ("pieces", "coverage", "gaps", "counters", "windows", "former_cells", "revisions")
+_WITH_DATA = ("pieces", "former_cells")
+_OF_CUBES = ("coverage", "gaps", "counters", "windows", "revisions")
 Rows = list[tuple[Any, ...]]
 
 
@@ -167,10 +173,26 @@ class Store:
         return bytes(rows[0][0]) if rows else None
 
     def remove(self, cube: int) -> None:
-        """Delete a cube with all that belongs to it."""
+        """Delete a cube with all that belongs to it, but for the bytes of its panes: see :meth:`purge`."""
         for table in _OF_CUBES:
             self.execute(f"DELETE FROM {table} WHERE cube = ?", (cube,))
         self.execute("DELETE FROM cubes WHERE number = ?", (cube,))
+        self.execute("INSERT INTO removed (cube) VALUES (?)", (cube,))
+
+    def purge(self, most: int) -> bool:
+        """Delete some pieces and former cells of deleted cubes; return whether there are more.
+
+        Within a transaction. Cost: some 0.2 ms a piece, for its pages are read and noted to be free.
+        """
+        for (cube,) in self.execute("SELECT cube FROM removed"):
+            for table in _WITH_DATA:
+                some = f"SELECT number FROM {table} WHERE cube = ? LIMIT ?"
+                sql = f"DELETE FROM {table} WHERE number IN ({some}) RETURNING number"
+                most -= len(self.execute(sql, (cube, most)))
+                if most <= 0:
+                    return True
+            self.execute("DELETE FROM removed WHERE cube = ?", (cube,))
+        return False
 
     def dump(self, path: Path) -> None:
         """Write a copy of the file as it is after the last commit; CubeStoreError where the path is taken.
@@ -215,7 +237,7 @@ class Store:
             remedy = f"is of form {form}, and this version reads {FORM}: start the newer version that wrote it"
             raise CubeStoreError("cubes", str(self.path), remedy)
         tables = {name for (name,) in self.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-        needed = ("stream", "marks", "newest", "cubes", *_OF_CUBES)
+        needed = ("stream", "marks", "newest", "cubes", "removed", *_WITH_DATA, *_OF_CUBES)
         if (form, application) != (FORM, _APPLICATION) or not tables.issuperset(needed):
             raise CubeStoreError("cubes", str(self.path), "is no file of cubes: move it away, or copy a dump there")
 

@@ -73,20 +73,25 @@ class Run:
         self.folder.stand(registered, {own.id: own for own in planned}, version)
 
     def commit(
-        self, *planned: FoldDestination, version: int, again: bool = False, waiting: frozenset[int] = frozenset()
+        self,
+        *planned: FoldDestination,
+        version: int,
+        again: bool = False,
+        waiting: frozenset[int] = frozenset(),
+        records: int = 1,
     ) -> Mapping[str, str]:
         first = self.offset - again
-        self.offset = first + 1
-        records = self.topic.partitions[0][first : first + 1]
-        found = {own.id: self._partial(own, records) for own in planned}
-        newest = {"unix_micros(t)": {0: self.topic_time(records)}}
+        self.offset = end = first + records
+        batch_records = self.topic.partitions[0][first:end]
+        found = {own.id: self._partial(own, batch_records) for own in planned}
+        newest = {"unix_micros(t)": {0: self.topic_time(batch_records)}}
         own = {each.id: each for each in planned}
-        batch = FoldBatch(7, version, "T", {0: first}, {0: first + 1}, waiting, own, found, {}, newest)
+        batch = FoldBatch(7, version, "T", {0: first}, {0: end}, waiting, own, found, {}, newest)
         return self.folder.commit(batch)
 
     @staticmethod
     def topic_time(records: Sequence[Record]) -> int:
-        time_us = records[0][3]
+        time_us = records[-1][3]
         assert time_us is not None
         return BASE_US + time_us
 
@@ -200,6 +205,42 @@ def test_a_replacement_with_an_equal_generation_goes_on_and_another_begins_empty
 def test_without_cubes_no_file_is_made(run: Run) -> None:
     run.stand(version=4)
     assert not (run.path / ".cubes").exists()
+
+
+def test_a_folder_that_cannot_be_looked_into_is_told_and_stops_no_registration(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / ".cubes").mkdir()
+    # Longer than a name may be.
+    folder = CubeFolder(FoldContext("s" * 300, tmp_path, SCHEMA, LimitsConfig(), 0, "UTC", cast(KafkaCluster, None)))
+    folder.stand({}, {}, 4)
+    folder.tidy()
+    (told,) = caplog.messages
+    assert "cannot be looked for" in told
+    assert "\n" not in told
+
+
+def test_a_large_cube_is_deleted_in_parts_while_batches_go_on(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    run.topic.partitions[0] = [("B6", "JFK", 1, each * MINUTE_US) for each in range(500)]
+    large, kept = query(name="large"), query(name="kept")
+    run.stand(large, kept, version=4)
+    run.commit(large, kept, version=4, records=450)
+    run.stand(kept, version=5)
+    assert (run.count(large), run.count(kept)) == (None, 450)
+    store = run.folder.keeper._store
+    assert store.execute("SELECT count(*) FROM pieces WHERE cube = 1") == [(250,)]
+    # What is left is known after a start, and a cube of its name has nothing of it.
+    run.start_again()
+    again = query(since=5, name="large")
+    run.stand(kept, again, version=6)
+    run.commit(kept, again, version=6)
+    assert (run.count(again), run.count(kept)) == (1, 451)
+    run.folder.tidy()
+    store = run.folder.keeper._store
+    assert store.execute("SELECT cube, count(*) FROM pieces GROUP BY cube") == [(2, 451), (3, 1)]
+    assert store.execute("SELECT * FROM removed") == []
+    assert (run.count(again), run.count(kept)) == (1, 451)
 
 
 def test_what_could_not_be_deleted_is_deleted_later(run: Run) -> None:

@@ -71,6 +71,16 @@ def test_a_file_of_another_form_is_refused_in_one_line(tmp_path: Path, statement
     assert path.read_bytes() == before
 
 
+def test_a_cube_is_deleted_without_reading_the_rows_of_others(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "cubes.sqlite")
+    tables = [name for (name,) in store.execute("SELECT tbl_name FROM sqlite_schema WHERE sql LIKE '%cube INTEGER%'")]
+    assert {"pieces", "gaps", "former_cells", "coverage"} <= set(tables)
+    for table in tables:
+        plan = store.execute(f"EXPLAIN QUERY PLAN DELETE FROM {table} WHERE cube = 7")
+        assert [row[-1].split()[0] for row in plan] == ["SEARCH"], table
+    store.close()
+
+
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     changed(tmp_path / "other.sqlite", "CREATE TABLE t (a)")
     with pytest.raises(CubeStoreError, match="is no file of cubes"):
