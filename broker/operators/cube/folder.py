@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -32,6 +33,9 @@ LOG = logging.getLogger("asc.cubes")
 
 _WAITED_S = 2.0
 """The seconds that a change of the queries waits for a commit."""
+
+_REFUSED_S = 5.0
+"""The seconds for which lists take a file that could not be opened to be so still."""
 
 _PURGED_S = 0.5
 """The most time that one call of :meth:`CubeFolder.tidy` takes for deleted cubes."""
@@ -67,6 +71,7 @@ class CubeFolder:
         self._stream = stream
         self._lock = threading.Lock()
         self._keeper: Keeper | None = None
+        self._refused_until_s = 0.0
         self._layouts: dict[str, Layout] = {}
         self._changing = threading.Lock()
         self._standing: _Standing | None = None
@@ -86,8 +91,12 @@ class CubeFolder:
     def keeper(self) -> Keeper:
         """Return the keeper, opened; CubeStoreError where its file cannot be."""
         with self._lock:
-            if self._keeper is None:
-                limits, own = self._stream.limits, self._stream
+            return self._opened()
+
+    def _opened(self) -> Keeper:
+        if self._keeper is None:
+            limits, own = self._stream.limits, self._stream
+            try:
                 self._keeper = Keeper.open(
                     self._path,
                     own.attributes,
@@ -95,7 +104,23 @@ class CubeFolder:
                     lateness_s=own.lateness_us / 1_000_000,
                     time_zone=own.time_zone,
                 )
-            return self._keeper
+            except CubeStoreError:
+                self._refused_until_s = time.monotonic() + _REFUSED_S
+                raise
+        return self._keeper
+
+    def _readable(self) -> Keeper | None:
+        """Return the keeper, opened; None where its file cannot be, which a moment ago it could not either.
+
+        A list asks for each of its cubes, and a file that another process has locked is waited for.
+        """
+        with self._lock:
+            if self._keeper is None and time.monotonic() < self._refused_until_s:
+                return None
+            try:
+                return self._opened()
+            except CubeStoreError:
+                return None
 
     @property
     def held(self) -> int | None:
@@ -174,10 +199,10 @@ class CubeFolder:
         It is what a list shows where ``is_brief``, else with the accounting line, gaps, offsets, the progress of each
         partition, and what the watermark waits for.
         """
-        try:
-            snapshot = self.keeper.snapshot
-        except CubeStoreError:
+        keeper = self._readable()
+        if keeper is None:
             return None
+        snapshot = keeper.snapshot
         cube = CubeId(query_id, definition.cube.generation(self._stream.name, where))
         state = snapshot.cubes.get(cube)
         if state is None:

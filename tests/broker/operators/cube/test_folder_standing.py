@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,10 +16,12 @@ from asc.operators.cube.layout import Layout
 from asc.operators.cube.task_fold import CubePartial
 from asc.schema import Schema
 from broker.config.sections import LimitsConfig
-from broker.errors import FoldError
+from broker.errors import CubeStoreError, FoldError
 from broker.kafka.cluster import KafkaCluster
 from broker.matching.fold_task import FoldCounts, FoldPartial
+from broker.operators.cube.definition import StandingCube
 from broker.operators.cube.folder import CubeFolder, cube_of
+from broker.operators.cube.keeper import Keeper
 from broker.operators.fold_destination import FoldDestination
 from broker.operators.folder import FoldBatch, FoldContext
 from tests.broker.operators.cube.kept_stream import (
@@ -218,6 +221,38 @@ def test_a_folder_that_cannot_be_looked_into_is_told_and_stops_no_registration(
     (told,) = caplog.messages
     assert "cannot be looked for" in told
     assert "\n" not in told
+
+
+def test_a_list_of_cubes_waits_once_for_a_file_that_another_process_has(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.stand(query(), version=4)
+    run.commit(query(), version=4)
+    run.folder.close()
+    path = run.path / ".cubes" / "flights" / "cubes.sqlite"
+    definition_of = StandingCube.parse({"name": "cube", **OWN.plain()})
+    opens: list[Path] = []
+    opened_by = Keeper.open
+
+    def counted(path: Path, *values: Any, **more: Any) -> Keeper:
+        opens.append(path)
+        return opened_by(path, *values, **more)
+
+    monkeypatch.setattr(Keeper, "open", staticmethod(counted))
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        assert {run.folder.kept("late", "true", definition_of, is_brief=True) is None for _ in range(1_000)} == {True}
+        assert len(opens) == 1
+        # What has to be done tries each time, and so says why.
+        with pytest.raises(CubeStoreError, match="is open in another process"):
+            run.commit(query(), version=4)
+        assert len(opens) == 2
+    # Once it is open, nothing is remembered of that.
+    assert run.commit(query(), version=4, again=True) == {}
+    found = run.folder.kept("late", "true", definition_of, is_brief=True)
+    assert found is not None
+    assert found["cells"] == 2
 
 
 def test_a_large_cube_is_deleted_in_parts_while_batches_go_on(tmp_path: Path) -> None:
