@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from asc.operators.cube.answer_memory import Reserve, unbounded
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.cuboid import Levels
 from asc.operators.cube.json_values import instant_text
@@ -17,31 +18,28 @@ from asc.operators.cube.rows import rows_of
 from asc.operators.cube.source import Source, needed
 
 
-def answer(
-    layout: Layout, parts: Sequence[Cells], question: Question, reserve: Callable[[int], None] = lambda size_bytes: None
-) -> dict[str, Any]:
+def answer(layout: Layout, parts: Sequence[Cells], question: Question, reserve: Reserve = unbounded) -> dict[str, Any]:
     """Return the answer to a question, from cells of the base cuboid, merged in the order of the parts.
 
-    ``reserve`` is called for each cuboid, with the bytes of the cells that are held for it, and may raise.
+    ``reserve`` is called before each step, with the bytes that it holds beside the parts, and may raise.
 
     Cost: the cells of the interval are gone through once, where they make fewer groups of all that the question names;
     each cuboid is rolled up from the smallest one that is finer.
     """
     read = [part.between(question.first, question.end) for part in parts]
-    source = needed(layout, read, question)
+    source = needed(layout, read, question, reserve)
     made: dict[Levels, Source] = {}
     for cuboid in sorted(question.cuboids, key=sum, reverse=True):
         wanted = layout.definition.dimensions.columns(cuboid)
         finer = [own for own in (*made.values(), source) if set(wanted) <= set(own.columns)]
-        made[cuboid] = min(finer, key=lambda own: own.cells.count).rolled_up(layout, wanted)
-        reserve(made[cuboid].cells.size_bytes)
+        made[cuboid] = min(finer, key=lambda own: own.cells.count).rolled_up(layout, wanted, reserve)
     rows: list[dict[str, Any]] = []
     groups = overflows = 0
     skip = question.skip
     for cuboid in question.cuboids:
         own = made[cuboid]
-        reserve(0)
-        found = rows_of(layout, own.cells, own.columns, question, question.limit - len(rows), skip=skip)
+        most = question.limit - len(rows)
+        found = rows_of(layout, own.cells, own.columns, question, most, skip=skip, reserve=reserve)
         skip = max(0, skip - found.groups)
         rows += found.rows
         groups += found.groups

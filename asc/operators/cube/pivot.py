@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from asc.errors import CubeError
 from asc.frozen import frozen
+from asc.operators.cube.answer_memory import Reserve, ordering_bytes, placing_bytes, unbounded
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.cuboid import Dimensions, Levels
 from asc.operators.cube.grouping import Grouping
@@ -81,25 +82,27 @@ def pivot(
     *,
     columns_skip: int = 0,
     columns_most: int = 0,
+    reserve: Reserve = unbounded,
 ) -> Pivot:
     """Return the rows of a question by its skip, limit and order, and columns by group, of the cells of an interval.
 
-    The question names the cuboids of ``axes``. Cost: that of the answer with these grouping sets, but only the cells
-    that are shown become rows.
+    The question names the cuboids of ``axes``. ``reserve`` as :func:`answer` has it. Cost: that of the answer with
+    these grouping sets, but only the cells that are shown become rows.
     """
     dimensions = layout.definition.dimensions
     places = dimensions.columns(axes.both)
-    fine = needed(layout, read, question).rolled_up(layout, places)
-    down, across = (fine.rolled_up(layout, dimensions.columns(levels)) for levels in (axes.down, axes.across))
-    total = rows_of(layout, fine.rolled_up(layout, ()).cells, (), question, 1)
+    fine = needed(layout, read, question, reserve).rolled_up(layout, places, reserve)
+    down, across = (fine.rolled_up(layout, dimensions.columns(levels), reserve) for levels in (axes.down, axes.across))
+    total = rows_of(layout, fine.rolled_up(layout, (), reserve).cells, (), question, 1, reserve=reserve)
     plain = replace(question, ordering=())
-    rows = rows_of(layout, down.cells, down.columns, question, question.limit, skip=question.skip)
+    rows = rows_of(layout, down.cells, down.columns, question, question.limit, skip=question.skip, reserve=reserve)
     overflows = rows.overflows + total.overflows
     columns: list[dict[str, Any]] = []
     cells: dict[tuple[int, int], Row] = {}
     if any(axes.across):
-        found = rows_of(layout, across.cells, across.columns, plain, columns_most, skip=columns_skip)
+        found = rows_of(layout, across.cells, across.columns, plain, columns_most, skip=columns_skip, reserve=reserve)
         columns = found.rows
+        reserve(placing_bytes(fine.cells) + ordering_bytes(down.cells, len(question.ordering)))
         order = order_of(layout, down.cells, [layout.dimensions[place].sql for place in down.columns], question)
         chosen = np.arange(down.cells.count) if order is None else order
         cells, over = _cells(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from asc.frozen import frozen
+from asc.operators.cube.answer_memory import Reserve, held, ordering_bytes, rows_bytes, unbounded
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.json_values import instant_text, plain_values
 from asc.operators.cube.keys import Codes, Key
@@ -29,19 +30,29 @@ class Rows:
 
 
 def rows_of(
-    layout: Layout, cells: Cells, columns: Sequence[int], question: Question, most: int, *, skip: int = 0
+    layout: Layout,
+    cells: Cells,
+    columns: Sequence[int],
+    question: Question,
+    most: int,
+    *,
+    skip: int = 0,
+    reserve: Reserve = unbounded,
 ) -> Rows:
     """Return the rows of the cells of one cuboid, ``most`` of them at most, without the first ``skip``.
 
     ``columns``: the places of the dimensions that it groups by. Panes are intervals of the question's grain, where it
-    has one. Cost: measures are computed of the rows alone, but for those by which the question orders.
+    has one. ``reserve`` is called before the rows are made, with their bytes, and may raise. Cost: measures are
+    computed of the rows alone, but for those by which the question orders.
     """
     if not cells.count and not columns and question.panes is None:
         cells = _of_nothing(layout)
     names = [layout.dimensions[place].sql for place in columns]
-    order = order_of(layout, cells, names, question)
+    with held(reserve, ordering_bytes(cells, len(question.ordering))):
+        order = order_of(layout, cells, names, question)
     start, stop = min(skip, cells.count), min(skip + most, cells.count)
     shown = cells.slice(start, stop) if order is None else cells.take(order[start:stop])
+    reserve(rows_bytes(shown, len(question.measures)))
     groups = [plain_values(key.array()) for key in shown.keys]
     measures = [layout.measures[place] for place in question.measures]
     values = [

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from asc.frozen import frozen
+from asc.operators.cube.answer_memory import Reserve, held, merging_bytes, placing_bytes, unbounded
 from asc.operators.cube.cells import Cells, merged
 from asc.operators.cube.json_values import plain_values
 from asc.operators.cube.layout import Answered, Layout
@@ -39,23 +40,31 @@ def is_number(measure: Answered) -> bool:
 
 
 def series(
-    layout: Layout, read: Sequence[Cells], question: Question, measure: int, *, points_most: int
+    layout: Layout,
+    read: Sequence[Cells],
+    question: Question,
+    measure: int,
+    *,
+    points_most: int,
+    reserve: Reserve = unbounded,
 ) -> Series | None:
     """Return the values of a measure, by its place, over the panes of an interval; None where it has no cell.
 
     All groups that WHERE accepts are together. Where the interval has more panes than ``points_most``, each point is of
-    as many as makes it fit, exactly: states are merged. Cost: a pass over the cells of the interval.
+    as many as makes it fit, exactly: states are merged. ``reserve`` as :func:`answer` has it. Cost: a pass over the
+    cells of the interval.
     """
     none = tuple(0 for _ in layout.definition.dimensions.hierarchies)
-    source = needed(layout, read, replace(question, cuboids=(none,)))
+    source = needed(layout, read, replace(question, cuboids=(none,)), reserve)
     cells = source.cells.rolled_up(())
     if not cells.count:
         return None
     first = int(cells.panes.min()) if question.first is None else question.first
     end = int(cells.panes.max()) + 1 if question.end is None else question.end
     panes = math.ceil((end - first) / points_most)
-    binned = replace(cells, panes=frozen((cells.panes - first) // panes))
-    found = merged(layout, [binned])
+    with held(reserve, placing_bytes(cells) + merging_bytes(cells)):
+        binned = replace(cells, panes=frozen((cells.panes - first) // panes))
+        found = merged(layout, [binned])
     own = layout.measures[measure]
     values = _numbers(plain_values(own.of(found.states, layout.slots), is_integer=own.is_integer))
     by_point = dict(zip(found.panes.tolist(), values, strict=True))

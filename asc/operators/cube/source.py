@@ -13,6 +13,7 @@ import pyarrow as pa
 from asc.errors import CubeError, PredicateError
 from asc.frozen import frozen
 from asc.matcher import Matcher
+from asc.operators.cube.answer_memory import Reserve, held, joining_bytes, judging_bytes, merging_bytes, unbounded
 from asc.operators.cube.cells import Cells, joined, merged
 from asc.operators.cube.grouping import Grouping, pane_digit
 from asc.operators.cube.keys import Key
@@ -35,15 +36,19 @@ class Source:
     is_merged: bool = True
     by_pane: bool = False
 
-    def rolled_up(self, layout: Layout, columns: tuple[int, ...]) -> Source:
+    def rolled_up(self, layout: Layout, columns: tuple[int, ...], reserve: Reserve = unbounded) -> Source:
         """Return the cells of a coarser cuboid, or of the same one, all panes in one unless they are apart."""
         if self.is_merged and columns == self.columns:
+            reserve(0)
             return self
         own = self.cells.rolled_up([self.columns.index(place) for place in columns])
-        return Source(merged(layout, [own], by_pane=self.by_pane), columns, by_pane=self.by_pane)
+        with held(reserve, merging_bytes(own)):
+            found = merged(layout, [own], by_pane=self.by_pane)
+        reserve(found.size_bytes)
+        return Source(found, columns, by_pane=self.by_pane)
 
 
-def needed(layout: Layout, read: Sequence[Cells], question: Question) -> Source:
+def needed(layout: Layout, read: Sequence[Cells], question: Question, reserve: Reserve = unbounded) -> Source:
     """Return the cells of the interval that WHERE accepts, with the keys of the dimensions that the question names.
 
     Their panes are intervals of the question's grain, where it has one.
@@ -52,10 +57,15 @@ def needed(layout: Layout, read: Sequence[Cells], question: Question) -> Source:
     predicate = None if question.where is None else _predicate(layout, question.where)
     named = () if predicate is None else _named(layout, predicate)
     places = tuple(sorted({*columns, *named}))
-    found = joined(layout, [part.rolled_up(places) for part in read])
+    parts = [part.rolled_up(places) for part in read]
+    reserve(joining_bytes(parts))
+    found = joined(layout, parts)
     if predicate is not None and not predicate.match_all and found.count:
         keys = [found.keys[places.index(place)] for place in named]
-        found = found.take(_accepted(layout, predicate.text, keys, named, found.count)) if named else found.slice(0, 0)
+        with held(reserve, judging_bytes(keys)):
+            accepted = _accepted(layout, predicate.text, keys, named, found.count) if named else None
+        reserve(0 if accepted is None else found.size_bytes * len(accepted) // found.count)
+        found = found.slice(0, 0) if accepted is None else found.take(accepted)
     kept = tuple(sorted(columns))
     if question.panes is not None:
         found = replace(found, panes=frozen(found.panes // question.panes))
@@ -64,7 +74,8 @@ def needed(layout: Layout, read: Sequence[Cells], question: Question) -> Source:
     groups = prod(found.keys[places.index(place)].radix for place in kept)
     if source.by_pane and found.count:
         groups *= pane_digit(found.panes)[1]
-    return source.rolled_up(layout, kept) if len(question.cuboids) > 1 and 2 * groups <= found.count else source
+    is_smaller = len(question.cuboids) > 1 and 2 * groups <= found.count
+    return source.rolled_up(layout, kept, reserve) if is_smaller else source
 
 
 def _predicate(layout: Layout, where: str) -> Predicate:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from asc.operators.cube.answer_memory import Reserve
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.former_cells import FormerCells
 from asc.operators.cube.layout import Layout
@@ -21,6 +22,7 @@ from asc.operators.cube.revisions import Unit
 from asc.schema import Schema
 from broker.cancellation import Cancellation
 from broker.errors import CubeStoreError, DamagedPieceError, QueryError
+from broker.operators.cube.answer_text import answer_text
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import PAUSED, CubeId, CubeState
@@ -46,7 +48,7 @@ _PURGED_AT_ONCE = 200
 _TOLD: tuple[Outcome, ...] = ("folded", "covered", "partly")
 
 Answer = TypeVar("Answer")
-Ask = Callable[[Snapshot, Callable[[int], None]], Answer]
+Ask = Callable[[Snapshot, Reserve], Answer]
 """A question to a snapshot, with what it calls between the parts of its work."""
 
 
@@ -101,9 +103,14 @@ class Keeper:
         Raises CubeError for a body that is refused, UnknownQueryError, TooManyQuestionsError, SlowAnswerError and
         CancelledError. A damaged piece parks the cube, and the answer goes without it, its pane being a gap.
         """
-        found = self._answered(cube, lambda snapshot, reserve: snapshot.query(cube, body, reserve), cancellation)
-        self.figures.cells.observe(sum(own["cells"] for own in found["answered_by"]))
-        return found
+        return self._answered(cube, self._query(cube, body), cancellation)
+
+    def query_text(self, cube: CubeId, body: Mapping[str, Any], cancellation: Cancellation | None = None) -> bytes:
+        """Return the answer to a body as :meth:`query` does, as JSON in UTF-8, which counts as a part of the answer."""
+        ask = self._query(cube, body)
+        return self._answered(
+            cube, lambda snapshot, reserve: answer_text(ask(snapshot, reserve), reserve), cancellation
+        )
 
     def look(self, cube: CubeId, wanted: Wanted, cancellation: Cancellation | None = None) -> Look:
         """Return what a page wants to see of a cube, from one commit: one question, with its limits and errors."""
@@ -270,16 +277,24 @@ class Keeper:
                 self._saved.windows.save_revisions(state.number, raised)
             self._swap(before.commit, before.batch, before.marks, {**before.cubes, cube: after})
 
+    def _query(self, cube: CubeId, body: Mapping[str, Any]) -> Ask[dict[str, Any]]:
+        def ask(snapshot: Snapshot, reserve: Reserve) -> dict[str, Any]:
+            found = snapshot.query(cube, body, reserve)
+            self.figures.cells.observe(sum(own["cells"] for own in found["answered_by"]))
+            return found
+
+        return ask
+
     def _answered(self, cube: CubeId, ask: Ask[Answer], cancellation: Cancellation | None) -> Answer:
         """Return what a snapshot says to a question; a damaged piece parks the cube, and it is asked again without."""
         begun = time.perf_counter()
-        with self._turns.turn(self._limits.query_s, cancellation) as reserve:
+        with self._turns.turn(self._limits.query_s, cancellation) as turn:
             try:
                 while True:
                     try:
-                        return ask(self._snapshot, reserve)
+                        return ask(self._snapshot, turn.reserve)
                     except DamagedPieceError as error:
-                        reserve(0)
+                        turn.begin_anew()
                         self.park_damaged(cube, error.number)
             finally:
                 self.figures.seconds.observe(time.perf_counter() - begun)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from asc.errors import CubeError
 from asc.operators.cube.answer import answered_by, interval_of
+from asc.operators.cube.answer_memory import Reserve
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.layout import Layout
@@ -88,17 +89,16 @@ def look_at(
     wanted: Wanted,
     *,
     told: Mapping[str, Any],
-    reserve: Callable[[int], None],
+    reserve: Reserve,
 ) -> Look:
     """Return what a page wants to see of the cells of an interval. ``reserve`` as :meth:`Snapshot.query` has it."""
     axes, measure = wanted.axes(layout.definition), wanted.place(layout.definition)
     read = [part.between(question.first, question.end) for part in parts]
     columns_skip, columns_most = wanted.columns_skip, wanted.columns_most
-    found = pivot(layout, read, question, axes, columns_skip=columns_skip, columns_most=columns_most)
-    reserve(0)
+    found = pivot(layout, read, question, axes, columns_skip=columns_skip, columns_most=columns_most, reserve=reserve)
     drawn = None
     if is_number(layout.measures[measure]):
-        drawn = series(layout, read, question, measure, points_most=wanted.points_most)
+        drawn = series(layout, read, question, measure, points_most=wanted.points_most, reserve=reserve)
     reserve(0)
     interval, source = interval_of(layout, read, question), answered_by(layout, read)
     return Look(layout, question, axes, found, measure, drawn, interval, source, told)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from zlib import crc32
 
 import pyarrow as pa
 
+from asc.operators.cube.answer_memory import Reserve, held, joining_bytes, merging_bytes, unbounded
 from asc.operators.cube.cells import Cells, joined, merged
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.piece import Piece
@@ -46,19 +47,28 @@ class PieceReader:
             self.keep((piece.number,), found)
         return found
 
-    def run(self, layout: Layout, run: Run, read: Read) -> Cells:
-        """Return the cells of panes after one another; DamagedPieceError where a piece is damaged."""
+    def run(self, layout: Layout, run: Run, read: Read, reserve: Reserve = unbounded) -> Cells:
+        """Return the cells of panes after one another; DamagedPieceError where a piece is damaged.
+
+        ``reserve`` is called before they are read, with the bytes that they hold, and may raise.
+        """
         numbers = tuple(piece.number for pieces in run for piece in pieces)
-        kept = self._of(numbers)
-        if kept is not None:
-            return kept
-        panes = [
-            merged(layout, parts) if len(parts) > 1 else parts[0]
-            for parts in ([self.piece(layout, piece, read, is_kept=False) for piece in pieces] for pieces in run)
-        ]
-        found = joined(layout, panes)
-        self.keep(numbers, found)
+        found = self._of(numbers)
+        if found is None:
+            with held(reserve, sum(decoded_bytes(layout, piece) for pieces in run for piece in pieces)):
+                panes = [self._pane(layout, pieces, read, reserve) for pieces in run]
+                with held(reserve, joining_bytes(panes)):
+                    found = joined(layout, panes)
+            self.keep(numbers, found)
+        reserve(found.size_bytes)
         return found
+
+    def _pane(self, layout: Layout, pieces: Sequence[StoredPiece], read: Read, reserve: Reserve) -> Cells:
+        parts = [self.piece(layout, piece, read, is_kept=False) for piece in pieces]
+        if len(parts) == 1:
+            return parts[0]
+        with held(reserve, joining_bytes(parts) + sum(map(merging_bytes, parts))):
+            return merged(layout, parts)
 
     def keep(self, numbers: Numbers, cells: Cells) -> None:
         """Keep cells, as long as there is room."""
@@ -86,6 +96,11 @@ class PieceReader:
                 return None
             self._kept.move_to_end(numbers)
             return kept[0]
+
+
+def decoded_bytes(layout: Layout, piece: StoredPiece) -> int:
+    """Return the bytes that the cells of a piece hold at most: what is stored, the pane and the codes of each cell."""
+    return piece.size_bytes + piece.cells * (8 + 4 * len(layout.dimensions))
 
 
 def _decoded(layout: Layout, piece: StoredPiece, data: bytes) -> Cells:

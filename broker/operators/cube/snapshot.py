@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from asc.operators.cube.answer import answer
+from asc.operators.cube.answer_memory import Reserve, unbounded
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
@@ -20,7 +21,7 @@ from broker.operators.cube.cube_state import COUNTERS, CubeId, CubeState
 from broker.operators.cube.look import Look, Wanted, look_at
 from broker.operators.cube.panes import StoredPiece, sound
 from broker.operators.cube.partition_times import partitions_of, waits_for
-from broker.operators.cube.reading import PieceReader
+from broker.operators.cube.reading import PieceReader, decoded_bytes
 from broker.operators.cube.store import Store
 
 _NONE: Mapping[int, Cells | None] = MappingProxyType({})
@@ -86,9 +87,7 @@ class Snapshot:
         """Return whether no record of a cube is missing at any time."""
         return next(state.told_gaps(self.batch, self.ends), None) is None
 
-    def query(
-        self, cube: CubeId, body: Mapping[str, Any], reserve: Callable[[int], None] = lambda size_bytes: None
-    ) -> dict[str, Any]:
+    def query(self, cube: CubeId, body: Mapping[str, Any], reserve: Reserve = unbounded) -> dict[str, Any]:
         """Return the answer to a body as the API takes it, of closed panes unless it is ``live``.
 
         Raises CubeError for a body that is refused, and DamagedPieceError. ``reserve`` is called before each part of
@@ -107,7 +106,7 @@ class Snapshot:
             "cursor": f"{self.commit}-{shown}" if shown < found["groups"] else None,
         }
 
-    def look(self, cube: CubeId, wanted: Wanted, reserve: Callable[[int], None] = lambda size_bytes: None) -> Look:
+    def look(self, cube: CubeId, wanted: Wanted, reserve: Reserve = unbounded) -> Look:
         """Return what a page wants to see of a cube, as :meth:`query` answers, which raises the same errors."""
         state, layout = self._sound(cube)
         asked = Asked.parse(wanted.question(state.definition), state, self.commit, self._open_from(state))
@@ -166,7 +165,7 @@ class Snapshot:
         *,
         has_open: bool,
         has_late: bool = False,
-        reserve: Callable[[int], None] = lambda size_bytes: None,
+        reserve: Reserve = unbounded,
     ) -> Iterator[Cells]:
         """Yield the cells of runs of closed panes that meet an interval, and of the pieces of open ones, in order.
 
@@ -174,12 +173,11 @@ class Snapshot:
         """
         for panes in (state.panes, state.apart) if has_late else (state.panes,):
             for run in panes.closed.runs(first, end):
-                reserve(sum(piece.size_bytes for pieces in run for piece in pieces))
-                yield self._reader.run(layout, run, self._read)
+                yield self._reader.run(layout, run, self._read, reserve)
             for pane in sorted(panes.open) if has_open else ():
                 if (first is None or first <= pane) and (end is None or pane < end):
                     for piece in sound(panes.open[pane]):
-                        reserve(piece.size_bytes)
+                        reserve(decoded_bytes(layout, piece))
                         yield self.cells(layout, piece)
 
     def _sound(self, cube: CubeId) -> tuple[CubeState, Layout]:
@@ -200,7 +198,7 @@ class Snapshot:
         watermark = None if watermark_us is None else instant_text(watermark_us)
         return {"watermark": watermark, "whole": not gaps, "gaps": gaps, "commit": self.commit}
 
-    def _read_all(self, state: CubeState, layout: Layout, asked: Asked, reserve: Callable[[int], None]) -> list[Cells]:
+    def _read_all(self, state: CubeState, layout: Layout, asked: Asked, reserve: Reserve) -> list[Cells]:
         """Return the cells of the interval, in parts."""
         interval = asked.question.first, asked.question.end
         sides = {"has_open": asked.is_live, "has_late": asked.is_late}

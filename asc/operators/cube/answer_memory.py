@@ -1,0 +1,94 @@
+"""Memory of answers: how many bytes a step holds, said before it, so that a bound may refuse it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from math import prod
+
+import pyarrow as pa
+
+from asc.operators.cube.cells import Cells
+from asc.operators.cube.keys import Key
+
+Reserve = Callable[[int], None]
+"""A call before a step, with the bytes that are held from then on beside those of before, fewer where negative.
+
+It may raise, and then the step is not begun.
+"""
+
+_WORK_BYTES = 72
+"""Of a cell that is merged: its number, its place, its slots in a table of numbers, or a sort of them."""
+_VALUE_BYTES = 56
+"""Of a different value of variable width, beside its own bytes: a table of values, its rank and place."""
+_ROW_BYTES, _FIELD_BYTES = 480, 112
+"""Of a row of an answer, and of each of its groups and measures, beside the bytes of texts."""
+_TEXT_COPIES = 6
+"""The bytes of a text in a row, for each of its bytes in Arrow: four for each character, where one is rare."""
+_ORDER_BYTES = 128
+"""Of a cell, for each measure or dimension by which rows are ordered."""
+_COPIES = 3
+"""The copies of values of variable width while they are ranked: in a table, sorted, and the result."""
+
+
+def unbounded(_size_bytes: int) -> None:
+    """Hold as much as there is."""
+
+
+@contextmanager
+def held(reserve: Reserve, size_bytes: int) -> Iterator[None]:
+    """Hold bytes for a step alone. What a step that fails holds is given back by its bound."""
+    reserve(size_bytes)
+    yield
+    reserve(-size_bytes)
+
+
+def joining_bytes(parts: Sequence[Cells]) -> int:
+    """Return the bytes that :func:`joined` holds at most of some parts: their copy, and what ranks their keys."""
+    some = [part for part in parts if part.count]
+    if len(some) < 2:
+        return 0
+    dictionaries = [key.dictionary for part in some for key in part.keys]
+    return sum(part.size_bytes for part in some) + sum(map(_ranking_bytes, dictionaries))
+
+
+def merging_bytes(cells: Cells) -> int:
+    """Return the bytes that :func:`merged` holds at most for some cells, without their own: its work and its result."""
+    groups = min(cells.count, int(prod(key.radix for key in cells.keys)))
+    fixed = sum(int(state.nbytes) for state in cells.states if not _is_variable(state))
+    variable = sum(_ranking_bytes(state) for state in cells.states if _is_variable(state))
+    keys = 4 * len(cells.keys) + 8
+    share = fixed * groups // max(cells.count, 1)
+    return _WORK_BYTES * cells.count + keys * groups + share + variable
+
+
+def judging_bytes(keys: Sequence[Key]) -> int:
+    """Return the bytes that a predicate over some keys holds at most: each different group of them is judged."""
+    return sum(_WORK_BYTES * len(key) + _ranking_bytes(key.dictionary) for key in keys)
+
+
+def placing_bytes(cells: Cells) -> int:
+    """Return the bytes that the places of cells in a row and a column hold at most."""
+    return 2 * _WORK_BYTES * cells.count
+
+
+def ordering_bytes(cells: Cells, terms: int) -> int:
+    """Return the bytes that the order of rows holds at most, by some terms."""
+    variable = sum(_ranking_bytes(state) for state in cells.states if _is_variable(state))
+    return terms * _ORDER_BYTES * cells.count + (variable if terms else 0)
+
+
+def rows_bytes(cells: Cells, measures: int) -> int:
+    """Return the bytes that cells hold at most as rows of an answer."""
+    texts = sum(int(key.sizes[key.codes].sum()) for key in cells.keys)
+    texts += sum(int(state.nbytes) for state in cells.states if _is_variable(state))
+    return cells.count * (_ROW_BYTES + _FIELD_BYTES * (len(cells.keys) + measures)) + _TEXT_COPIES * texts
+
+
+def _is_variable(array: pa.Array) -> bool:
+    kind = array.type
+    return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
+
+
+def _ranking_bytes(array: pa.Array) -> int:
+    return _COPIES * int(array.nbytes) + _VALUE_BYTES * len(array)
