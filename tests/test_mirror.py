@@ -81,7 +81,8 @@ WITHOUT_TESTS = {
     **dict.fromkeys(
         (
             *("tools/faults/broker_process.py", "tools/faults/node.py", "tools/faults/operators.py"),
-            *("tools/faults/rig.py", "tools/faults/soak.py"),
+            *("tools/faults/rig.py", "tools/faults/soak.py", "tools/faults/standing_cubes.py"),
+            *("tools/faults/counted_cubes.py", "tools/faults/topic_reading.py"),
         ),
         "is what tests/tools/faults/test_faults.py runs on",
     ),

@@ -6,7 +6,8 @@ import json
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 COLUMNS = {"n": "BIGINT", "g": "INTEGER", "s": "VARCHAR", "d": "DOUBLE"}
@@ -67,6 +68,7 @@ class Feed:
         self._per_s = per_s
         self._end = end
         self._over = threading.Event()
+        self._pulse = threading.Lock()
         self._thread = threading.Thread(target=self._publish, name="feed", daemon=True)
         self.count = 0
         """The number of the next record."""
@@ -76,6 +78,18 @@ class Feed:
     def start(self) -> None:
         """Begin to publish."""
         self._thread.start()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Publish nothing within a ``with`` block, which begins when everything is acknowledged; RuntimeError where
+        records cannot be published.
+        """
+        with self._pulse:
+            while len(self.acknowledged) < self.count:
+                if self.failure is not None:
+                    raise RuntimeError(f"records could not be published: {self.failure}")
+                time.sleep(_PULSE_S)
+            yield
 
     def close(self) -> None:
         """Publish no more, and wait until everything is acknowledged."""
@@ -91,15 +105,19 @@ class Feed:
                 due = first + int((time.monotonic() - begun) * self._per_s)
                 if self._end is not None:
                     due = min(due, self._end())
-                # What was missed while Kafka was away comes afterwards, but not all in one pulse.
-                for number in range(self.count, min(due, self.count + round(self._per_s))):
-                    key, value, headers = self._record(number)
-                    sent = self._producer.send(self._topic, value, key=key, headers=headers)
-                    sent.add_callback(self._note, number)
-                    sent.add_errback(self._fail)
-                    self.count = number + 1
+                with self._pulse:
+                    # What was missed while Kafka was away comes afterwards, but not all in one pulse.
+                    self._send(range(self.count, min(due, self.count + round(self._per_s))))
         except Exception as error:
             self.failure = error
+
+    def _send(self, numbers: range) -> None:
+        for number in numbers:
+            key, value, headers = self._record(number)
+            sent = self._producer.send(self._topic, value, key=key, headers=headers)
+            sent.add_callback(self._note, number)
+            sent.add_errback(self._fail)
+            self.count = number + 1
 
     def _note(self, number: int, found: Any) -> None:
         self.acknowledged.append((found.partition, found.offset, number))

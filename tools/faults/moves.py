@@ -11,6 +11,9 @@ from typing import Any
 STREAM = "moves"
 SOURCE = "moves-in"
 DDL = "k STRING, x DOUBLE, y DOUBLE"
+COLUMNS: Mapping[str, str] = MappingProxyType({"k": "VARCHAR", "x": "DOUBLE", "y": "DOUBLE"})
+"""The same by DuckDB's types."""
+
 SETTINGS = "lateness_s = 0.0"
 
 STEP_S = 0.01

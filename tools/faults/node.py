@@ -17,6 +17,8 @@ class Node:
     def __init__(self, folder: Path) -> None:
         # What is flushed by the system's cache outlives the process; only a few files make room to fill a small disk.
         settings = {"log.segment.bytes": str(4 << 20), "log.index.size.max.bytes": str(64 << 10)}
+        # Windows are compared one by one: none of them is to be compacted away before.
+        settings["log.cleaner.min.compaction.lag.ms"] = str(86_400_000)
         self._kafka = EmbeddedKafka(folder, port=free_port(), settings=settings)
 
     @property

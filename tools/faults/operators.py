@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import signal
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import httpx
@@ -13,9 +15,12 @@ from bench.ports import free_port
 from broker.consuming.consume import Delivery, receive
 from broker.kafka.cluster import KafkaCluster
 from tools.faults.broker_process import BrokerProcess
+from tools.faults.counted_cubes import MOVES as COUNTED
+from tools.faults.cube_ledger import CubeAudit
 from tools.faults.feed import Feed
-from tools.faults.moves import DDL, QUERIES, SETTINGS, SOURCE, STEP_S, STREAM, move_of
+from tools.faults.moves import COLUMNS, DDL, QUERIES, SETTINGS, SOURCE, STEP_S, STREAM, move_of
 from tools.faults.outputs import OutputAudit, output_audit, time_s
+from tools.faults.standing_cubes import StandingCubes
 
 CALM_STREAM = "calm"
 
@@ -62,6 +67,8 @@ class Operators:
 
     def start(self, broker: httpx.Client) -> None:
         """Register the queries with both brokers, then begin to publish."""
+        own = {"stream": STREAM, "source": SOURCE}
+        self._cubes = StandingCubes(broker, self._cluster, [COUNTED], COLUMNS, **own, slack_s=0)
         _put(broker, STREAM)
         self._calm.launch()
         self._calm.await_ready()
@@ -74,10 +81,18 @@ class Operators:
         """Stop what runs."""
         self._calm.kill()
 
+    def held(self) -> AbstractContextManager[None]:
+        """Publish nothing within a ``with`` block."""
+        return self._feed.held()
+
+    def audit(self, random_: random.Random) -> CubeAudit:
+        """Hold the cube against DuckDB, once it has all records; no record comes meanwhile."""
+        return self._cubes.audit(random_)
+
     def settle(self) -> OutputAudit:
         """Have the broker without faults read all records, and hold the outputs of the other one against its own.
 
-        Records come in all the while: outputs over time are complete once later ones are there.
+        Records come in all the while, until the end of it: outputs over time are complete once later ones are there.
         """
         (end,) = self._cluster.offsets(SOURCE, end=True).values()
         until_s = end * STEP_S

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from bench.ports import free_port
 from broker.config.sections import KafkaConfig
@@ -17,6 +16,8 @@ from broker.kafka.client import KafkaClient
 from broker.kafka.cluster import KafkaCluster
 from tools.faults.books import Arrived, Audit, Books, Published, duckdb_oracle
 from tools.faults.broker_process import BrokerProcess
+from tools.faults.counted_cubes import LATE, LATENESS_S, RESTED, STEP_S
+from tools.faults.cube_ledger import CubeAudit
 from tools.faults.feed import COLUMNS, DDL, Feed, record_of
 from tools.faults.moves import SOURCE as MOVES
 from tools.faults.moves import STREAM as MOVES_STREAM
@@ -24,7 +25,9 @@ from tools.faults.node import Node
 from tools.faults.operators import Operators, stream_section
 from tools.faults.outputs import OutputAudit
 from tools.faults.small_disk import SmallDisk
+from tools.faults.standing_cubes import StandingCubes
 from tools.faults.subscribers import Subscribers
+from tools.faults.topic_reading import read_topic
 
 STREAM = "records"
 SOURCE = "records-in"
@@ -61,6 +64,7 @@ class Rig:
         self.broker = BrokerProcess(self._config, f"http://127.0.0.1:{self._port}")
         self._calm_until: dict[int, int] | None = None
         self.operators: Operators | None = None
+        self._cube_audits: list[CubeAudit] = []
         self._is_settling = False
 
     def start(self) -> None:
@@ -81,6 +85,13 @@ class Rig:
         self.broker.await_ready()
         self.subscribers = Subscribers(self.broker.client, TOPICS, stream=STREAM, seed=self._seed)
         self.subscribers.put("everything", "n >= 0", EVERYTHING)
+        self._cubes = StandingCubes(
+            *(self.broker.client, self.cluster, [LATE, RESTED], COLUMNS),
+            stream=STREAM,
+            source=SOURCE,
+            slack_s=LATENESS_S + _UNDELIVERED_MAX * STEP_S,
+        )
+        self._cubes.register()
         self.feed = Feed(self.client.producer, SOURCE, self._per_s, end=self._end)
         self._arrivals = _Arrivals(self.client)
         self._arrivals.start()
@@ -141,16 +152,31 @@ class Rig:
         """How many records the query that accepts each has been seen to receive."""
         return self._arrivals.count
 
-    def settle(self) -> tuple[Audit, OutputAudit]:
+    def rest_cube(self) -> None:
+        """Pause one of the cubes for as long as it takes to deliver a record; no fault is made meanwhile."""
+        for _ in range(2):
+            self._cubes.toggle(RESTED)
+            self.await_delivery()
+
+    def compare_cubes(self) -> CubeAudit:
+        """Publish nothing for as long as it takes to hold each cube against DuckDB over all records."""
+        assert self.operators is not None
+        with self.feed.held(), self.operators.held():
+            found = CubeAudit.of([self._cubes.audit(self.random), self.operators.audit(self.random)])
+        self._cube_audits.append(found)
+        return found
+
+    def settle(self) -> tuple[Audit, OutputAudit, CubeAudit]:
         """Publish and change no more, wait until all has arrived that had to, and hold it against the books; the
-        outputs of operators against those of a broker without faults.
+        outputs of operators against those of a broker without faults, and the cubes against DuckDB, as each time
+        before.
         """
         self.subscribers.close()
         self.subscribers.check_standing()
         self.feed.close()
         self._is_settling = True
         self._arrivals.close()
-        published = [Published(p, o, key, value, headers) for p, o, key, value, headers in self._read(SOURCE)]
+        published = [Published(*record) for record in read_topic(self.cluster, SOURCE)]
         oracle, undecodable = duckdb_oracle(published, COLUMNS)
         books = Books(SOURCE, published, self.subscribers.lives, oracle)
         books.add_dead_letters(DEAD_LETTERS, undecodable)
@@ -161,7 +187,9 @@ class Rig:
             if known.get((partition, offset)) != record_of(number)[1]:
                 audit.missing.append(f"{SOURCE}-{partition}-{offset}: acknowledged by Kafka, and not there")
         assert self.operators is not None
-        return audit, self.operators.settle()
+        outputs = self.operators.settle()
+        self._cube_audits += [self._cubes.audit(self.random), self.operators.audit(self.random)]
+        return audit, outputs, CubeAudit.of(self._cube_audits)
 
     def _await_all(self, books: Books) -> list[Arrived]:
         outstanding, since = -1, time.monotonic()
@@ -175,27 +203,11 @@ class Rig:
             time.sleep(1.0)
 
     def _arrived(self, topic: str) -> Iterator[Arrived]:
-        for _, _, key, value, headers in self._read(topic):
+        for _, _, key, value, headers in read_topic(self.cluster, topic):
             (source,) = (found.decode() for name, found in headers if name == "asc-source" and found is not None)
             names = tuple(found.decode() for name, found in headers if name == "asc-query" and found is not None)
             own = tuple((name, found) for name, found in headers if not name.startswith(_OWN_HEADERS))
             yield Arrived(topic, source, names, key, value, own)
-
-    def _read(self, topic: str) -> Iterator[tuple[int, int, Any, Any, Any]]:
-        """All that is in a topic now, each partition in its order."""
-        from kafka import TopicPartition
-
-        consumer = self.client.consumer(auto_offset_reset="earliest", enable_auto_commit=False)
-        try:
-            for number in self.cluster.partitions(topic):
-                place = TopicPartition(topic, number)
-                consumer.assign([place])
-                end = consumer.end_offsets([place])[place]
-                while consumer.position(place) < end:
-                    for one in consumer.poll(timeout_ms=500).get(place, ()):
-                        yield number, one.offset, one.key, one.value, tuple(one.headers)
-        finally:
-            consumer.close()
 
     def _kafka_section(self, registry_topic: str) -> str:
         servers = f'bootstrap_servers = "{self.node.bootstrap_servers}"'
@@ -217,6 +229,7 @@ class Rig:
             topic = "{SOURCE}"
             format = "json"
             schema = "{DDL}"
+            lateness_s = {LATENESS_S}
             {stream_section(MOVES_STREAM)}
             """,
             "utf-8",

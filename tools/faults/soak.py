@@ -14,11 +14,14 @@ from pathlib import Path
 import click
 
 from tools.faults.books import Audit
+from tools.faults.cube_ledger import CubeAudit
 from tools.faults.faults import FAULTS, Fault
 from tools.faults.outputs import OutputAudit
 from tools.faults.rig import Rig
 
 _QUIET_S = 3.0
+_COMPARED_EVERY = 4
+"""The faults between two comparisons of the cubes: records wait meanwhile, which is not what a soak is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,11 @@ class Made:
 
 def soak(
     rig: Rig, faults: Sequence[Fault], minutes: float, *, tell: bool = True
-) -> tuple[list[Made], Audit, OutputAudit]:
+) -> tuple[list[Made], Audit, OutputAudit, CubeAudit]:
     """Make faults drawn at random until the time is over, each of them once where the time allows it first; then the
     books. RuntimeError where the broker does not come back, or the API answered otherwise than it should.
+
+    After some faults a cube is paused for a while, and all cubes are held against DuckDB.
     """
     made: list[Made] = []
     end = time.monotonic() + minutes * 60
@@ -52,6 +57,9 @@ def soak(
         fault = next(turns, None) or rig.random.choice(due)
         made.append(suffer(rig, fault))
         _say(str(made[-1]), tell)
+        if len(made) % _COMPARED_EVERY == 0:
+            rig.rest_cube()
+            _say(str(rig.compare_cubes()), tell)
         time.sleep(_QUIET_S)
     return made, *settled(rig)
 
@@ -66,9 +74,9 @@ def suffer(rig: Rig, fault: Fault) -> Made:
     return Made(fault.name, ready_s, time.monotonic() - begun)
 
 
-def settled(rig: Rig) -> tuple[Audit, OutputAudit]:
-    """The books of a rig, and the ledger of its operators. RuntimeError where the API answered otherwise than it
-    should.
+def settled(rig: Rig) -> tuple[Audit, OutputAudit, CubeAudit]:
+    """The books of a rig, and the ledgers of its operators and of its cubes. RuntimeError where the API answered
+    otherwise than it should.
     """
     audits = rig.settle()
     if rig.subscribers.failures:
@@ -100,7 +108,7 @@ def main(minutes: float, seed: int | None, per_s: float) -> None:
         rig = Rig(Path(folder), seed=seed, per_s=per_s)
         try:
             rig.start()
-            made, audit, outputs = soak(rig, FAULTS, minutes)
+            made, audit, outputs, cubes = soak(rig, FAULTS, minutes)
         except RuntimeError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(1)
@@ -111,7 +119,8 @@ def main(minutes: float, seed: int | None, per_s: float) -> None:
     _say(f"{rig.subscribers.changes:,} changes of queries, {rig.subscribers.sent_again:,} requests sent again", True)
     _say(str(audit), True)
     _say(str(outputs), True)
-    sys.exit(0 if audit.sound and outputs.sound else 1)
+    _say(str(cubes), True)
+    sys.exit(0 if audit.sound and outputs.sound and cubes.sound else 1)
 
 
 if __name__ == "__main__":

@@ -79,11 +79,16 @@ class Subscribers:
         self._began({query_id: body}, _offsets(answer["effective_offsets"]), certain)
 
     def check_standing(self) -> None:
-        """Note a failure where the API lists other queries of the stream than were confirmed."""
+        """Note a failure where the API lists other queries of the stream than were confirmed, operators left out."""
         found, cursor = {}, None
         while True:
-            params = {"stream": self._stream, "limit": 500, **({"cursor": cursor} if cursor else {})}
-            page, _ = self._asked("GET", "/v1/queries", params=params)
+            params = {
+                "stream": self._stream,
+                "operator": "route",
+                "limit": 500,
+                **({"cursor": cursor} if cursor else {}),
+            }
+            page, _ = self._asked("GET", "/v1/queries", params={**params, **({"cursor": cursor} if cursor else {})})
             found.update({query["id"]: (query["where"], query["topic"]) for query in page["queries"]})
             cursor = page["cursor"]
             if cursor is None:

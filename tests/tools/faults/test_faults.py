@@ -22,6 +22,8 @@ CHOSEN = (
 )
 """Those that no other test makes; ``make soak`` makes all of them."""
 
+COMPARED_AFTER = "Python workers killed"
+
 
 @pytest.fixture
 def rig(tmp_path: Path) -> Iterator[Rig]:
@@ -38,10 +40,17 @@ def test_each_record_comes_once_and_in_order_until_a_fault_and_none_is_lost_by_o
     assert len(chosen) >= len(CHOSEN) - 1
     for fault in chosen.values():
         print(suffer(rig, fault))
-    audit, outputs = settled(rig)
+        if fault.name == COMPARED_AFTER:
+            rig.rest_cube()
+            print(rig.compare_cubes())
+    audit, outputs, cubes = settled(rig)
     print(audit)
     print(outputs)
+    print(cubes)
     assert audit.sound, str(audit)
     assert outputs.sound, str(outputs)
+    assert cubes.sound, str(cubes)
+    assert min(cubes.late, cubes.missed, cubes.windows) > 0
+    assert cubes.values > 10_000
     assert outputs.outputs > 50
     assert audit.pairs > 10 * len(rig.subscribers.lives) > 1_000

@@ -1,0 +1,114 @@
+"""Cubes beside the words that DuckDB has for them, and those of the rig's records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from asc.operators.cube.cuboid import Dimensions
+from tools.faults import moves
+
+FUTURE_US = 4_102_444_800_000_000
+"""From this event time on, the year 2100, a record is after its Kafka timestamp."""
+
+LATENESS_S = 60.0
+"""How far event time stays behind: more than partitions drift apart while Kafka is away."""
+
+STEP_S = 0.01
+"""The event time from one record to the next."""
+
+_STEP_US = round(STEP_S * 1_000_000)
+_BEHIND_US = 90_000_000
+_TIME_US = (
+    f"CASE WHEN n % 97 = 0 THEN NULL WHEN n % 89 = 0 THEN {FUTURE_US} "
+    f"WHEN n % 23 = 5 THEN n * {_STEP_US} - {_BEHIND_US} ELSE n * {_STEP_US} END"
+)
+_IN_ORDER_US = f"n * {_STEP_US}"
+_TEXT = "CASE WHEN n % 101 = 50 THEN rpad(s, 5000, '.') ELSE s END"
+
+
+@dataclass(frozen=True, slots=True)
+class CountedCube:
+    """A cube of the rig, and DuckDB's expressions for what it counts.
+
+    ``dimensions`` and ``measures``: by their names in answers. ``double_sums``: the measures that are sums of doubles,
+    the expressions being their addends. ``time_us``: the event time in microseconds.
+    """
+
+    query: str
+    where: str
+    operator: Mapping[str, Any]
+    dimensions: Mapping[str, str]
+    measures: Mapping[str, str]
+    time_us: str
+    double_sums: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def grain_us(self) -> int:
+        """Return the length of its panes."""
+        return int(self.operator["grain_s"]) * 1_000_000
+
+    def cuboids(self) -> Iterator[Sequence[str]]:
+        """Yield the names that each of its cuboids groups by, the base cuboid first."""
+        own = Dimensions(tuple(tuple(hierarchy) for hierarchy in self.operator["dimensions"]))
+        for levels in own.cuboids():
+            yield [own.names[place] for place in own.columns(levels)]
+
+
+LATE = CountedCube(
+    query="rolled",
+    where="NOT g = 4 OR d > 0",
+    operator={
+        "name": "cube",
+        "dimensions": [["g", _TEXT], ["(d > 0)"]],
+        "measures": [
+            *("count(*) AS n", "count(d) AS ds", "sum(n) AS total", "sum(d) AS drift", "avg(g) AS mean"),
+            *("min(d) AS least", "max(s) AS last", "count(*) FILTER (WHERE d > 1) AS high"),
+        ],
+        "time": f"timestamp_micros({_TIME_US})",
+        "grain_s": 10,
+        "output": [["g"], []],
+        "window_s": 20,
+        "slide_s": 10,
+    },
+    dimensions={"g": "g", _TEXT: _TEXT, "(d > 0)": "d > 0"},
+    measures={
+        "n": "count(*)",
+        "ds": "count(d)",
+        "total": "sum(n)",
+        "mean": "avg(g)",
+        "least": "min(d)",
+        "last": "max(s)",
+        "high": "count(*) FILTER (WHERE d > 1)",
+    },
+    double_sums={"drift": "d"},
+    time_us=_TIME_US,
+)
+"""Its records are out of order by more than the lateness, without a usable time, or of too large a group, some of them.
+"""
+
+RESTED = CountedCube(
+    query="rested",
+    where="TRUE",
+    operator={
+        "name": "cube",
+        "dimensions": [["g"]],
+        "measures": ["count(*) AS n", "sum(n) AS total"],
+        "time": f"timestamp_micros({_IN_ORDER_US})",
+        "grain_s": 10,
+    },
+    dimensions={"g": "g"},
+    measures={"n": "count(*)", "total": "sum(n)"},
+    time_us=_IN_ORDER_US,
+)
+"""It is paused now and then."""
+
+MOVES = CountedCube(
+    query="seen",
+    where=str(moves.QUERIES["seen"]["where"]),
+    operator=moves.QUERIES["seen"]["operator"],
+    dimensions={"k": "k", "(x > 0)": "x > 0"},
+    measures={"records": "count(*)", "west": "min(x)", "north": "max(y)"},
+    time_us=f"_offset * {round(moves.STEP_S * 1_000_000)}",
+)

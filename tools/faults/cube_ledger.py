@@ -1,0 +1,255 @@
+"""The ledger of a standing cube: its answers, its accounting line and its gaps, against DuckDB over raw records."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from asc.operators.cube.json_values import instant_of, instant_text
+from tools.faults.counted_cubes import CountedCube
+from tools.faults.raw_records import Intervals, RawRecords, group_text
+
+Plain = Mapping[str, Any]
+Interval = tuple[int | None, int | None]
+"""Event time in microseconds, from the first to before the end; None for no bound."""
+
+_LIMIT = 100_000
+_TOLD = 3
+_TERM = re.compile(r"([\d,]+) ([a-z_]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class CubeAudit:
+    """The differences found, a line each, and how many values were compared."""
+
+    wrong: list[str] = field(default_factory=list)
+    values: int = 0
+    records: int = 0
+    late: int = 0
+    missed: int = 0
+    windows: int = 0
+
+    @property
+    def sound(self) -> bool:
+        """Return whether there is no difference."""
+        return not self.wrong
+
+    def __str__(self) -> str:
+        told = "; ".join(self.wrong[:_TOLD]) or "equal to DuckDB's"
+        more = f"{len(self.wrong)} differences: " if self.wrong else ""
+        counted = f"{self.records:,} records ({self.late:,} late, {self.missed:,} missed in pauses)"
+        return f"{self.values:,} values of cubes and {self.windows:,} of windows over {counted}; {more}{told}"
+
+    @staticmethod
+    def of(audits: Iterable[CubeAudit]) -> CubeAudit:
+        """Return several as one: what was compared in all of them."""
+        found = list(audits)
+        numbers = {
+            name: sum(getattr(own, name) for own in found)
+            for name in ("values", "records", "late", "missed", "windows")
+        }
+        return CubeAudit([line for own in found for line in own.wrong], **numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class CubeLedger:
+    """A cube that can be asked, and the records that it is held against.
+
+    ``ask``: the answer to the body of a question. ``kept``: what the API says is kept of it. ``covered``: the offsets
+    that it has to have folded. ``slack_us``: how far from a missed record a pane has no gap any more.
+    """
+
+    cube: CountedCube
+    records: RawRecords
+    ask: Callable[[Plain], Plain]
+    kept: Callable[[], Plain]
+    covered: Intervals
+    slack_us: int
+
+    def audit(self, intervals: Sequence[Interval]) -> CubeAudit:
+        """Compare each cuboid and each measure, of all time, of closed panes and of some intervals; no record comes
+        meanwhile.
+        """
+        kept = self.kept()
+        outcomes = self.records.outcomes(self.cube, self.covered)
+        missed_us = self.records.missed_us(self.cube, self.covered)
+        wrong = [*self._coverage(kept), *self._accounting(kept, outcomes)]
+        values = len(outcomes) + 1
+        questions: list[Plain] = [{"live": True}, {}]
+        questions += [{"live": True, **_bounds(*interval)} for interval in intervals]
+        commits = set()
+        for question in questions:
+            answer = self.ask({"by": list(self.cube.cuboids()), "limit": _LIMIT, **question})
+            compared, lines = self._answer(question, answer)
+            values += compared
+            wrong += [*lines, *self._wholeness(question, answer, missed_us)]
+            commits.add(answer["commit"])
+        if len(commits) > 1:
+            wrong.append(f"cube {self.cube.query}: has answers of commits {sorted(commits)}, though no record came")
+        missed = self.records.outcomes(self.cube, {each: [(0, end)] for each, end in self.records.ends.items()})
+        return CubeAudit(
+            wrong,
+            values,
+            records=sum(outcomes.values()),
+            late=int(kept["late"]),
+            missed=sum(missed.values()) - sum(outcomes.values()),
+        )
+
+    def _coverage(self, kept: Plain) -> Iterator[str]:
+        told = covered_of(kept)
+        for partition in sorted(told.keys() | self.covered.keys()):
+            own, expected = told.get(partition, []), list(self.covered.get(partition, ()))
+            if own != expected:
+                where = f"cube {self.cube.query}, partition {partition}"
+                yield f"{where}: offsets {own} are folded, by the books {expected}"
+        topics = {own["topic_id"] for own in kept["coverage"]}
+        if len(topics) > 1:
+            yield f"cube {self.cube.query}: topics {sorted(topics)} are folded, by the books one"
+        if kept["parked"] is not None:
+            yield f"cube {self.cube.query}: is parked, {kept['parked']}"
+
+    def _accounting(self, kept: Plain, outcomes: Mapping[str, int]) -> Iterator[str]:
+        """Yield the terms of the accounting line that are others than DuckDB's, or do not add up."""
+        line = str(kept["accounting"])
+        terms = {name: int(number.replace(",", "")) for number, name in _TERM.findall(line)}
+        accepted, late = terms.pop("accepted", None), terms.pop("late", 0)
+        if accepted != sum(terms.values()) or not 0 <= late <= terms.get("counted", 0):
+            yield f"cube {self.cube.query}: {line}, which does not add up"
+        expected = {**dict.fromkeys(terms, 0), **outcomes, "accepted": sum(outcomes.values())}
+        sources: dict[str, Plain] = {"line": {**terms, "accepted": accepted}, "status": kept}
+        for name, number in sorted(expected.items()):
+            for source, told in sources.items():
+                if told.get(name) != number:
+                    yield f"cube {self.cube.query}: {told.get(name)} {name} by its {source}, by DuckDB {number}"
+
+    def _answer(self, question: Plain, answer: Plain) -> tuple[int, list[str]]:
+        """Return how many values were compared, and the differences."""
+        interval = _interval(question, answer)
+        rows: dict[tuple[str, ...], dict[str, Plain]] = {tuple(names): {} for names in self.cube.cuboids()}
+        wrong = []
+        for row in answer["rows"]:
+            group, own = row["group"], {name: value for name, value in row.items() if name != "group"}
+            if rows[tuple(group)].setdefault(group_text(group), own) is not own:
+                wrong.append(f"cube {self.cube.query}: group {group_text(group)} has two rows")
+        values = 0
+        for names, found in rows.items():
+            expected = self._expected(names, interval)
+            values += sum(map(len, expected.values()))
+            where = f"cube {self.cube.query} by ({', '.join(names)}), {_told(interval)}"
+            wrong += differences(self.cube, where, found, expected)
+        return values, wrong
+
+    def _expected(self, names: Sequence[str], interval: Interval | None) -> dict[str, dict[str, Any]]:
+        bounds = (0, 0) if interval is None else interval
+        return self.records.groups(self.cube, names, self.covered, *bounds)
+
+    def _wholeness(self, question: Plain, answer: Plain, missed_us: Sequence[int]) -> Iterator[str]:
+        """Yield where an answer is said to be whole and is not, or the other way round."""
+        gaps = [_gap(gap) for gap in answer["gaps"]]
+        if answer["whole"] != (not gaps):
+            yield f"cube {self.cube.query}: whole is {answer['whole']} with gaps {answer['gaps']}"
+        asked = _asked(question)
+        for time_us in (own for own in missed_us if _is_within(own, asked)):
+            if not any(_is_within(time_us, gap) for gap in gaps):
+                yield f"cube {self.cube.query}: no gap at {instant_text(time_us)}, where a record is missing"
+        for gap, told in zip(gaps, answer["gaps"], strict=True):
+            near = [own for own in missed_us if _is_within(own, _widened(gap, self.slack_us))]
+            first, end = gap
+            if not near or first is None or end is None:
+                yield f"cube {self.cube.query}: a gap {json.dumps(told)}, by the books no record is missing there"
+            elif first < near[0] - self.slack_us or end > near[-1] + self.slack_us:
+                yield f"cube {self.cube.query}: a gap {json.dumps(told)}, by the books from {instant_text(near[0])} on"
+
+
+def differences(
+    cube: CountedCube, where: str, found: Mapping[Any, Plain], expected: Mapping[Any, Plain]
+) -> Iterator[str]:
+    """Yield the groups and the measures of a cuboid that are others than DuckDB's, with both values."""
+    for group in sorted(found.keys() | expected.keys(), key=str):
+        own, other = found.get(group), expected.get(group)
+        if own is None or other is None:
+            both = ["no row" if each is None else json.dumps(shown(cube, each)) for each in (own, other)]
+            yield f"{where}, group {group}: {both[0]}, by DuckDB {both[1]}"
+            continue
+        for name in sorted(own.keys() | other.keys()):
+            if not is_equal(cube, name, own.get(name), other.get(name)):
+                right = shown(cube, other).get(name)
+                yield f"{where}, group {group}: {name} is {own.get(name)!r}, by DuckDB {right!r}"
+
+
+def shown(cube: CountedCube, row: Plain) -> dict[str, Any]:
+    """Return measures as they are told, the addends of a sum added up."""
+    return {
+        name: math.fsum(_addends(value)) if name in cube.double_sums and isinstance(value, list) else value
+        for name, value in row.items()
+    }
+
+
+def is_equal(cube: CountedCube, name: str, found: Any, expected: Any) -> bool:
+    """Return whether a measure is DuckDB's; a sum of doubles to the last bit, unless its addends cancel."""
+    if name not in cube.double_sums or found is None:
+        return bool(found == expected) or (name in cube.double_sums and not _addends(expected))
+    addends = _addends(expected)
+    exact = math.fsum(addends)
+    return bool(addends) and abs(found - exact) <= max(math.ulp(exact), 1e-20 * math.fsum(map(abs, addends)))
+
+
+def covered_of(kept: Plain) -> dict[int, list[tuple[int, int]]]:
+    """Return the offsets that a cube says it has folded, by partition, adjacent intervals as one."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for own in kept["coverage"]:
+        intervals = found.setdefault(own["partition"], [])
+        if intervals and intervals[-1][1] == own["from"]:
+            intervals[-1] = (intervals[-1][0], own["to"])
+        else:
+            intervals.append((own["from"], own["to"]))
+    return found
+
+
+def _addends(values: Iterable[float | None] | None) -> list[float]:
+    return [value for value in values or () if value is not None]
+
+
+def _bounds(first_us: int | None, end_us: int | None) -> dict[str, str]:
+    own = {"from": first_us, "to": end_us}
+    return {name: instant_text(time) for name, time in own.items() if time is not None}
+
+
+def _asked(question: Plain) -> Interval:
+    first, end = (None if name not in question else instant_of(name, question[name]) for name in ("from", "to"))
+    return first, end
+
+
+def _interval(question: Plain, answer: Plain) -> Interval | None:
+    """Return the interval that an answer is of: that of its question where open panes count, else its closed ones."""
+    if question.get("live"):
+        return _asked(question)
+    told = answer["interval"]
+    return None if told is None else (instant_of("from", told[0]), instant_of("to", told[1]))
+
+
+def _gap(plain: Plain) -> Interval:
+    first, end = (None if plain[name] is None else instant_of(name, plain[name]) for name in ("from", "to"))
+    return first, end
+
+
+def _widened(interval: Interval, by_us: int) -> Interval:
+    first, end = interval
+    return None if first is None else first - by_us, None if end is None else end + by_us
+
+
+def _is_within(time_us: int, interval: Interval) -> bool:
+    first, end = interval
+    return (first is None or first <= time_us) and (end is None or time_us < end)
+
+
+def _told(interval: Interval | None) -> str:
+    if interval is None:
+        return "no closed pane"
+    if interval == (None, None):
+        return "all time"
+    return " to ".join("..." if own is None else instant_text(own) for own in interval)

@@ -1,0 +1,68 @@
+"""The windows that a standing cube wrote, against DuckDB over raw records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from asc.operators.cube.cuboid import Dimensions
+from asc.operators.cube.json_values import instant_of, instant_text
+from broker.consuming.consume import Delivery
+from tools.faults.counted_cubes import CountedCube
+from tools.faults.cube_ledger import differences
+from tools.faults.raw_records import Intervals, RawRecords, group_text
+
+Windows = dict[tuple[str, ...], dict[tuple[int, str], Mapping[str, Any]]]
+"""Measures by cuboid, then by end and group."""
+
+
+def window_differences(
+    cube: CountedCube, records: RawRecords, covered: Intervals, rows: Iterable[Delivery], until_us: int
+) -> tuple[int, list[str]]:
+    """Return how many rows of windows are due up to a watermark, and the differences: of each group in each window its
+    row of the highest revision counts.
+    """
+    found, wrong = newest_rows(cube, rows)
+    due = 0
+    for names in output_cuboids(cube):
+        expected = records.windows(cube, names, covered, until_us)
+        due += len(expected)
+        where = f"windows of cube {cube.query} by ({', '.join(names)})"
+        own = {_told(*place): row for place, row in found.pop(tuple(names), {}).items()}
+        wrong += differences(cube, where, own, {_told(*place): row for place, row in expected.items()})
+    wrong += [f"windows of cube {cube.query} by ({', '.join(names)}): is none of its outputs" for names in found]
+    return due, wrong
+
+
+def newest_rows(cube: CountedCube, rows: Iterable[Delivery]) -> tuple[Windows, list[str]]:
+    """Return the newest row of each group in each window, and the faults of single rows; tombstones are none."""
+    found: Windows = {}
+    revisions: dict[tuple[tuple[str, ...], int, str], int] = {}
+    wrong = []
+    for row in rows:
+        if row.value is None:
+            continue
+        key, value = json.loads(row.key or b"{}"), json.loads(row.value)
+        names, group = tuple(key["cuboid"]), group_text(key["group"])
+        first_us, end_us = (instant_of("window", own) for own in value.pop("window"))
+        query, revision, is_whole = (value.pop(name) for name in ("query", "revision", "whole"))
+        where = f"windows of cube {cube.query} by ({', '.join(names)}), group {_told(end_us, group)}"
+        if query != cube.query or end_us - first_us != int(cube.operator["window_s"]) * 1_000_000 or not is_whole:
+            wrong.append(f"{where}: {row.value.decode()} is of another query or length, or is not whole")
+        place = names, end_us, group
+        if revision >= revisions.get(place, -1):
+            revisions[place] = revision
+            found.setdefault(names, {})[end_us, group] = value
+    return found, wrong
+
+
+def output_cuboids(cube: CountedCube) -> list[Sequence[str]]:
+    """Return the names that each output cuboid groups by."""
+    own = Dimensions(tuple(tuple(hierarchy) for hierarchy in cube.operator["dimensions"]))
+    given = cube.operator.get("output", ())
+    return [[own.names[place] for place in own.columns(own.cuboid_of(names))] for names in given]
+
+
+def _told(end_us: int, group: str) -> str:
+    return f"{group} to {instant_text(end_us)}"
