@@ -25,14 +25,19 @@ QUERIES = {"tr-own-late": "n > 60", "tr-other-oslo": "s = 'Oslo' AND d < 5", "tr
 
 
 @pytest.fixture(scope="module", autouse=True)
-def registered(resting: Resting) -> None:
+def registered(resting: Resting) -> Iterator[None]:
     lines = [
         json.dumps({"id": name, "where": where, "stream": resting.stream("json")}) for name, where in QUERIES.items()
     ]
     lines.append(json.dumps({"id": "tr-own-csv", "where": "n > 1", "stream": resting.stream("csv")}))
     from broker.http.bulk import load_lines
+    from broker.queries.change import Remove
 
     load_lines(resting.permitted, "\n".join(lines).encode(), keep_going=False)
+    yield
+    # Other modules of the run have the same registry, and look at all of a stream.
+    left = [Remove(query.id) for query in resting.registrar().standing if query.id.startswith("tr-")]
+    resting.permitted.apply(left, "remove").raised()
 
 
 Send = Callable[..., str]

@@ -259,6 +259,7 @@ def test_a_predicate_is_checked_as_it_is_typed(browse: Browse, resting: Resting)
 def test_it_is_tried_on_the_last_records(browse: Browse, resting: Resting, send_to: Callable[..., str]) -> None:
     stream = resting.stream("csv")
     topic = resting.config.streams[stream].topic
+    before = resting.permitted.search("", "", None, stream, None, 50)[0]
 
     def found(where: str) -> str:
         form = {"where": where, "stream": stream}
@@ -269,7 +270,7 @@ def test_it_is_tried_on_the_last_records(browse: Browse, resting: Resting, send_
     send_to(topic, b"x,y,z,\n,")
     assert "accepted <strong>4</strong> of the last 11 records (dead letters among them: 1)" in found("n > 5")
     assert "dely" in found("dely > 5")
-    assert resting.permitted.search("", "", None, stream, None, 50)[0] == []
+    assert resting.permitted.search("", "", None, stream, None, 50)[0] == before
 
 
 def test_its_last_matches_lead_to_their_traces(
