@@ -129,3 +129,18 @@ def duckdb_rows(records: Sequence[Record]) -> list[tuple[Any, ...]]:
 
 def sorted_rows(rows: Any) -> list[tuple[Any, ...]]:
     return sorted(rows, key=lambda row: [(own is not None, own) for own in row])
+
+
+def at(minute: float, carrier: str = "B6", delay: int = 1) -> Record:
+    """Return a record of a minute after BASE_US."""
+    return (carrier, "JFK", delay, round(minute * MINUTE_US))
+
+
+def minute(number: int) -> str:
+    """Return the beginning of a minute after BASE_US."""
+    return instant_text(BASE_US + number * MINUTE_US)
+
+
+def topic_of(*records: Record) -> Topic:
+    """Return a topic of one partition."""
+    return Topic(partitions={0: list(records)})

@@ -1,63 +1,35 @@
-"""The keeper: every record counted once, late ones, gaps, limits, damage and the life of cubes."""
+"""The keeper: every record counted once, limits, and damage."""
 
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-import sys
-import threading
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-from asc.errors import CubeError
 from asc.operators.cube.json_values import instant_text
-from asc.schema import Schema
-from broker.errors import CubeStoreError, QueryError, TooManyQuestionsError, UnknownQueryError
-from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId
-from broker.operators.cube.keeper import Keeper, cubes_path
+from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.merging import CubeLimits
 from broker.operators.cube.partial import BATCH_PANES_MAX
 from tests.broker.operators.cube.kept_stream import (
     BASE_US,
     MINUTE_US,
-    SCHEMA,
-    Record,
     Topic,
+    at,
     batch,
     cube_id,
     definition,
     duckdb_rows,
     just_after,
+    minute,
     opened,
     partial,
     rows_of,
+    topic_of,
 )
 
 OWN = definition()
 LATE = cube_id("late", OWN)
-
-
-def at(minute: float, carrier: str = "B6", delay: int = 1) -> Record:
-    return (carrier, "JFK", delay, round(minute * MINUTE_US))
-
-
-def minute(number: int) -> str:
-    return instant_text(BASE_US + number * MINUTE_US)
-
-
-def topic_of(*records: Record) -> Topic:
-    return Topic(partitions={0: list(records)})
-
-
-@pytest.fixture
-def keeper(tmp_path: Path):
-    own = opened(tmp_path)
-    own.define(LATE, OWN)
-    yield own
-    own.close()
 
 
 def test_a_batch_that_comes_again_is_counted_once_also_after_a_start(tmp_path: Path) -> None:
@@ -121,151 +93,6 @@ def test_a_part_that_lies_before_what_is_folded_may_be_of_any_time(keeper: Keepe
     assert topic.commit(keeper, batch(3, 6), {LATE: OWN}).partly == {LATE}
     gaps = keeper.query(LATE, {"live": True})["gaps"]
     assert [(gap["from"], gap["to"]) for gap in gaps] == [(None, just_after(8))]
-
-
-def test_a_pause_is_a_gap_of_exactly_its_panes(tmp_path: Path) -> None:
-    topic = topic_of(*(at(each + 0.5) for each in range(12)))
-    keeper = opened(tmp_path, lateness_s=1)
-    other = cube_id("other", OWN)
-    for each in (LATE, other):
-        keeper.define(each, OWN)
-    topic.commit(keeper, batch(0, 3), {LATE: OWN, other: OWN})
-    topic.commit(keeper, batch(3, 5), {other: OWN})
-    paused = keeper.query(LATE, {"live": True})
-    assert [(gap["from"], gap["to"], gap["reason"]) for gap in paused["gaps"]] == [
-        (instant_text(BASE_US + round(2.5 * MINUTE_US) - 1_000_000), None, "paused")
-    ]
-    topic.commit(keeper, batch(5, 7), {LATE: OWN, other: OWN})
-    keeper.close()
-    keeper = opened(tmp_path, lateness_s=1)
-    topic.commit(keeper, batch(7, 12), {LATE: OWN, other: OWN})
-    whole = [keeper.query(LATE, {"from": minute(n), "to": minute(n + 1)})["whole"] for n in range(11)]
-    # From the watermark before, 2.5 minutes less a second, to the newest time after, 6.5 minutes, and a second.
-    assert whole == [True, True, False, False, False, False, False, *[True] * 4]
-    assert keeper.query(other, {"live": True})["whole"]
-    assert rows_of(keeper, other) == duckdb_rows(topic.partitions[0])
-    keeper.close()
-
-
-def test_a_cube_that_reads_again_what_others_have_read_is_whole_when_it_has_read_as_far(keeper: Keeper) -> None:
-    topic = topic_of(*(at(each) for each in range(10)))
-    topic.commit(keeper, batch(0, 10), {LATE: OWN})
-    other = CubeId("other", "x")
-    keeper.define(other, OWN)
-    both = {LATE: OWN, other: OWN}
-    # The mark is that of the tenth record.
-    assert topic.commit(keeper, batch(0, 4), both).folded == {other}
-    (gap,) = keeper.query(other, {"from": minute(5), "to": minute(6)})["gaps"]
-    assert gap == {"from": None, "to": None, "reason": "other cubes have read further"}
-    topic.commit(keeper, batch(4, 10), both)
-    assert keeper.query(other, {"live": True})["gaps"] == []
-    assert rows_of(keeper, other) == duckdb_rows(topic.partitions[0])
-
-
-def test_a_gap_ends_with_the_first_batch_that_has_a_time(keeper: Keeper) -> None:
-    topic = topic_of(at(0), at(1), ("B6", "JFK", 1, None), at(5), at(9))
-    topic.commit(keeper, batch(0, 1), {LATE: OWN})
-    topic.commit(keeper, batch(2, 3), {LATE: OWN})
-    assert [gap["to"] for gap in keeper.query(LATE, {"live": True})["gaps"]] == [None]
-    topic.commit(keeper, batch(3, 4), {LATE: OWN})
-    assert [gap["to"] for gap in keeper.query(LATE, {"live": True})["gaps"]] == [just_after(5)]
-    assert keeper.snapshot.status(LATE)["time"] == 1
-    assert keeper.snapshot.status(LATE)["accepted"] == 3
-
-
-def test_coverage_that_begins_now_is_whole_after_its_first_batch(tmp_path: Path) -> None:
-    topic = topic_of(*(at(each) for each in range(10)))
-    keeper = opened(tmp_path, lateness_s=60)
-    keeper.define(LATE, OWN)
-    assert not keeper.query(LATE, {"live": True})["whole"]
-    topic.commit(keeper, batch(3, 5), {LATE: OWN})
-    topic.commit(keeper, batch(5, 10), {LATE: OWN})
-    # The newest time of its first batch is the fourth minute.
-    whole = {n: keeper.query(LATE, {"from": minute(n), "to": minute(8)})["whole"] for n in range(3, 7)}
-    assert whole == {3: False, 4: False, 5: True, 6: True}
-    assert not keeper.query(LATE, {"live": True})["whole"]
-    keeper.close()
-
-
-@pytest.mark.parametrize("lateness_s", [0, 10])
-def test_a_pane_closes_when_the_watermark_reaches_its_end_and_not_a_microsecond_before(
-    tmp_path: Path, lateness_s: int
-) -> None:
-    lateness_us = lateness_s * 1_000_000
-    records = [("B6", "JFK", 1, time) for time in (5, MINUTE_US + lateness_us - 1, MINUTE_US + lateness_us)]
-    topic = topic_of(*records)
-    keeper = opened(tmp_path, lateness_s=lateness_s)
-    keeper.define(LATE, OWN)
-    counted = []
-    for each in range(3):
-        topic.commit(keeper, batch(each, each + 1), {LATE: OWN})
-        counted.append(sum(row[2] for row in rows_of(keeper, LATE, live=False)))
-    # Without lateness the first pane has the record of its last microsecond.
-    assert counted == [0, 0, 1 + (lateness_s == 0)]
-    assert keeper.query(LATE, {})["watermark"] == minute(1)
-    keeper.close()
-
-
-def test_disorder_within_the_lateness_makes_nothing_late(tmp_path: Path) -> None:
-    keeper = opened(tmp_path, lateness_s=10)
-    keeper.define(LATE, OWN)
-    newest = 3 * MINUTE_US + 7
-    topic = topic_of(("B6", "JFK", 1, newest), *(("B6", "JFK", 1, newest - 9_999_999) for _ in range(3)))
-    for each in range(4):
-        topic.commit(keeper, batch(each, each + 1), {LATE: OWN})
-    assert keeper.snapshot.status(LATE)["late"] == 0
-    late = ("B6", "JFK", 1, 2 * MINUTE_US + 49_999_999)
-    topic.partitions[0] += [(*late[:3], 3 * MINUTE_US + 10_000_000), late]
-    topic.commit(keeper, batch(4, 5), {LATE: OWN})
-    # The watermark is the end of this record's pane: the pane is final.
-    topic.commit(keeper, batch(5, 6), {LATE: OWN})
-    status = keeper.snapshot.status(LATE)
-    assert (status["late"], status["counted"]) == (1, 6)
-    assert rows_of(keeper, LATE) == duckdb_rows(topic.partitions[0])
-    keeper.close()
-
-
-def test_a_late_record_joins_its_closed_pane_which_keeps_one_piece(keeper: Keeper) -> None:
-    topic = topic_of(at(0), at(0.5), at(5), at(0.7), at(6))
-    for first, end in ((0, 1), (1, 2), (2, 3), (3, 5)):
-        topic.commit(keeper, batch(first, end), {LATE: OWN})
-    closed = keeper.snapshot.cubes[LATE].panes.closed
-    assert {pane - BASE_US // MINUTE_US: [piece.cells for piece in own] for pane, own in closed.items()} == {
-        0: [1],
-        5: [1],
-    }
-    assert keeper.snapshot.status(LATE)["late"] == 1
-    assert rows_of(keeper, LATE) == duckdb_rows(topic.partitions[0])
-
-
-def test_the_mark_is_the_least_of_the_partitions_that_the_batch_has_records_of(keeper: Keeper) -> None:
-    topic = Topic(partitions={0: [at(5), at(9)], 1: [at(2)], 2: []})
-    first = BatchInterval("T", {0: 0, 1: 0, 2: 0}, {0: 1, 1: 1, 2: 0})
-    topic.commit(keeper, first, {LATE: OWN})
-    assert keeper.query(LATE, {})["watermark"] == minute(2)
-    # The others are silent, and hold nothing back.
-    topic.commit(keeper, BatchInterval("T", {0: 1, 1: 1, 2: 0}, {0: 2, 1: 1, 2: 0}), {LATE: OWN})
-    assert keeper.query(LATE, {})["watermark"] == minute(9)
-
-
-def test_each_time_expression_has_a_mark_of_its_own(keeper: Keeper) -> None:
-    text = "CAST(t AS TIMESTAMP)"
-    other = replace(OWN, time=text)
-    other_id = cube_id("other", other)
-    keeper.define(other_id, other)
-    own = partial(OWN, [[at(0), at(5)]])
-    newest = {"t": {0: BASE_US + 5 * MINUTE_US}, text: {0: BASE_US + MINUTE_US, 1: BASE_US + 2 * MINUTE_US}}
-    keeper.commit(batch(0, 2), {LATE: own, other_id: own}, newest)
-    assert [keeper.query(each, {})["watermark"] for each in (LATE, other_id)] == [minute(5), minute(1)]
-    assert keeper.query(LATE, {"last_s": 120})["interval"] == [minute(3), minute(5)]
-
-
-def test_a_batch_that_comes_again_moves_no_mark(keeper: Keeper) -> None:
-    topic = Topic(partitions={0: [at(1)], 1: [at(9)]})
-    topic.commit(keeper, BatchInterval("T", {0: 0, 1: 0}, {0: 1, 1: 1}), {LATE: OWN})
-    # By itself the second partition would move it.
-    topic.commit(keeper, batch(0, 1, partition=1), {LATE: OWN})
-    assert keeper.query(LATE, {})["watermark"] == minute(1)
 
 
 def test_beyond_the_cells_of_a_pane_a_cube_is_parked_and_others_go_on(tmp_path: Path) -> None:
@@ -417,133 +244,3 @@ def damage(path: Path, minute_number: int, *, is_apart: bool = False) -> int:
     connection.commit()
     connection.close()
     return int(number)
-
-
-def test_the_same_generation_goes_on_and_another_begins_empty(tmp_path: Path) -> None:
-    topic = topic_of(*(at(each) for each in range(6)))
-    keeper = opened(tmp_path)
-    assert keeper.define(LATE, OWN)
-    topic.commit(keeper, batch(0, 3), {LATE: OWN})
-    assert not keeper.define(LATE, OWN)
-    assert sum(row[2] for row in rows_of(keeper, LATE)) == 3
-    other = definition(grain_s=900)
-    assert keeper.define(cube_id("late", other), other)
-    with pytest.raises(UnknownQueryError, match="is not kept"):
-        keeper.query(LATE, {})
-    # A batch that is bound to the former definition.
-    assert topic.commit(keeper, batch(3, 4), {LATE: OWN}).dropped == {LATE}
-    assert topic.commit(keeper, batch(4, 6), {cube_id("late", other): other}).folded == {cube_id("late", other)}
-    assert sum(row[2] for row in rows_of(keeper, cube_id("late", other))) == 2
-    keeper.close()
-
-
-def test_without_cubes_nothing_is_written(tmp_path: Path) -> None:
-    keeper = opened(tmp_path)
-    found = topic_of(at(0)).commit(keeper, batch(0, 1), {LATE: OWN})
-    assert (found.commit, found.dropped, keeper.snapshot.commit) == (None, {LATE}, 0)
-    keeper.close()
-
-
-def test_a_removed_cube_leaves_nothing(keeper: Keeper, tmp_path: Path) -> None:
-    topic = topic_of(*(at(each) for each in range(6)))
-    keeper.define(CubeId("other", "x"), OWN)
-    topic.commit(keeper, batch(0, 6), {LATE: OWN, CubeId("other", "x"): OWN})
-    keeper.remove("other")
-    keeper.remove("other")
-    keeper.close()
-    connection = sqlite3.connect(tmp_path / "cubes.sqlite")
-    for table in ("pieces", "coverage", "counters", "gaps"):
-        assert connection.execute(f"SELECT DISTINCT cube FROM {table}").fetchall() in ([(1,)], [])
-    connection.close()
-    again = opened(tmp_path)
-    assert set(again.snapshot.cubes) == {LATE}
-    again.define(CubeId("other", "x"), OWN)
-    assert rows_of(again, CubeId("other", "x")) == []
-    again.close()
-
-
-def test_records_of_other_types_than_the_pieces_park_the_cube(tmp_path: Path) -> None:
-    keeper = opened(tmp_path)
-    keeper.define(LATE, OWN)
-    topic_of(at(0)).commit(keeper, batch(0, 1), {LATE: OWN})
-    keeper.close()
-    for ddl, told in (
-        ("carrier STRING, dest STRING, delay DECIMAL(9, 2), t TIMESTAMP", "other types"),
-        ("carrier STRING, delay BIGINT, t TIMESTAMP", "unknown column"),
-    ):
-        changed = Keeper.open(tmp_path / "cubes.sqlite", Schema.of(ddl), CubeLimits(), lateness_s=0)
-        with pytest.raises(QueryError, match=told):
-            changed.query(LATE, {})
-        with pytest.raises(QueryError, match=told):
-            changed.resume(LATE)
-        changed.close()
-    # Nothing of it is lost meanwhile.
-    keeper = opened(tmp_path)
-    assert sum(row[2] for row in rows_of(keeper, LATE)) == 1
-    keeper.close()
-
-
-def test_a_definition_that_does_not_fit_is_refused_and_changes_nothing(keeper: Keeper) -> None:
-    wrong = definition(measures=["sum(dest) AS d"])
-    with pytest.raises(CubeError, match="sum"):
-        keeper.define(cube_id("late", wrong), wrong)
-    assert set(keeper.snapshot.cubes) == {LATE}
-
-
-def test_a_ninth_question_is_refused(keeper: Keeper) -> None:
-    topic_of(at(0)).commit(keeper, batch(0, 1), {LATE: OWN})
-    entered, go_on = threading.Semaphore(0), threading.Event()
-
-    class Waiting(dict):  # type: ignore[type-arg]
-        def get(self, name: str, default: object = None) -> object:
-            entered.release()
-            go_on.wait(60)
-            return default
-
-    threads = [threading.Thread(target=keeper.query, args=(LATE, Waiting())) for _ in range(8)]
-    for each in threads:
-        each.start()
-    for _ in threads:
-        assert entered.acquire(timeout=60)
-    try:
-        with pytest.raises(TooManyQuestionsError, match="questions 8: are answered now"):
-            keeper.query(LATE, {})
-    finally:
-        go_on.set()
-        for each in threads:
-            each.join()
-    assert keeper.query(LATE, {"live": True})["rows"]
-
-
-def test_the_file_is_beside_the_folder_of_the_stream(tmp_path: Path) -> None:
-    path = cubes_path(tmp_path, "flights")
-    assert path == tmp_path / ".cubes" / "flights" / "cubes.sqlite"
-    Keeper.open(path, SCHEMA, CubeLimits(), lateness_s=10).close()
-    assert path.is_file()
-
-
-def test_a_second_process_is_refused_while_one_has_the_file(keeper: Keeper, tmp_path: Path) -> None:
-    text = (
-        "import sys; from pathlib import Path; from broker.operators.cube.store import Store\n"
-        "from broker.errors import CubeStoreError\n"
-        "try: Store.open(Path(sys.argv[1]))\n"
-        "except CubeStoreError as error: print(error)\n"
-        "assert 'pyspark' not in sys.modules\n"
-    )
-    command = [sys.executable, "-c", text, str(tmp_path / "cubes.sqlite")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.strip().endswith("is open in another process: stop that one")
-
-
-def test_a_copy_is_a_file_that_a_keeper_starts_with(keeper: Keeper, tmp_path: Path) -> None:
-    topic = topic_of(*(at(each) for each in range(6)))
-    topic.commit(keeper, batch(0, 6), {LATE: OWN})
-    (tmp_path / "copies").mkdir()
-    keeper.dump(tmp_path / "copies" / "cubes.sqlite")
-    with pytest.raises(CubeStoreError, match="is there already"):
-        keeper.dump(tmp_path / "copies" / "cubes.sqlite")
-    assert [each.name for each in (tmp_path / "copies").iterdir()] == ["cubes.sqlite"]
-    copy = opened(tmp_path / "copies")
-    assert rows_of(copy, LATE) == duckdb_rows(topic.partitions[0])
-    assert topic.commit(copy, batch(0, 6), {LATE: OWN}).covered == {LATE}
-    copy.close()
