@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,10 +15,9 @@ import httpx
 import pytest
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
-from bench.ports import free_port
 from bench.standalone import StandaloneCluster
 from broker.http.guards import NDJSON
-from broker.runtime.packed import write_packed
+from tests.broker.clustered import bare_cluster, put_on
 
 if TYPE_CHECKING:
     from conftest import Process, ProcessOf
@@ -39,9 +36,7 @@ OF_PLAN = re.compile(r"broadcast_(\d+)_python")
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandaloneCluster]:
     """Its hosts have a Python of this one's version on their path, without a single package."""
-    folder = tmp_path_factory.mktemp("cluster")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "bare")], check=True)
-    with StandaloneCluster(folder, path=[folder / "bare" / "bin"]) as cluster:
+    with bare_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
 
 
@@ -116,23 +111,10 @@ def served(
     kafka: EmbeddedKafka,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Served:
-    folder = tmp_path_factory.mktemp("served")
-    write_packed(folder / "packages.tar")
-    process = module_process_of(folder, kafka)
-    ui_port = free_port()
-    text = process.file.read_text("utf-8").replace("[kafka]", f"[kafka]\npartitions = {PARTITIONS}")
-    text = text.replace("[spark]", '[spark]\npython_archive = "packages.tar"')
-    options = {
-        "spark.driver.host": "127.0.0.1",
-        "spark.executor.memory": "512m",
-        "spark.ui.enabled": True,
-        "spark.ui.port": ui_port,
-    }
-    given = "\n".join(f'"{name}" = {json.dumps(value)}' for name, value in options.items())
-    process.file.write_text(f"{text}\n[spark.options]\n{given}\n", "utf-8")
-    process.options = ("--master", cluster.url)
+    process = module_process_of(tmp_path_factory.mktemp("served"), kafka)
+    ui = put_on(process, cluster, partitions=PARTITIONS)
     process.start()
-    return Served(process, cluster, kafka, f"http://127.0.0.1:{ui_port}")
+    return Served(process, cluster, kafka, ui)
 
 
 def python_workers(cluster: StandaloneCluster) -> Iterator[tuple[int, int]]:

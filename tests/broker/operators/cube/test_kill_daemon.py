@@ -84,11 +84,12 @@ class Cube:
         answer = self.process.client.post("/v1/queries", json=body)
         assert answer.status_code == 201, answer.text
 
-    def publish(self, count: int) -> None:
+    def publish(self, count: int, *, partitions: int = 1) -> None:
         own = range(len(self.published), len(self.published) + count)
         producer = KafkaProducer(bootstrap_servers=self._servers)
         for number in own:
-            producer.send(self.process.topic, json.dumps({"n": number}).encode(), key=b"k")
+            value = json.dumps({"n": number}).encode()
+            producer.send(self.process.topic, value, key=b"k", partition=number % partitions)
         producer.flush()
         producer.close()
         self.published += own
