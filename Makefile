@@ -4,6 +4,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCKED := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
+# Each test of a command starts a Python, and each process of a run collects all tests: what they compile is kept,
+# whatever the environment says of that.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup demo check test nightly lint soak fuzz bench screenshots audit release docs lock clean
 .DEFAULT_GOAL := help
 
