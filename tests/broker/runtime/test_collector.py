@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
     yield
-    gc.unfreeze()
     gc.enable()
 
 
