@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 
 from tools.audit.component import Component
 from tools.audit.sbom import sbom
@@ -20,6 +18,10 @@ PACKAGE = Component(
 
 
 def faults(text: str) -> object:
+    # What they import takes longer than the tests.
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
+
     return JsonStrictValidator(SchemaVersion.V1_6).validate_str(text)
 
 
