@@ -140,14 +140,26 @@ class Site:
 
     def drain(self, stream: str = "json") -> None:
         """Wait until every record that was published is through the job."""
-        sentinel = self.config.dead_letter_topic(self.stream(stream))
-        # A second one cannot be in the batch of the first, so the first batch is over when it arrives.
-        for _ in range(2):
-            (offset,) = self.publish([b"not a record"], stream)
-            deadline = time.monotonic() + 180
-            while offset not in {record.offset for record in self.read(sentinel)}:
-                assert time.monotonic() < deadline, self.daemon.readiness() if self.daemon else "no daemon"
-                time.sleep(0.05)
+        from kafka import KafkaConsumer, TopicPartition
+
+        partition = TopicPartition(self.config.dead_letter_topic(self.stream(stream)), 0)
+        # It waits for what comes: to read the topic again and again takes the time from the job that is waited for.
+        consumer: KafkaConsumer = KafkaConsumer(
+            bootstrap_servers=self.bootstrap_servers, auto_offset_reset="earliest", enable_auto_commit=False
+        )
+        try:
+            consumer.assign([partition])
+            seen: set[int] = set()
+            # A second one cannot be in the batch of the first, so the first batch is over when it arrives.
+            for _ in range(2):
+                (offset,) = self.publish([b"not a record"], stream)
+                deadline = time.monotonic() + 180
+                while offset not in seen:
+                    assert time.monotonic() < deadline, self.daemon.readiness() if self.daemon else "no daemon"
+                    found = consumer.poll(timeout_ms=500).get(partition, ())
+                    seen |= {Received(record.key, record.value, list(record.headers)).offset for record in found}
+        finally:
+            consumer.close()
 
     def stop_before_its_commit(self) -> Binding:
         """Stop the daemon and take the commit of its last batch back, as if it had ended between write and commit."""
