@@ -18,7 +18,7 @@ from broker.operators.kind import FoldedQuery
 from broker.operators.kinds import fold_kinds
 from broker.stream.stream import Stream
 
-RECORDS_READ = 10_000
+RECORDS_MAX = 10_000
 """The most records that an estimate reads."""
 
 _STAMP = PAttribute("unix_millis(_timestamp)", pa.int64())
@@ -51,7 +51,7 @@ def _sample(
     attributes = (*destination.attributes, _STAMP)
     try:
         permitted.check_runs_predicates()
-        found = stream.recent.sampled(predicate, attributes, RECORDS_READ, cancellation=permitted.cancellation)
+        found = stream.recent.sampled(predicate, attributes, RECORDS_MAX, cancellation=permitted.cancellation)
     except AscError as error:
         permitted.cancellation.check()
         return str(error)

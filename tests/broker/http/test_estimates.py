@@ -16,6 +16,7 @@ from asc.operators.cube.cube import Cube
 from asc.operators.cube.definition import CubeDefinition
 from broker.access.scope import Scope
 from broker.errors import CancelledError
+from broker.http import estimates
 from broker.http.views import checked
 from broker.operators.cube.definition import StandingCube
 from broker.stream import recent_records
@@ -132,6 +133,14 @@ def test_who_may_not_run_predicates_gets_none_and_nobody_waits_for_ever(
     stream = resting.streams()[resting.stream("json")]
     with pytest.raises(CancelledError):
         checked(permitted, stream, WHERE, None, StandingCube.parse(operator("n")))
+
+
+def test_no_more_records_are_read_than_may_be(
+    resting: Resting, estimate: Callable[..., tuple[Estimate, list[str]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimates, "RECORDS_MAX", 100)
+    found, _ = estimate(operator("n"), "true")
+    assert (found["records"], found["undecodable"], found["counted"]) == (100, 1, 96)
 
 
 def test_the_address_has_it_for_cubes_alone(

@@ -145,6 +145,15 @@ def test_groups_and_totals_are_those_of_the_answer(site: Site) -> None:
     assert "&lt;b&gt;Zürich" not in found[1][4]
 
 
+def test_late_records_apart_are_offered_where_a_cube_may_have_them(site: Site) -> None:
+    assert 'name="late"' not in page(site, "late")
+    text = page(site, "late?late=true")
+    assert 'name="late" value="true" checked' in text
+    assert "late records apart too." in page_text(text)
+    assert '"late": true' in html.unescape(text)
+    assert table_of(text) == table_of(page(site, "late"))
+
+
 def test_columns_have_their_totals_too(site: Site) -> None:
     found = table_of(page(site, "late?by=origin&across=carrier&measure=delay&live=true"))
     by = [["origin", "carrier"], ["origin"], ["carrier"], []]

@@ -27,14 +27,16 @@ def parsed(address: str) -> View:
 @given(
     st.lists(TEXT, min_size=1),
     st.lists(TEXT),
-    st.booleans(),
+    st.tuples(st.booleans(), st.booleans()),
     st.lists(TEXT, min_size=5, max_size=5),
     st.integers(0, 99),
 )
-def test_an_address_is_the_view(by: list[str], where: list[str], live: bool, texts: list[str], columns: int) -> None:
+def test_an_address_is_the_view(
+    by: list[str], where: list[str], flags: tuple[bool, bool], texts: list[str], columns: int
+) -> None:
     across, begin, end, measure, order = texts
     rest = {"across": across, "begin": begin, "end": end, "measure": measure, "order": order}
-    view = View(by=by, where=where[:32], live=live, columns=columns, cursor="7-50", **rest)
+    view = View(by=by, where=where[:32], live=flags[0], late=flags[1], columns=columns, cursor="7-50", **rest)
     assert parsed(view.address("x/y ?", columns=columns)) == view
     assert view.address("x/y ?").startswith("/console/cubes/x%2Fy%20%3F?by=")
 
@@ -60,6 +62,12 @@ def test_slices_all_hold_whatever_is_in_them() -> None:
     wanted = View(by=["a"], where=["c = 1 OR c = 2", "a IS NULL"]).wanted()
     assert wanted.body["where"] == "(c = 1 OR c = 2) AND (a IS NULL)"
     assert "where" not in View(by=["a"]).wanted().body
+
+
+def test_open_panes_and_late_records_are_asked_for_by_name() -> None:
+    assert {"live", "late"}.isdisjoint(View(by=["a"]).wanted().body)
+    body = View(by=["a"], live=True, late=True).wanted().body
+    assert (body["live"], body["late"]) == (True, True)
 
 
 @pytest.mark.parametrize("cursor", ["7", "-7", "7-", "a-b", "7-1e3", "9" * 16 + "-1"])
