@@ -74,7 +74,6 @@ WITHOUT_TESTS = {
         "is what tests/broker/operators/cube/test_window_revisions.py runs on",
     ),
     "broker/operators/fold_sample.py": "holds values that the tests of its users compare",
-    "broker/operators/cube/estimating.py": "is run by tests/broker/http/test_estimates.py",
     "broker/operators/cube/asked.py": "is what tests/broker/operators/cube/test_snapshot.py asks",
     "broker/operators/kind_body.py": "is the base of the bodies of kinds, which have tests of their own",
     "broker/operators/feed_outputs.py": "is run by the tests of every reader of a feed",

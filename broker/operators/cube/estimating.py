@@ -9,6 +9,9 @@ from asc.operators.cube.task_fold import CubeFold, CubePartial
 from broker.operators.fold_destination import FoldDestination
 from broker.operators.fold_sample import FoldEstimate, FoldSample
 
+MEASURED_PANES_MAX = 1_000
+"""The most panes of which the bytes are made: of 10,000 they take seconds, in which the daemon does little else."""
+
 
 def estimated(destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
     """Return the size of the cube of a query by a sample of records, folded as workers do.
@@ -25,7 +28,7 @@ def estimated(destination: FoldDestination, sample: FoldSample | str) -> FoldEst
     state = fold.state(layout)
     too_large = state.fold(fold.columns(sample.columns), np.arange(rows, dtype=np.int64)) if rows else 0
     cells = CubePartial.of_bytes(layout, state.to_bytes()).cells
-    found = Estimate.of(layout, cells, records=sample.records, counted=rows - too_large)
+    found = Estimate.of(layout, cells, records=sample.records, counted=rows - too_large, panes_most=MEASURED_PANES_MAX)
     plain = {"cuboids": cuboids, **found.plain(), "undecodable": sample.undecodable, "reason": _reason(found)}
     return FoldEstimate(plain, () if found.warning is None else (found.warning,))
 

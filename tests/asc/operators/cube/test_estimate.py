@@ -26,6 +26,18 @@ def test_an_estimate_is_of_the_pieces_as_they_are_stored() -> None:
     }
 
 
+def test_of_many_panes_some_are_measured() -> None:
+    cube = Cube(DEFINITION, "k INT, t TIMESTAMP")
+    times = pa.array([place * 60_000_000 for place in range(500)], pa.timestamp("us", "UTC"))
+    cube.fold(pa.table({"k": pa.array(range(500), pa.int32()), "t": times}))
+    whole = Estimate.of(cube.layout, cube.cells, records=500, counted=500)
+    for most in (500, 501):
+        assert Estimate.of(cube.layout, cube.cells, records=500, counted=500, panes_most=most) == whole
+    # Its panes are alike.
+    for most in (1, 7, 499):
+        assert Estimate.of(cube.layout, cube.cells, records=500, counted=500, panes_most=most) == whole
+
+
 def test_of_nothing_no_figure_is_made_up() -> None:
     cube = Cube(DEFINITION, "k INT, t TIMESTAMP")
     found = Estimate.of(cube.layout, cube.cells, records=7, counted=0)
