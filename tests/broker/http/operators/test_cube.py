@@ -257,7 +257,7 @@ def test_a_check_says_how_large_a_cube_would_be(site: Site, published: list[Row]
     with Client(site.daemon.url) as client:
         operator = {**OPERATOR, "dimensions": [["carrier"]]}
         found = client.check("delay > 9000000000", stream=site.stream("json"), operator=operator)
-    # Those that only the site has published are among them.
+    # The site publishes some of its own besides.
     records = found["estimate"]["records"]
     assert records >= len(published)
     assert found["estimate"]["cells"] is None

@@ -125,8 +125,17 @@ def test_no_window_has_them(tmp_path: Path) -> None:
     rig.commit(*(at(each) for each in range(5)))
     assert rig.commit(at(9)) != []
     late = [at(1, "UA", 50), at(2, "B6", -50)]
-    assert rig.commit(*late) == []
+    first, sent = len(rig.records), len(rig.sent.rows)
+    rig.topic.partitions[0] += late
+    own = {window_rig.LATE: window_rig.CUBE}
+    rig.topic.commit(rig.keeper, batch(first, first + 2), own, [window_rig.LATE])
     assert rig.keeper.snapshot.status(window_rig.LATE)["apart"] == 2
+    # Nothing is kept for revisions, and none is written.
+    windows = rig.keeper.snapshot.cube(window_rig.LATE).windows
+    assert windows is not None
+    assert (windows.former, windows.is_due) == ((), False)
+    assert rig.writer.write([window_rig.LATE]) == {}
+    assert len(rig.sent.rows) == sent
 
     def joined() -> list[Record]:
         return [own for own in rig.records if own not in late]
