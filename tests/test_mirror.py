@@ -62,7 +62,7 @@ WITHOUT_TESTS = {
     **dict.fromkeys(
         (
             *("asc/operators/cube/revisions.py", "asc/operators/cube/windows.py"),
-            *("broker/operators/cube/window_saving.py", "broker/operators/cube/window_state.py"),
+            "broker/operators/cube/window_saving.py",
         ),
         "is what tests/broker/operators/cube/test_window_writer.py runs on",
     ),

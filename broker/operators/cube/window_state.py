@@ -106,12 +106,10 @@ class WindowState:
 
         The first is None where there is no such bound.
         """
-        if self.written is None:
+        if self.written is None or (self.begun is not None and self.written < self.begun):
             return None
         sliding = self.output.sliding
-        first = None if self.begun is None else sliding.panes(self.begun)[0]
-        end = sliding.panes(self.written)[1]
-        return None if first is not None and end <= first else (first, end)
+        return None if self.begun is None else sliding.panes(self.begun)[0], sliding.panes(self.written)[1]
 
     def touched(self) -> WindowState:
         """Return it after the commit of a batch without late records."""

@@ -16,7 +16,8 @@ from asc.operators.cube.output import Output
 from asc.operators.cube.revisions import REVISED_CELLS_MAX, REVISED_ROWS_MAX, REVISED_WINDOWS_MAX, RevisionLimits
 from asc.operators.cube.window_versions import WindowVersions
 from broker.errors import KafkaError
-from tests.broker.operators.cube.kept_stream import MINUTE_US, Record, batch
+from broker.operators.cube.window_state import WindowState
+from tests.broker.operators.cube.kept_stream import BASE_US, MINUTE_US, Record, batch
 from tests.broker.operators.cube.window_rig import (
     Rig,
     at,
@@ -30,6 +31,7 @@ from tests.broker.operators.cube.window_rig import (
     told,
 )
 
+_FIRST_PANE = BASE_US // MINUTE_US
 CARRIERS = [f"C{number}" for number in range(5)]
 
 
@@ -217,7 +219,7 @@ limits = st.builds(RevisionLimits, st.integers(2, 9), st.integers(1, 6), st.inte
 @pytest.mark.timeout(1_800)
 def test_what_is_not_pending_is_that_of_duckdb_and_faults_change_no_row(full_size: bool) -> None:
     @settings(
-        max_examples=200 if full_size else 15,
+        max_examples=200 if full_size else 10,
         phases=(Phase.generate,),
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
@@ -232,8 +234,11 @@ def test_what_is_not_pending_is_that_of_duckdb_and_faults_change_no_row(full_siz
                 for records, step_us, fault in steps:
                     clock_us += step_us
                     rig.sent.fails_after = fault if has_faults and fault >= 0 else None
+                    windows, before = rig.windows, len(rig.sent.rows)
                     commit(rig, [(*one[:3], (one[3] or 0) + clock_us) for one in records])
                     check_what_is_not_pending(rig)
+                    if not has_faults:
+                        check_that_each_row_is_another(rig, windows, before)
                 drained(rig, ("B6", "JFK", 1, max(one[3] or 0 for one in rig.records)))
                 check(rig)
                 rows.append({(row.identity, row.key): row.value for row in rig.sent.rows})
@@ -256,6 +261,18 @@ def commit(rig: Rig, records: list[Record]) -> None:
     rig.sent.fails_after = None
 
 
+def check_that_each_row_is_another(rig: Rig, windows: WindowState, before: int) -> None:
+    """Rows of a commit are others than the last ones, but for those of the newest window that follow older ones."""
+    last = {read(row)[:3]: read(row)[3] for row in rig.sent.rows[:before]}
+    for row in rig.sent.rows[before:]:
+        end, cuboid, group, value = read(row)
+        newest_end = None if windows.written is None else windows.written * rig.own.sliding.slide - _FIRST_PANE
+        if value and (newest_end is None or end != minute(newest_end)):
+            former = last.get((end, cuboid, group), {})
+            assert {**former, "revision": 0, "whole": True} != {**value, "revision": 0, "whole": True}
+        last[end, cuboid, group] = value
+
+
 def check_what_is_not_pending(rig: Rig) -> None:
     """Windows that no change is pending for are equal to DuckDB's."""
     windows, expected = rig.windows, by_duckdb(rig.records, rig.own, rig.watermark_us)
@@ -267,7 +284,7 @@ def check_what_is_not_pending(rig: Rig) -> None:
         for number in numbers
         if change.following(sliding, number) == number
     }
-    ends = {minute(number * sliding.slide - 22_890_240) for number in pending}
+    ends = {minute(number * sliding.slide - _FIRST_PANE) for number in pending}
     found = newest(rig.sent.rows)
     assert {k: v for k, v in found.items() if k[0] not in ends} == {
         k: v for k, v in expected.items() if k[0] not in ends
