@@ -32,7 +32,7 @@ def answer(layout: Layout, parts: Sequence[Cells], question: Question, reserve: 
     for cuboid in sorted(question.cuboids, key=sum, reverse=True):
         wanted = layout.definition.dimensions.columns(cuboid)
         finer = [own for own in (*made.values(), source) if set(wanted) <= set(own.columns)]
-        made[cuboid] = min(finer, key=lambda own: own.cells.count).rolled_up(layout, wanted, reserve)
+        made[cuboid] = min(finer, key=lambda own: own.count).rolled_up(layout, wanted, reserve)
     rows: list[dict[str, Any]] = []
     groups = overflows = 0
     skip = question.skip

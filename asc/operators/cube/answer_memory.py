@@ -23,7 +23,7 @@ _VALUE_BYTES = 56
 """Of a different value of variable width, beside its own bytes: a table of values, its rank and place."""
 _ROW_BYTES, _FIELD_BYTES = 480, 112
 """Of a row of an answer, and of each of its groups and measures, beside the bytes of texts."""
-_TEXT_COPIES = 6
+_TEXT_COPIES = 7
 """The bytes of a text in a row, for each of its bytes in Arrow: four for each character, where one is rare."""
 _ORDER_BYTES = 128
 """Of a cell, for each measure or dimension by which rows are ordered."""

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from asc.frozen import frozen
-from asc.operators.cube.answer_memory import Reserve, held, merging_bytes, placing_bytes, unbounded
-from asc.operators.cube.cells import Cells, merged
+from asc.operators.cube.answer_memory import Reserve, held, joining_bytes, merging_bytes, placing_bytes, unbounded
+from asc.operators.cube.cells import Cells, joined, merged
 from asc.operators.cube.json_values import plain_values
 from asc.operators.cube.layout import Answered, Layout
 from asc.operators.cube.question import Question
@@ -56,7 +56,9 @@ def series(
     """
     none = tuple(0 for _ in layout.definition.dimensions.hierarchies)
     source = needed(layout, read, replace(question, cuboids=(none,)), reserve)
-    cells = source.cells.rolled_up(())
+    parts = [part.rolled_up(()) for part in source.parts]
+    reserve(joining_bytes(parts))
+    cells = joined(layout, parts)
     if not cells.count:
         return None
     first = int(cells.panes.min()) if question.first is None else question.first

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -14,7 +14,7 @@ from asc.errors import CubeError, PredicateError
 from asc.frozen import frozen
 from asc.matcher import Matcher
 from asc.operators.cube.answer_memory import Reserve, held, joining_bytes, judging_bytes, merging_bytes, unbounded
-from asc.operators.cube.cells import Cells, joined, merged
+from asc.operators.cube.cells import Cells, merged
 from asc.operators.cube.grouping import Grouping, pane_digit
 from asc.operators.cube.keys import Key
 from asc.operators.cube.layout import Layout
@@ -22,30 +22,59 @@ from asc.operators.cube.question import Question
 from asc.predicate import Predicate, normalise
 
 _NAMES_SHOWN = 20
+_GROUP_CELLS = 2
+"""The cells a group from which on a merge makes the next step so much cheaper that it is worth its pass."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """Cells with the keys of some dimensions, by the places of these; not merged where ``is_merged`` is false.
+    """Cells in parts, with the keys of the dimensions at some places; one part where ``is_merged``.
 
     ``by_pane``: whether each pane, which is an interval of the question's grain then, has cells of its own.
     """
 
-    cells: Cells
+    parts: tuple[Cells, ...]
     columns: tuple[int, ...]
     is_merged: bool = True
     by_pane: bool = False
 
+    @property
+    def count(self) -> int:
+        """Return the number of cells of all parts."""
+        return sum(part.count for part in self.parts)
+
+    @property
+    def cells(self) -> Cells:
+        """Return the cells where they are merged."""
+        (found,) = self.parts
+        return found
+
     def rolled_up(self, layout: Layout, columns: tuple[int, ...], reserve: Reserve = unbounded) -> Source:
-        """Return the cells of a coarser cuboid, or of the same one, all panes in one unless they are apart."""
+        """Return the cells of a coarser cuboid, or of the same one, all panes in one unless they are apart.
+
+        A part that makes far fewer groups is merged alone first, while its cells are in the processor's cache: so the
+        parts need not be copied into one.
+        """
         if self.is_merged and columns == self.columns:
             reserve(0)
             return self
-        own = self.cells.rolled_up([self.columns.index(place) for place in columns])
-        with held(reserve, merging_bytes(own)):
-            found = merged(layout, [own], by_pane=self.by_pane)
-        reserve(found.size_bytes)
-        return Source(found, columns, by_pane=self.by_pane)
+        kept = [self.columns.index(place) for place in columns]
+        own = [part.rolled_up(kept) for part in self.parts]
+        if len(own) > 1:
+            own = [self._reduced(layout, part, reserve) for part in own]
+        with held(reserve, joining_bytes(own) + sum(map(merging_bytes, own))):
+            found = merged(layout, own, by_pane=self.by_pane)
+        # The reduced parts go.
+        reserve(found.size_bytes - (sum(part.size_bytes for part in own) if len(own) > 1 else 0))
+        return Source((found,), columns, by_pane=self.by_pane)
+
+    def _reduced(self, layout: Layout, part: Cells, reserve: Reserve) -> Cells:
+        """Return the groups of one part, or the part as it is where they would be nearly as many."""
+        if _GROUP_CELLS * _groups([part], by_pane=self.by_pane) <= part.count:
+            with held(reserve, merging_bytes(part)):
+                part = merged(layout, [part], by_pane=self.by_pane)
+        reserve(part.size_bytes)
+        return part
 
 
 def needed(layout: Layout, read: Sequence[Cells], question: Question, reserve: Reserve = unbounded) -> Source:
@@ -57,25 +86,48 @@ def needed(layout: Layout, read: Sequence[Cells], question: Question, reserve: R
     predicate = None if question.where is None else _predicate(layout, question.where)
     named = () if predicate is None else _named(layout, predicate)
     places = tuple(sorted({*columns, *named}))
-    parts = [part.rolled_up(places) for part in read]
-    reserve(joining_bytes(parts))
-    found = joined(layout, parts)
-    if predicate is not None and not predicate.match_all and found.count:
-        keys = [found.keys[places.index(place)] for place in named]
-        with held(reserve, judging_bytes(keys)):
-            accepted = _accepted(layout, predicate.text, keys, named, found.count) if named else None
-        reserve(0 if accepted is None else found.size_bytes * len(accepted) // found.count)
-        found = found.slice(0, 0) if accepted is None else found.take(accepted)
-    kept = tuple(sorted(columns))
+    parts = [part.rolled_up(places) for part in read if part.count] or [read[0].rolled_up(places)]
+    if predicate is not None and not predicate.match_all:
+        own = {place: places.index(place) for place in named}
+        parts = _accepted_parts(layout, predicate.text, parts, own, reserve)
     if question.panes is not None:
-        found = replace(found, panes=frozen(found.panes // question.panes))
-    source = Source(found, places, is_merged=False, by_pane=question.panes is not None)
+        parts = [replace(part, panes=frozen(part.panes // question.panes)) for part in parts]
+    source = Source(tuple(parts), places, is_merged=False, by_pane=question.panes is not None)
+    kept = tuple(sorted(columns))
+    if len(question.cuboids) == 1:
+        return source
     # Where the groups may be as many as the cells, to merge these first would only be one pass more.
-    groups = prod(found.keys[places.index(place)].radix for place in kept)
-    if source.by_pane and found.count:
-        groups *= pane_digit(found.panes)[1]
-    is_smaller = len(question.cuboids) > 1 and 2 * groups <= found.count
-    return source.rolled_up(layout, kept, reserve) if is_smaller else source
+    groups = _groups([part.rolled_up([places.index(place) for place in kept]) for part in parts], source.by_pane)
+    return source.rolled_up(layout, kept, reserve) if _GROUP_CELLS * groups <= source.count else source
+
+
+def _groups(parts: Sequence[Cells], by_pane: bool) -> int:
+    """Return about how many groups parts of a cuboid have at most."""
+    some = [part for part in parts if part.count]
+    if not some:
+        return 0
+    radixes = [max(part.keys[place].radix for part in some) for place in range(len(some[0].keys))]
+    panes = sum(pane_digit(part.panes)[1] for part in some) if by_pane else 1
+    return prod(radixes) * panes
+
+
+def _accepted_parts(
+    layout: Layout, where: str, parts: Sequence[Cells], named: Mapping[int, int], reserve: Reserve
+) -> list[Cells]:
+    """Return the cells of parts whose group a predicate accepts; none of a predicate that names no dimension.
+
+    ``named``: the place of the key of each dimension that it names, by the place of the dimension.
+    """
+    if not named:
+        return [parts[0].slice(0, 0)]
+    bounds = np.cumsum([0, *(part.count for part in parts)]).tolist()
+    keys = [replace(part.rolled_up(list(named.values())), states=()) for part in parts]
+    with held(reserve, joining_bytes(keys) + judging_bytes([key for part in keys for key in part.keys])):
+        joined_keys = [Key.joined(several) for several in zip(*(part.keys for part in keys), strict=True)]
+        accepted = _accepted(layout, where, joined_keys, list(named), bounds[-1])
+    own = np.split(accepted, np.searchsorted(accepted, bounds[1:-1]))
+    reserve(sum(part.size_bytes * len(rows) // max(part.count, 1) for part, rows in zip(parts, own, strict=True)))
+    return [part.take(rows - first) for part, rows, first in zip(parts, own, bounds[:-1], strict=True)]
 
 
 def _predicate(layout: Layout, where: str) -> Predicate:

@@ -44,7 +44,7 @@ def source(**body: Any) -> Source:
 )
 def test_it_has_the_cells_that_are_asked_for(body: dict[str, Any], columns: tuple[int, ...], cells: int) -> None:
     found = source(**body)
-    assert (found.columns, found.cells.count) == (columns, cells)
+    assert (found.columns, found.count) == (columns, cells)
 
 
 def test_a_coarser_cuboid_is_merged_once() -> None:
