@@ -14,11 +14,13 @@ def kept_rows(kept: Mapping[str, Any] | None) -> list[list[object]]:
 
     >>> kept_rows({"cells": 7, "whole": False, "gaps": [{"from": None, "to": "2026-06-01", "reason": "paused"}]})
     [['kept.cells', 7], ['kept.whole', 'no'], ['kept.gaps', 'to 2026-06-01, reason paused']]
+    >>> kept_rows({"name": "cube", "cells": 7})
+    [['kept.cells', 7]]
     >>> kept_rows(None)
     []
     """
     found: list[list[object]] = []
-    for name, value in (kept or {}).items():
+    for name, value in _without_name(kept).items():
         if not isinstance(value, list):
             found.append([f"kept.{name}", _text(value)])
             continue
@@ -31,12 +33,17 @@ def kept_rows(kept: Mapping[str, Any] | None) -> list[list[object]]:
 def kept_columns(queries: Sequence[Mapping[str, Any]]) -> dict[str, list[object]]:
     """Return a column for each figure that is kept for some queries; empty cells where nothing is.
 
-    >>> kept_columns([{"kept": {"cells": 7, "whole": True}}, {"kept": None}, {}])
+    >>> kept_columns([{"kept": {"name": "cube", "cells": 7, "whole": True}}, {"kept": None}, {}])
     {'cells': [7, '', ''], 'whole': ['yes', '', '']}
     """
-    kept = [query.get("kept") or {} for query in queries]
+    kept = [_without_name(query.get("kept")) for query in queries]
     names = dict.fromkeys(name for own in kept for name in own)
     return {name: [_text(own.get(name)) for own in kept] for name in names}
+
+
+def _without_name(kept: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what is kept without the name of the operator, which has a row and a column of its own."""
+    return {name: value for name, value in (kept or {}).items() if name != "name"}
 
 
 def _text(value: object) -> object:

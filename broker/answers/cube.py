@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from typing_extensions import NotRequired, TypedDict
 
 CubeGap = TypedDict("CubeGap", {"from": str | None, "to": str | None, "reason": str})
 """An interval of event time in which records may be missing, and why; null for no bound."""
+
+
+CubeOffsets = TypedDict("CubeOffsets", {"topic_id": str, "partition": int, "from": int, "to": int})
+"""Offsets of a partition, from the first to before the last."""
+
+
+class CubePartition(TypedDict):
+    """A partition in event time: its newest time, and what the last batch had of it."""
+
+    partition: int
+    newest: str | None
+    progress: Literal["read", "silent", "waits", "untimed"]
 
 
 CubeValue: TypeAlias = str | int | float | bool | None

@@ -23,6 +23,7 @@ from broker.answers.refusal import ErrorText, RefusedLine
 from broker.body import Body, Text
 from broker.errors import MissingStreamError, QueryError
 from broker.operators.definition import Definition
+from broker.operators.kept_state import KeptState
 from broker.operators.kinds import definition_of, described, settable
 from broker.operators.operator_body import OperatorBody
 from broker.plans.offsets import Offsets
@@ -185,7 +186,7 @@ class QueryModel(PlainQueryModel):
     excluded_shapes: int | None = None
     delivered: int | None = None
     evaluation_errors: int = 0
-    kept: dict[str, Any] | None = None
+    kept: KeptState | None = None
 
 
 class PreviousModel(Body):

@@ -22,6 +22,7 @@ from broker.http.shape_names import shape_names, with_shape_names
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
 from broker.operators.definition import Definition
 from broker.operators.expression import NO_EXPRESSIONS, OperatorExpressions
+from broker.operators.kept_state import kept_state
 from broker.operators.kinds import kind_of
 from broker.queries.candidate import Members, of_shape, plan_id_of
 from broker.queries.query import RegisteredQuery
@@ -152,7 +153,7 @@ def _kept(permitted: Permitted, query: RegisteredQuery, *, is_brief: bool) -> di
             is_brief = True
     folder = stream.folders[query.operator.name]
     found = folder.kept(query.id, query.where, query.operator, is_brief=is_brief)
-    return None if found is None else dict(found)
+    return None if found is None else kept_state(query.operator.name, found)
 
 
 def described_streams(permitted: Permitted) -> list[dict[str, Any]]:

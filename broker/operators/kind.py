@@ -16,6 +16,7 @@ from broker.operators.feed_destination import FeedDestination
 from broker.operators.fold_destination import FoldDestination
 from broker.operators.fold_sample import FoldEstimate, FoldSample
 from broker.operators.folder import FoldContext, Folder
+from broker.operators.kept_body import KeptBody
 from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
@@ -117,11 +118,15 @@ class FeedKind(OperatorKind[D], Protocol[D]):
 class FoldKind(OperatorKind[D], Protocol[D]):
     """A kind whose states workers fill while they judge records.
 
-    ``partial_limit``: the key of ``[limits]`` that bounds the bytes of the states of one batch.
+    ``partial_limit``: the key of ``[limits]`` that bounds the bytes of the states of one batch. ``kept``: the form of
+    what answers say of a state.
     """
 
     @property
     def partial_limit(self) -> str: ...
+
+    @property
+    def kept(self) -> type[KeptBody]: ...
 
     def destination(
         self, definition: D, query: FoldedQuery, predicate: Predicate, expressions: OperatorExpressions

@@ -21,6 +21,7 @@ from broker.body import Text
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.fold_destination import FoldColumn, FoldDestination
 from broker.operators.folder import FoldBatch, FoldContext, Folder, FoldTotals
+from broker.operators.kept_body import KeptBody
 from broker.operators.kind import FoldedQuery, read_fields
 from broker.operators.kind_body import KindBody
 from broker.operators.operator_fields import check_known, expression_of, key_of
@@ -194,6 +195,14 @@ class EchoDefinition:
         return f"counts {self.key}"
 
 
+class EchoKept(KeptBody):
+    """The keys of a query, and its counts."""
+
+    name: Literal["echo"]
+    keys: int
+    counts: dict[str, int] = Field(default={})
+
+
 class EchoBody(KindBody):
     """The number of records by key."""
 
@@ -216,6 +225,7 @@ class EchoKind:
     allows_compacted_topic: bool = False
     held_noun: str = "keys"
     partial_limit: str = "stream_objects"
+    kept: type[KeptBody] = EchoKept
 
     def read(
         self, definition: EchoDefinition, analyser: RecordAnalyser, *, patiently: bool = False

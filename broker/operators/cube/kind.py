@@ -14,8 +14,10 @@ from asc.predicate.normal_form import Predicate
 from asc.schema import Schema
 from broker.operators.cube.body import CubeBody
 from broker.operators.cube.definition import StandingCube, refusal_of
+from broker.operators.cube.kept import CubeKept
 from broker.operators.expression import OperatorExpressions, RecordAnalyser
 from broker.operators.fold_destination import FoldColumn, FoldDestination
+from broker.operators.kept_body import KeptBody
 from broker.operators.kind import FoldedQuery, read_fields
 from broker.operators.kind_body import KindBody
 
@@ -41,6 +43,7 @@ class CubeKind:
     allows_compacted_topic: bool = True
     held_noun: str = "cells"
     partial_limit: str = "cube_partial_bytes"
+    kept: type[KeptBody] = CubeKept
 
     def read(
         self, definition: StandingCube, analyser: RecordAnalyser, *, patiently: bool = False

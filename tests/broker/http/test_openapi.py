@@ -14,7 +14,7 @@ from broker.access.audit import Audit
 from broker.config.sections import ApiConfig
 from broker.http.app import create_app
 from broker.http.permitted import Service
-from broker.operators.kinds import OPERATORS, ROUTE
+from broker.operators.kinds import OPERATORS, ROUTE, fold_kinds
 
 OF_USERS = {
     "ExplainBody.tuple",
@@ -23,9 +23,8 @@ OF_USERS = {
     "LayerFeature.geometry",
     "LayerFeature.properties",
     "put /v1/layers/{name}/shapes/{shape_id} body",
-    "QueryModel.kept",
 }
-"""Objects whose fields the user names: a record of a stream, a GeoJSON Feature, measures; and those of kinds."""
+"""Objects whose fields the user names: a record of a stream, a GeoJSON Feature, measures."""
 
 TYPED = {"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"}
 
@@ -90,6 +89,17 @@ def test_operators_are_a_union_by_name(document: dict[str, Any]) -> None:
     assert (near["distance_m"]["type"], near["distance_m"]["minimum"], near["every_s"]["minimum"]) == ("number", 0, 0.1)
     assert near["summary"]["readOnly"] is True
     assert known["EventsBody"]["properties"]["events"]["items"]["enum"] == ["enter", "exit", "lost"]
+
+
+def test_what_is_kept_is_a_union_by_name(document: dict[str, Any]) -> None:
+    known = document["components"]["schemas"]
+    union, none = known["QueryModel"]["properties"]["kept"]["anyOf"]
+    assert none == {"type": "null"}
+    assert union["discriminator"]["propertyName"] == "name"
+    assert set(union["discriminator"]["mapping"]) == {*fold_kinds()}
+    cube = known["CubeKept"]
+    assert set(cube["required"]) == {"name", "cells", "bytes", "whole"}
+    assert cube["properties"]["gaps"]["items"] == {"$ref": "#/components/schemas/CubeGap"}
 
 
 def test_every_reference_is_there_and_no_answer_is_422(document: dict[str, Any]) -> None:

@@ -232,7 +232,7 @@ def test_a_page_accounts_for_records_and_says_what_it_waits_for(site: Site) -> N
     assert kept["coverage"][0]["topic_id"]
     assert "No gap" in text
     listed = site.client.get("/v1/queries", params={"operator": "cube"}).json()["queries"]
-    assert [list(each["kept"]) for each in listed] == [["cells", "bytes", "whole"]] * 3
+    assert [list(each["kept"]) for each in listed] == [["name", "cells", "bytes", "whole"]] * 3
     assert page_text(page(site, "/console/queries/late")).count(kept["accounting"]) == 1
 
 

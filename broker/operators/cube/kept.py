@@ -1,0 +1,37 @@
+"""The state of a cube in answers about its query."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from broker.answers.cube import CubeGap, CubeOffsets, CubePartition
+from broker.operators.kept_body import KeptBody
+
+
+class CubeKept(KeptBody):
+    """The state of a cube. A list has ``cells``, ``bytes`` and ``whole`` alone."""
+
+    name: Literal["cube"]
+    cells: int = Field(description="In all panes.")
+    bytes: int = Field(description="Of all panes, as they are stored.")
+    whole: bool = Field(description="Whether no record is missing at any time.")
+    generation: str = Field(default="", description="The hash of all that the cells depend on.")
+    accounting: str = Field(default="", description="The accepted records by what became of them, in one line.")
+    accepted: int = 0
+    counted: int = 0
+    late: int = Field(default=0, description="Among those counted.")
+    time: int = Field(default=0, description="Excluded for their time.")
+    future_timestamp: int = Field(default=0, description="Excluded for a time after that of their record.")
+    too_large: int = Field(default=0, description="Excluded for the bytes of their group.")
+    panes: int = 0
+    open_panes: int = 0
+    time_expression: str = ""
+    mark: str | None = None
+    watermark: str | None = None
+    gaps: list[CubeGap] = Field(default=[])
+    parked: str | None = Field(default=None, description="Why it counts no more.")
+    coverage: list[CubeOffsets] = Field(default=[], description="The offsets that are folded.")
+    partitions: list[CubePartition] = Field(default=[])
+    waits_for: str = Field(default="", description="The sentence that says when the next pane closes.")

@@ -1,0 +1,48 @@
+"""The state of a query in the API: one of the bodies of the kinds that keep states, by ``name``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from broker.operators.kept_body import KeptBody
+from broker.operators.kinds import fold_kinds
+
+
+def _validated(plain: Any) -> KeptBody:
+    if isinstance(plain, KeptBody):
+        return plain
+    return fold_kinds()[plain["name"]].kept.model_validate(plain)
+
+
+def _plain(body: KeptBody) -> dict[str, Any]:
+    return body.model_dump(exclude_unset=True)
+
+
+class _ByName:
+    """The discriminated union of the states of all kinds, read from the table as one is validated or described."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            _validated, serialization=core_schema.plain_serializer_function_ser_schema(_plain)
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        choices = {name: kind.kept.__pydantic_core_schema__ for name, kind in fold_kinds().items()}
+        described = handler(core_schema.tagged_union_schema(choices, discriminator="name"))
+        return {**described, "description": "What is kept for the operator of a query."}
+
+
+KeptState = Annotated[KeptBody, _ByName]
+"""One of the bodies ``kept`` of kinds."""
+
+
+def kept_state(name: str, kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a folder says of a query as answers have it, with the name of its operator."""
+    return {"name": name, **kept}
