@@ -176,6 +176,12 @@ class TooManyQuestionsError(BrokerError):
     http_status = HTTPStatus.TOO_MANY_REQUESTS
 
 
+class TooManyDumpsError(BrokerError):
+    """A copy of the cubes of a stream while another one is made or read."""
+
+    http_status = HTTPStatus.TOO_MANY_REQUESTS
+
+
 class SlowAnswerError(BrokerError):
     """A question to a cube whose answer takes longer than one may."""
 

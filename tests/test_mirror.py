@@ -56,7 +56,7 @@ WITHOUT_TESTS = {
     ),
     "broker/client/cubes.py": "is asked by tests/broker/http/operators/test_cube.py",
     **dict.fromkeys(
-        ("cli/operators/cube/query.py", "cli/operators/cube/rows.py"),
+        ("cli/operators/cube/dump.py", "cli/operators/cube/query.py", "cli/operators/cube/rows.py"),
         "is run by tests/broker/http/operators/test_cube.py, over cubes that hold records",
     ),
     **dict.fromkeys(

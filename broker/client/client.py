@@ -63,7 +63,7 @@ class Client:
         self._connection = Connection(url, token, None if ca_file is None else Path(ca_file), timeout_s)
         self._load_timeout_s = _LOAD_TIMEOUTS * timeout_s
         self.layers = LayerClient(self._connection, self._load_timeout_s)
-        self.cubes = CubeClient(self._connection)
+        self.cubes = CubeClient(self._connection, self._load_timeout_s)
 
     @property
     def url(self) -> str:

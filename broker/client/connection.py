@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,10 +89,35 @@ class Connection:
 
     def sent(self, method: str, path: str, **options: Any) -> httpx.Response:
         """Send one request, and return the answer, whatever its status; ClientError where there is none."""
+        with self._told_errors(method):
+            try:
+                return self._http.request(method, path, **options)
+            except (TypeError, ValueError, RecursionError) as error:
+                raise InvalidRequestError("body", method, f"cannot be written as JSON: {error}") from None
+
+    @contextmanager
+    def streamed(self, path: str, timeout_s: float) -> Iterator[tuple[Iterator[bytes], int]]:
+        """Yield the parts of an answer that is no JSON, and its bytes in all; ClientError, also where it ends early.
+
+        ``timeout_s``: the longest time for its beginning, and for each part.
+        """
+        with self._told_errors("GET"), self._http.stream("GET", path, timeout=timeout_s) as response:
+            if not response.is_success:
+                response.read()
+                raise refused(response)
+            try:
+                size_bytes = int(response.headers["Content-Length"])
+            except (KeyError, ValueError):
+                raise UnreadableAnswerError("no length answered by", self.url, NOT_A_DAEMON) from None
+            yield response.iter_raw(), size_bytes
+
+    @contextmanager
+    def _told_errors(self, method: str) -> Iterator[None]:
+        """Raise what httpx raises as ClientError."""
         import httpx
 
         try:
-            return self._http.request(method, path, **options)
+            yield
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise self._unconnected(str(error)) from None
         except httpx.TimeoutException:
@@ -107,8 +133,6 @@ class Connection:
         except httpx.HTTPError as error:
             remedy = f"{type(error).__name__}: {error}"
             raise UnreadableAnswerError("the daemon's answer cannot be read, server", self.url, remedy) from None
-        except (TypeError, ValueError, RecursionError) as error:
-            raise InvalidRequestError("body", method, f"cannot be written as JSON: {error}") from None
 
     def _unconnected(self, reason: str) -> NoAnswerError | TlsError:
         if "CERTIFICATE_VERIFY_FAILED" in reason:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
 from typing import cast
 
 from broker.answers.cube import CubeAnswer
 from broker.client.bodies import checked_mapping
 from broker.client.connection import Connection
-from broker.client.paths import query_path
+from broker.client.paths import query_path, stream_path
+from broker.client.saved_file import Saved, check_new, save
 
 
 class CubeClient:
     """The cubes of one daemon; an attribute of `broker.Client`. Its methods raise ClientError."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, load_timeout_s: float) -> None:
         self._connection = connection
+        self._load_timeout_s = load_timeout_s
 
     def query(self, query_id: str, question: Mapping[str, object]) -> CubeAnswer:
         """Return groups of a cube and their measures.
@@ -25,3 +29,14 @@ class CubeClient:
         """
         body = dict(checked_mapping("question", question, '{"by": ["carrier"]}'))
         return cast("CubeAnswer", self._connection.asked("POST", f"{query_path(query_id)}/cube/query", json=body))
+
+    def dump(self, stream: str, path: str | PathLike[str], *, progress: Saved | None = None) -> int:
+        """Save a copy of all cubes of a stream as a new file, and return its bytes.
+
+        The file is there when it is whole; until then it has ``.part`` behind its name. ``progress`` is called with the
+        bytes saved, and those in all. Raises OSError as well, where the file cannot be written.
+        """
+        target = Path(path)
+        check_new(target)
+        with self._connection.streamed(f"{stream_path(stream)}/cubes/dump", self._load_timeout_s) as (parts, size):
+            return save(parts, size, target, progress)

@@ -31,6 +31,11 @@ def load_path(load_id: str) -> str:
     return f"/v1/loads/{_segment('load', load_id, 'asc query apply')}"
 
 
+def stream_path(name: str) -> str:
+    """Return the path of one stream."""
+    return f"/v1/streams/{_segment('stream', name, 'asc status')}"
+
+
 def block_path(stream: str, number: int) -> str:
     """Return the path of one block of a stream's plan."""
     return f"/v1/plan/{_segment('stream', stream, 'asc status')}/blocks/{number}"

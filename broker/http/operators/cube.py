@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from pydantic import Field, StrictBool, StrictInt
 
-from asc.operators.cube.definition import DAY_HOURS, HOUR_S
+from asc.operators.cube.definition import DAY_HOURS, HOUR_S, OP
 from asc.operators.cube.question import DEFAULT_LIMIT, LIMIT_MAX
 from broker.answers.cube import CubeAnswer
 from broker.body import Body, Number, Text
 from broker.errors import UnknownQueryError
+from broker.http.file_answer import FileAnswer
 from broker.http.permitted import Permitted
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.definition import StandingCube
 from broker.operators.cube.folder import CubeFolder
 from broker.queries.query import RegisteredQuery
+
+DUMP_TYPE = "application/vnd.sqlite3"
+_FILE: dict[str, Any] = {DUMP_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 
 
 class CubeQuestion(Body):
@@ -64,6 +68,20 @@ def routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
         # As it is: a model would be made of each of 100,000 rows.
         text = found.folder.keeper.query_text(found.id, asked, permitted.cancellation)
         return Response(text, media_type="application/json")
+
+    @router.get("/streams/{name}/cubes/dump", response_class=Response, responses={200: {"content": _FILE}})
+    def dump(name: str, permitted: Permitted = of_caller) -> Response:
+        """Return a copy of the file of a stream's cubes, as the last commit left it, from which a daemon may start.
+
+        For a token that sees all queries of the stream, and may name all columns. One copy is made or sent at a time.
+        """
+        stream = permitted.stream_of(name)
+        permitted.check_sees_whole_streams("dump of cubes", "use a token without id_prefix")
+        permitted.check_sees_records("cubes", "use a token without columns")
+        folder = cast(CubeFolder, stream.folders[OP])
+        permitted.note("dump", {"stream": stream.name})
+        cancellation = permitted.cancellation
+        return FileAnswer(lambda: folder.dump(cancellation), cancellation, "cubes.sqlite", DUMP_TYPE)
 
     return router
 

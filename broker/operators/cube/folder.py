@@ -17,10 +17,12 @@ from asc.operators.cube.cells import Cells
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.output import Output
 from asc.operators.cube.task_fold import CubeFold, CubePartial
-from broker.errors import BrokerError, CubeStoreError, FoldError, QueryError
+from broker.cancellation import Cancellation
+from broker.errors import BrokerError, CubeStoreError, FoldError, NotThereError, QueryError
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.definition import StandingCube
+from broker.operators.cube.dump import Dump
 from broker.operators.cube.keeper import Keeper, cubes_path
 from broker.operators.cube.merging import CubeLimits
 from broker.operators.cube.partial import Partial
@@ -184,6 +186,12 @@ class CubeFolder:
             self._tidied = standing
         finally:
             self._changing.release()
+
+    def dump(self, cancellation: Cancellation) -> Dump:
+        """Return a copy of the file; NotThereError where there is none, other errors as of :meth:`Dumps.make`."""
+        if not self._has_file():
+            raise NotThereError("cubes of stream", self._stream.name, "are none: register a cube with 'asc cube add'")
+        return self.keeper.dump(cancellation)
 
     def _has_file(self) -> bool:
         try:

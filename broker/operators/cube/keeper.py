@@ -26,6 +26,7 @@ from broker.operators.cube.answer_text import answer_text
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import PAUSED, CubeId, CubeState
+from broker.operators.cube.dump import Dump, Dumps
 from broker.operators.cube.late_cells import LateCells
 from broker.operators.cube.look import Look, Wanted
 from broker.operators.cube.merging import CubeLimits, PaneMerger
@@ -70,6 +71,7 @@ class Keeper:
         self._lateness_us = lateness_us
         self._reader = PieceReader(kept_bytes)
         self._turns = QuestionTurns()
+        self._dumps = Dumps(store)
         self.figures = QuestionFigures()
         self._lock = threading.RLock()
         numbers = saved.numbers()
@@ -313,9 +315,9 @@ class Keeper:
             self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
             LOG.error("cube %s is parked: %s", cube.query, after.parked)
 
-    def dump(self, path: Path) -> None:
-        """Write a copy of the file, which another daemon may start with; CubeStoreError where the path is taken."""
-        self._store.dump(path)
+    def dump(self, cancellation: Cancellation | None = None) -> Dump:
+        """Return a copy of the file, which another daemon may start with. Errors as of :meth:`Dumps.make`."""
+        return self._dumps.make(cancellation or Cancellation())
 
     def close(self) -> None:
         """Close the file. Snapshots are of no use afterwards."""

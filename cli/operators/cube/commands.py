@@ -16,6 +16,7 @@ from cli.arguments import (
 from cli.checking import Check, check_options
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
+from cli.operators.cube.dump import dump
 from cli.operators.cube.options import definition_options, late_option, output_options
 from cli.operators.cube.query import query
 from cli.output import json_option
@@ -31,6 +32,7 @@ _OPTIONS = '--dimensions "origin > dest, carrier" --measures "count(*) AS flight
         "asc cube query late --by carrier --from 2013-07-10 --to 2013-07-11",
         f"asc cube check late --schema flights.ddl {_OPTIONS} --time time_hour --grain 1h",
         f"asc cube run --schema flights.ddl {_OPTIONS} --by carrier flights.csv.gz",
+        "asc cube dump cubes.sqlite",
     ),
 )
 def cube() -> None:
@@ -201,3 +203,4 @@ def run(
 
 
 cube.add_command(query)
+cube.add_command(dump)

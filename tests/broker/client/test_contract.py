@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_origin
 
 import pytest
@@ -45,6 +47,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "plans": (),
     "block": ("s", 0),
     "cubes.query": ("q", {"by": ["carrier"]}),
+    "cubes.dump": ("s", "cubes.sqlite"),
     "layers.list": (),
     "layers.show": ("z",),
     "layers.shapes": ("z",),
@@ -84,9 +87,12 @@ def test_every_method_is_called_here() -> None:
 
 @pytest.mark.parametrize("call", CALLS)
 def test_every_address_that_the_client_asks_is_in_the_document(
-    call: str, address: Address, document: dict[str, Any]
+    call: str, address: Address, document: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address.will_answer(200, {**ANSWER, "streams": {}} if call == "plans" else ANSWER)
+    # A file is saved where the client runs.
+    monkeypatch.chdir(tmp_path)
+    answer = json.dumps({**ANSWER, "streams": {}} if call == "plans" else ANSWER).encode()
+    address.will_answer(200, answer, Content_Length=str(len(answer)))
     with Client(address.url) as client:
         owner: Any = client
         *folders, name = call.split(".")

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import json
 import random
+import socket
+import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from fastapi.testclient import TestClient
 
+from broker.access.access import Access
 from broker.access.audit import Audit
 from broker.access.scope import Scope
+from broker.access.secret import digest
 from broker.client.client import Client
 from broker.config.config import Config, parse_config
+from broker.config.sections import ApiConfig
 from broker.errors import ForbiddenError
+from broker.http.app import create_app
 from broker.http.permitted import Permitted
+from broker.operators.cube.keeper import Keeper, cubes_path
+from broker.operators.cube.merging import CubeLimits
 from cli.main import main
 
 if TYPE_CHECKING:
@@ -263,6 +273,70 @@ def test_a_check_says_how_large_a_cube_would_be(site: Site, published: list[Row]
     assert found["estimate"]["cells"] is None
     told = f"it has 2 cuboids; of {records:,} records it counts {len(accepted):,}: {cells} cells in 5 panes, "
     assert done.stdout.splitlines()[-1].startswith(told)
+
+
+def restored(site: Site, path: Path, folder: Path) -> Any:
+    """Return the rows of a keeper that starts with a copy."""
+    assert site.daemon is not None
+    stream = site.daemon.streams()[site.stream("json")]
+    place = cubes_path(folder, stream.name)
+    place.parent.mkdir(parents=True)
+    path.rename(place)
+    keeper = Keeper.open(place, stream.analyser.attributes, CubeLimits(), lateness_s=10, time_zone=stream.time_zone)
+    try:
+        (cube,) = keeper.snapshot.cubes
+        return keeper.query(cube, {"by": ["carrier"], "live": True})
+    finally:
+        keeper.close()
+
+
+def test_a_dump_answers_as_the_daemon_does(site: Site, published: list[Row], tmp_path: Path) -> None:
+    assert site.daemon is not None
+    command = ["cube", "dump", "--server", site.daemon.url, str(tmp_path / "copy.sqlite")]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    size_bytes = (tmp_path / "copy.sqlite").stat().st_size
+    told = f"{tmp_path}/copy.sqlite: the cubes of stream '{site.stream('json')}', {size_bytes:,} bytes"
+    assert done.stdout.strip() == told
+    refused = CliRunner().invoke(main, command)
+    assert (refused.exit_code, "is there already" in refused.output) == (1, True)
+    found = restored(site, tmp_path / "copy.sqlite", tmp_path / "checkpoint")
+    assert found == asked(site, {"by": ["carrier"], "live": True})
+    json_done = CliRunner().invoke(main, [*command[:-1], "--json", str(tmp_path / "again")])
+    assert json.loads(json_done.stdout)["bytes"] == (tmp_path / "again").stat().st_size
+    # A client that hangs up lets the next one have its turn.
+    host, port = site.daemon.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as hung_up:
+        hung_up.sendall(f"GET /v1/streams/{site.stream('json')}/cubes/dump HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+    deadline = time.monotonic() + 60
+    while site.client.get(f"/v1/streams/{site.stream('json')}/cubes/dump").status_code != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    # Nothing of it is beside the file.
+    (folder,) = {path.parent for path in Path(site.config.spark.checkpoint_dir).rglob("cubes.sqlite")}
+    assert sorted(path.name for path in folder.iterdir()) == ["cubes.sqlite", "cubes.sqlite-wal"]
+
+
+def test_a_dump_is_for_who_may_read_everything_and_of_streams_with_cubes(site: Site, published: list[Row]) -> None:
+    own = site.stream("json")
+    scopes = [
+        Scope("mine", id_prefix="mine-"),
+        Scope("few", columns=frozenset({("delay",)})),
+        Scope("elsewhere", streams=frozenset({"other"})),
+        Scope("reader", read_only=True, streams=frozenset({own})),
+    ]
+    access = Access("root" * 10, {digest(scope.name): scope for scope in scopes})
+    assert site.daemon is not None
+    with TestClient(create_app(site.daemon, access, ApiConfig(), Audit())) as client:
+
+        def status(token: str) -> int:
+            headers = {"Authorization": f"Bearer {token}"}
+            return client.get(f"/v1/streams/{own}/cubes/dump", headers=headers).status_code
+
+        assert [status(scope.name) for scope in scopes] == [403, 403, 403, 200]
+        assert status("root" * 10) == 200
+        unknown = client.get("/v1/streams/none/cubes/dump", headers={"Authorization": f"Bearer {'root' * 10}"})
+        assert (unknown.status_code, "none" in unknown.text) == (400, True)
 
 
 def test_a_restart_and_records_published_twice_read_count_once(site: Site, published: list[Row]) -> None:

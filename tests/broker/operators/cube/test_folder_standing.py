@@ -15,8 +15,9 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.layout import Layout
 from asc.operators.cube.task_fold import CubePartial
 from asc.schema import Schema
+from broker.cancellation import Cancellation
 from broker.config.sections import LimitsConfig
-from broker.errors import CubeStoreError, FoldError
+from broker.errors import CubeStoreError, FoldError, NotThereError
 from broker.kafka.cluster import KafkaCluster
 from broker.matching.fold_task import FoldCounts, FoldPartial
 from broker.operators.cube.definition import StandingCube
@@ -207,6 +208,8 @@ def test_a_replacement_with_an_equal_generation_goes_on_and_another_begins_empty
 
 def test_without_cubes_no_file_is_made(run: Run) -> None:
     run.stand(version=4)
+    with pytest.raises(NotThereError, match="cubes of stream 'flights': are none: register a cube"):
+        run.folder.dump(Cancellation())
     assert not (run.path / ".cubes").exists()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from asc.errors import CubeError
 from asc.schema import Schema
-from broker.errors import CubeStoreError, QueryError, TooManyQuestionsError, UnknownQueryError
+from broker.errors import QueryError, TooManyQuestionsError, UnknownQueryError
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.keeper import Keeper, cubes_path
 from broker.operators.cube.merging import CubeLimits
@@ -22,7 +22,6 @@ from tests.broker.operators.cube.kept_stream import (
     batch,
     cube_id,
     definition,
-    duckdb_rows,
     opened,
     rows_of,
     topic_of,
@@ -146,17 +145,3 @@ def test_a_second_process_is_refused_while_one_has_the_file(keeper: Keeper, tmp_
     command = [sys.executable, "-c", text, str(tmp_path / "cubes.sqlite")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("is open in another process: stop that one")
-
-
-def test_a_copy_is_a_file_that_a_keeper_starts_with(keeper: Keeper, tmp_path: Path) -> None:
-    topic = topic_of(*(at(each) for each in range(6)))
-    topic.commit(keeper, batch(0, 6), {LATE: OWN})
-    (tmp_path / "copies").mkdir()
-    keeper.dump(tmp_path / "copies" / "cubes.sqlite")
-    with pytest.raises(CubeStoreError, match="is there already"):
-        keeper.dump(tmp_path / "copies" / "cubes.sqlite")
-    assert [each.name for each in (tmp_path / "copies").iterdir()] == ["cubes.sqlite"]
-    copy = opened(tmp_path / "copies")
-    assert rows_of(copy, LATE) == duckdb_rows(topic.partitions[0])
-    assert topic.commit(copy, batch(0, 6), {LATE: OWN}).covered == {LATE}
-    copy.close()

@@ -204,11 +204,3 @@ def test_a_transaction_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(CubeStoreError, match="closed"):
         store.execute("SELECT 1")
-
-
-def test_a_copy_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "cubes.sqlite")
-    with pytest.raises(CubeStoreError, match="cannot be written"):
-        store.dump(tmp_path / "nowhere" / "copy.sqlite")
-    assert [each.name for each in tmp_path.iterdir() if "copy" in each.name] == []
-    store.close()

@@ -1,0 +1,66 @@
+"""The answer that is a file: read in parts while it is sent, and closed whatever becomes of the client."""
+
+from __future__ import annotations
+
+from asyncio import get_running_loop
+from collections.abc import Callable
+from typing import Protocol
+
+from anyio import to_thread
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from broker.cancellation import Cancellation
+
+_PART_BYTES = 1 << 20
+
+
+class SentFile(Protocol):
+    """A file that is to be sent."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Return the number of its bytes."""
+
+    def read(self, most_bytes: int) -> bytes:
+        """Return the next bytes; none at the end."""
+
+    def close(self) -> None:
+        """Free what it holds; harmless where that is done."""
+
+
+class FileAnswer(Response):
+    """The answer that makes a file, sends it, and closes it.
+
+    The file is made when the answer is begun, so that nothing is held between. What making it raises is answered as
+    any error. A client that is gone, which cancels the request, ends it.
+    """
+
+    def __init__(self, make: Callable[[], SentFile], cancellation: Cancellation, name: str, media_type: str) -> None:
+        super().__init__(media_type=media_type, headers={"content-disposition": f'attachment; filename="{name}"'})
+        del self.headers["content-length"]
+        self._make = make
+        self._cancellation = cancellation
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        file = await to_thread.run_sync(self._make)
+        try:
+            left_bytes = file.size_bytes
+            self.headers["content-length"] = str(left_bytes)
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            while left_bytes:
+                part = await to_thread.run_sync(file.read, min(left_bytes, _PART_BYTES))
+                left_bytes -= len(part)
+                if not part or self._cancellation.reason is not None:
+                    # Nobody reads the rest, and no error can be told any more.
+                    raise ClientDisconnect
+                if not left_bytes:
+                    # Before the client has it all, and may ask for the next one.
+                    await to_thread.run_sync(file.close)
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            # To free a large file takes a while, for which no other request waits.
+            get_running_loop().run_in_executor(None, file.close)

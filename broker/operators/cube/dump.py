@@ -1,0 +1,87 @@
+"""Dumps: copies of the file of cubes, made one at a time while commits go on, which leave nothing behind."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from broker.cancellation import Cancellation
+from broker.errors import CubeStoreError, TooManyDumpsError
+from broker.operators.cube.store import Store
+
+
+class Dump:
+    """A copy of the file of cubes, to be read once.
+
+    Invariant: a copy that is whole has no name in its folder, so that its bytes are freed when it is closed, or when
+    the process ends.
+    """
+
+    def __init__(self) -> None:
+        self._file: BinaryIO | None = None
+        self.is_over = False
+        self.size_bytes = 0
+
+    def begin(self, path: Path) -> None:
+        """Take a whole copy over, and its name from it. Raises OSError."""
+        self._file = path.open("rb")
+        path.unlink()
+        self.size_bytes = self._file.seek(0, 2)
+        self._file.seek(0)
+
+    def read(self, most_bytes: int) -> bytes:
+        """Return the next bytes; none at the end."""
+        return b"" if self._file is None else self._file.read(most_bytes)
+
+    def close(self) -> None:
+        """Free the bytes of the copy, and let another one be made; harmless where that is done."""
+        self.is_over = True
+        if self._file is not None:
+            self._file.close()
+
+
+class Dumps:
+    """The copies of a store. Invariant: there is one at a time, until it is closed or nobody has it any more."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._path = store.path.with_name(f"{store.path.name}.dump")
+        self._lock = threading.Lock()
+        self._last: weakref.ref[Dump] | None = None
+        self._delete()
+
+    def make(self, cancellation: Cancellation) -> Dump:
+        """Return a copy of all that is committed, which is made beside the file.
+
+        Raises TooManyDumpsError while there is another one, CubeStoreError where it cannot be written, and
+        CancelledError where nobody wants it any more. Cost: some 3 s a GB, and as many bytes on the disk.
+        """
+        found = Dump()
+        with self._lock:
+            last = None if self._last is None else self._last()
+            if last is not None and not last.is_over:
+                raise TooManyDumpsError("dumps of cubes", 1, "is made or read now: ask again when it is over")
+            self._last = weakref.ref(found)
+        try:
+            self._store.copy(self._path, cancellation.check)
+            found.begin(self._path)
+        except OSError as error:
+            self._end(found)
+            remedy = f"cannot be read, {error}: ask for it again"
+            raise CubeStoreError("copy of cubes", str(self._path), remedy) from None
+        except BaseException:
+            self._end(found)
+            raise
+        return found
+
+    def _end(self, dump: Dump) -> None:
+        self._delete()
+        dump.close()
+
+    def _delete(self) -> None:
+        # A daemon that is killed while it makes one leaves its part: the next one that opens the file deletes it.
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
