@@ -57,7 +57,7 @@ def spark() -> Iterator[SparkSession]:
     from broker.runtime.spark import spark_session
 
     # The streams of a module's site are idle most of the time, and would look for records a hundred times a second.
-    options = {"spark.sql.streaming.pollingDelay": "100ms"}
+    options = {"spark.sql.streaming.pollingDelay": "200ms"}
     session = spark_session(app_name="asc-tests", master="local[2]", time_zone="UTC", options=options)
     yield session
     session.stop()

@@ -244,9 +244,8 @@ def asc(site: Site, *arguments: str) -> str:
 
 def heard(site: Site, topic: str, *names: str) -> None:
     """A record that another query accepts comes last: what came before it for others has been read by then."""
-    publish(site, *names)
     sentinel = f"SENTINEL-{uuid.uuid4().hex[:8]}".upper()
-    publish(site, sentinel.lower())
+    publish(site, *names, sentinel.lower())
     deadline = time.monotonic() + 180
     while sentinel.encode() not in {record.key for record in site.read(topic)}:
         assert time.monotonic() < deadline, site.daemon and site.daemon.readiness()

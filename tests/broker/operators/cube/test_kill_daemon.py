@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from broker.kafka.embedded import EmbeddedKafka
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(900)]
+# In the gate test_folder.py takes the commit of a batch back, and test_keeper_model.py runs batches and starts again.
+pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(900)]
 
 CUBE = {
     "name": "cube",
@@ -132,13 +133,7 @@ def cube(process: Process, kafka: EmbeddedKafka) -> Cube:
     return Cube(process, kafka)
 
 
-@pytest.mark.parametrize(
-    "step",
-    [
-        pytest.param(step, id=step, marks=() if step == "committed, and not by Spark" else pytest.mark.nightly)
-        for step in STEPS
-    ],
-)
+@pytest.mark.parametrize("step", STEPS)
 def test_killed_at_a_step_of_a_batch_it_counts_each_record_once(cube: Cube, step: str) -> None:
     cube.process.prelude = STEPS[step]
     cube.process.start()
@@ -150,7 +145,6 @@ def test_killed_at_a_step_of_a_batch_it_counts_each_record_once(cube: Cube, step
     cube.check()
 
 
-@pytest.mark.nightly
 def test_killed_again_and_again_at_any_time_it_counts_each_record_once(cube: Cube) -> None:
     cube.process.start()
     cube.register()
@@ -165,7 +159,6 @@ def test_killed_again_and_again_at_any_time_it_counts_each_record_once(cube: Cub
     cube.check()
 
 
-@pytest.mark.nightly
 def test_without_the_folder_of_the_stream_what_is_covered_is_not_counted_again(cube: Cube) -> None:
     process = cube.process
     with process.file.open("a", encoding="utf-8") as file:
@@ -186,7 +179,6 @@ def test_without_the_folder_of_the_stream_what_is_covered_is_not_counted_again(c
     cube.check()
 
 
-@pytest.mark.nightly
 def test_a_worker_that_is_killed_in_a_batch_is_counted_once(cube: Cube) -> None:
     process = cube.process
     process.start()
@@ -201,7 +193,6 @@ def test_a_worker_that_is_killed_in_a_batch_is_counted_once(cube: Cube) -> None:
     cube.check()
 
 
-@pytest.mark.nightly
 def test_a_full_disk_delays_the_batch_and_loses_nothing(cube: Cube) -> None:
     process = cube.process
     disk = SmallDisk(cubes_path(process.checkpoint.parent, process.stream).parent, 4)
@@ -228,7 +219,6 @@ def test_a_full_disk_delays_the_batch_and_loses_nothing(cube: Cube) -> None:
         disk.unmount()
 
 
-@pytest.mark.nightly
 def test_a_damaged_file_is_named_and_a_copy_of_it_goes_on(cube: Cube, kafka: EmbeddedKafka) -> None:
     process = cube.process
     process.start()
