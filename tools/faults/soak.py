@@ -21,7 +21,7 @@ from tools.faults.rig import Rig
 
 _QUIET_S = 3.0
 _COMPARED_EVERY = 4
-"""The faults between two comparisons of the cubes: records wait meanwhile, which is not what a soak is for."""
+"""The faults from one comparison of the cubes to the next: records wait meanwhile, which no soak is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def soak(
         fault = next(turns, None) or rig.random.choice(due)
         made.append(suffer(rig, fault))
         _say(str(made[-1]), tell)
-        if len(made) % _COMPARED_EVERY == 0:
+        if len(made) % _COMPARED_EVERY == 1:
             rig.rest_cube()
             _say(str(rig.compare_cubes()), tell)
         time.sleep(_QUIET_S)
