@@ -179,6 +179,41 @@ def test_without_the_folder_of_the_stream_what_is_covered_is_not_counted_again(c
     cube.check()
 
 
+def test_beside_made_up_records_garbage_and_aborted_ones_it_counts_what_was_published(
+    cube: Cube, kafka: EmbeddedKafka
+) -> None:
+    process = cube.process
+    text = process.file.read_text("utf-8")
+    process.file.write_text(text.replace("warm_up_s = 0", "warm_up_s = 4"), "utf-8")
+    process.start()
+    cube.register("true")
+    cube.publish(BATCH)
+    cube.await_count(BATCH)
+    assert process.child is not None
+    os.kill(process.child.pid, 9)
+    process.child.wait()
+    # The plan that is warmed up has the cube now.
+    cube.start()
+    servers = kafka.bootstrap_servers
+    aborting = KafkaProducer(bootstrap_servers=servers, transactional_id=uuid.uuid4().hex)
+    aborting.init_transactions()
+    garbage = KafkaProducer(bootstrap_servers=servers)
+    for _ in range(3):
+        aborting.begin_transaction()
+        for number in range(100):
+            aborting.send(process.topic, json.dumps({"n": number}).encode(), partition=0)
+        aborting.flush()
+        for value in (b"?", b"", b"[1]", b'{"n": "x"}', None):
+            garbage.send(process.topic, value, key=b"k", partition=0)
+        garbage.flush()
+        cube.publish(BATCH // 2)
+        aborting.abort_transaction()
+    for producer in (aborting, garbage):
+        producer.close()
+    cube.check()
+    assert sum(row["c"] for row in cube.ask("n % 7")["rows"]) == len(cube.published)
+
+
 def test_a_worker_that_is_killed_in_a_batch_is_counted_once(cube: Cube) -> None:
     process = cube.process
     process.start()
