@@ -78,7 +78,8 @@ class WindowVersions:
             untouched.append(own.take(np.flatnonzero(~is_touched)).rolled_up(columns))
         none = groups.slice(0, 0)
         base = rolled_up(layout, [none, *untouched], self._every, by_pane=True)
-        versions = _Versions.of(layout, former, now)
+        # An open pane has several pieces.
+        versions = _Versions.of(layout, former, merged(layout, [Cells.none(layout), *now]))
         versions = versions.rolled_up(columns, is_within(layout, versions.cells.rolled_up(columns), groups))
         # One dictionary a key makes the merges of all windows cheap.
         both = joined(layout, [base, versions.cells])
@@ -127,15 +128,15 @@ class _Versions:
     is_absent: npt.NDArray[np.bool_]
 
     @staticmethod
-    def of(layout: Layout, former: Sequence[tuple[LateChange, FormerCells]], now: Sequence[Cells]) -> _Versions:
-        """Return the versions that changes tell, and those of now."""
+    def of(layout: Layout, former: Sequence[tuple[LateChange, FormerCells]], now: Cells) -> _Versions:
+        """Return the versions that changes tell, and those of now, a row each."""
         parts, told = [Cells.none(layout)], [(0, 0, 0, False)]
         for change, own in former:
             for cells, is_absent in ((own.cells, False), (own.new, True)):
                 parts.append(cells)
                 told.append((change.number, change.first, change.end, is_absent))
-        parts += now
-        told += [(NOW + 1, -NOW, NOW, False)] * len(now)
+        parts.append(now)
+        told.append((NOW + 1, -NOW, NOW, False))
         counts = [part.count for part in parts]
         numbers, firsts, ends, absents = (np.repeat(own, counts) for own in zip(*told, strict=True))
         whole = joined(layout, parts)

@@ -15,8 +15,8 @@ from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.panes import Panes, StoredPiece, sound
 from broker.operators.cube.window_state import KeptChange, WindowState
 
-_TOGETHER_CELLS = 500_000
-"""The cells of panes that are looked through together, but where one pane has more."""
+_TOGETHER_BYTES = 32 << 20
+"""The bytes of panes that are looked through together, but where one pane has more."""
 
 LateChanges = Sequence[tuple[KeptChange, bytes]]
 """Changes of windows that are written, each with the bytes of its former cells."""
@@ -50,15 +50,15 @@ class LateCells:
 
     def _before(self, layout: Layout, late: Cells, panes: Panes) -> Cells:
         """Return the cells that some late ones will be merged with."""
-        found, parts, count = [Cells.none(layout)], [Cells.none(layout)], 0
+        found, parts, size_bytes = [Cells.none(layout)], [Cells.none(layout)], 0
         for pane in late.different_panes().tolist():
-            own = [self._read(layout, piece) for piece in sound(panes.pane(pane))]
-            added = sum(part.count for part in own)
-            if count + added > _TOGETHER_CELLS:
+            pieces = sound(panes.pane(pane))
+            added_bytes = sum(piece.size_bytes for piece in pieces)
+            if size_bytes + added_bytes > _TOGETHER_BYTES:
                 found.append(_those(layout, parts, late))
-                parts, count = [Cells.none(layout)], 0
-            parts += own
-            count += added
+                parts, size_bytes = [Cells.none(layout)], 0
+            parts += [self._read(layout, piece) for piece in pieces]
+            size_bytes += added_bytes
         return joined(layout, [*found, _those(layout, parts, late)])
 
 

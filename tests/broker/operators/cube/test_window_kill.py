@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from asc.operators.cube.revisions import RevisionLimits
 from broker.config.sections import KafkaConfig
 from broker.kafka.cluster import KafkaCluster
 from broker.kafka.embedded import EmbeddedKafka
@@ -25,6 +26,8 @@ pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
 
 BATCH, BATCHES = 10, 8
 OWN = output(3, 1)
+LIMITS = RevisionLimits(rows=4, windows=3)
+"""So few that rounds of revisions go on over several batches."""
 PLACES = ("INSERT OR REPLACE INTO windows", "INSERT OR REPLACE INTO revisions", "COMMIT", "send", "flush")
 """What the process does next when it is killed: a statement of the store, or a call of the sender."""
 
@@ -83,7 +86,7 @@ def run(folder: str, servers: str, topic: str, place: str = "", calls: int = 0) 
 
 
 def write(keeper: Keeper, sender: WindowSender) -> None:
-    source, writer = topic_of_records(), WindowWriter(keeper, sender, Counter())
+    source, writer = topic_of_records(), WindowWriter(keeper, sender, Counter(), LIMITS)
     for each in range(BATCHES):
         writer.write([LATE])
         source.commit(keeper, batch(each * BATCH, (each + 1) * BATCH), {LATE: CUBE})

@@ -16,6 +16,7 @@ from asc.operators.cube.output import Output
 from asc.operators.cube.revisions import REVISED_CELLS_MAX, REVISED_ROWS_MAX, REVISED_WINDOWS_MAX, RevisionLimits
 from asc.operators.cube.window_versions import WindowVersions
 from broker.errors import KafkaError
+from broker.operators.cube import late_cells
 from broker.operators.cube.window_state import WindowState
 from tests.broker.operators.cube.kept_stream import BASE_US, MINUTE_US, Record, batch
 from tests.broker.operators.cube.window_rig import (
@@ -201,6 +202,29 @@ def test_the_number_of_a_revision_is_not_given_twice_after_a_start(rig_of: Calla
         assert rig.windows.revisions == len(rig.keeper._store.execute("SELECT * FROM revisions"))
     assert len({(row.identity, row.key) for row in rig.sent.rows}) == len(rig.sent.rows)
     check(rig)
+
+
+def test_panes_that_are_looked_through_one_after_the_other_are_told_as_they_were(
+    rig_of: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(late_cells, "_TOGETHER_BYTES", 1)
+    rig = rig_of(output(3, 1), rows=9)
+    rig.commit(*(at(number + 0.5, carrier) for number in range(8) for carrier in CARRIERS[number % 3 :]))
+    rig.commit(*(at(number + 0.6, carrier) for number in range(7) for carrier in CARRIERS))
+    drained(rig, at(7.5))
+    check(rig)
+
+
+def test_windows_of_a_pane_that_is_open_again_have_all_of_its_pieces(rig_of: Callable[..., Rig]) -> None:
+    rig = rig_of(output(2, 1, cuboids=[[]]), rows=4)
+    rig.commit(*(at(number + 0.5) for number in range(5)))
+    # With a longer lateness a pane of written windows is open, and has a piece a commit.
+    rig.lateness_s = 150
+    rig.start_again()
+    assert told(rig.commit(at(2.6))) == [(3, "()", (3, 1)), (4, "()", (3, 1))]
+    assert told(rig.commit(at(2.7), at(2.8))) == [(3, "()", (5, 2)), (4, "()", (5, 2))]
+    assert len(rig.keeper.snapshot.cube(rig.id).panes.pane(_FIRST_PANE + 2)) == 3
+    assert newest(rig.sent.rows) == by_duckdb(rig.records, rig.own, BASE_US + 4 * MINUTE_US)
 
 
 times = st.integers(0, 12 * MINUTE_US)
