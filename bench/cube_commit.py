@@ -34,7 +34,7 @@ QUICK = CommitSize(3, 100, 4)
 def commit(size: CommitSize) -> dict[str, Any]:
     """Return the seconds of each commit, by the clock. RuntimeError where a record is counted twice or not at all.
 
-    The cells of a batch are those of the batch before, in the pane of its time: so commits merge pieces, and close
+    The cells of a batch are those of the batch before, in the pane of its time. So commits merge pieces, and close
     panes, as often as they do in a daemon.
     """
     batch = _of_different_groups(size.cells)

@@ -31,8 +31,10 @@ _REQUEST_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class HttpSize:
-    """Records that are there before, cubes by the width of a value of ``a`` in them, clients, records a second, seconds
-    of a load, rounds with and without questions, and whether it is no measurement.
+    """Size of the measurement of answers.
+
+    Records that are there before; cubes by the width of a value of ``a`` in them; clients; records a second; seconds of
+    a load. Rounds with and without questions, and whether it is no measurement.
     """
 
     backlog: int

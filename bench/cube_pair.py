@@ -48,7 +48,7 @@ def pair(size: PairSize) -> dict[str, Any]:
     """Return the records a second from the source topic to where they can be asked, and the bytes stored, of both.
 
     The cube: a daemon that folds them. The pair: the same daemon with a query that routes them, and a process that
-    reads its topic and inserts the columns of the cube into a DuckDB file, a transaction a fetch, on one thread.
+    reads its topic. It inserts the columns of the cube into a DuckDB file, a transaction a fetch, on one thread.
     RuntimeError where the two have other totals.
     """
     records = sales(size.records, NARROW)

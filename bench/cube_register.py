@@ -23,7 +23,9 @@ _LOOK_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class RegisterSize:
-    """Records a second, how long they flow before the first cube, and between two, how long a sender sends, which is
+    """Size of the measurement of registrations.
+
+    Records a second, and how long they flow before the first cube, and between two. How long a sender sends, which is
     followed by another one, and whether it is no measurement.
     """
 

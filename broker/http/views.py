@@ -121,8 +121,8 @@ def _raise_refusals(
 def shown(permitted: Permitted, query: RegisteredQuery, *, is_brief: bool = False) -> dict[str, Any]:
     """Return a standing query as answers have it.
 
-    Beside its fields it has whether a plan may hold it, the reason where none can, its records, those that could not be
-    evaluated, and what is kept for its operator: of that a list needs no more than what ``is_brief``.
+    Beside its fields it has whether a plan may hold it, and the reason where none can. It has its records, those that
+    could not be evaluated, and what is kept for its operator. A list needs no more of that than what ``is_brief``.
     """
     reason = permitted.unserved(query)
     stream = permitted.streams().get(query.stream)

@@ -23,8 +23,8 @@ def answer(layout: Layout, parts: Sequence[Cells], question: Question, reserve: 
 
     ``reserve`` is called before each step, with the bytes that it holds beside the parts, and may raise.
 
-    Cost: the cells of the interval are gone through once, where they make fewer groups of all that the question names;
-    each cuboid is rolled up from the smallest one that is finer.
+    Cost: the cells of the interval are gone through once, where they make fewer groups of all that the question names.
+    Each cuboid is rolled up from the smallest one that is finer.
     """
     read = [part.between(question.first, question.end) for part in parts]
     source = needed(layout, read, question, reserve)

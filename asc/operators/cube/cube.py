@@ -23,7 +23,7 @@ class Cube:
     """An exact roll-up of records by groups and panes, which grows by tables and by other cubes.
 
     Invariant: its cells are those of all records that were folded, here or in the cubes that were merged, however they
-    were cut and ordered; sums of doubles agree within their bound. Without clock, file and randomness. Not safe to
+    were cut and ordered. Sums of doubles agree within their bound. Without clock, file and randomness. Not safe to
     change from several threads at once.
 
     >>> import pyarrow as pa

@@ -64,8 +64,8 @@ class CubeFolder:
 
     After each commit it writes the windows that are due.
 
-    Invariant: a cube of a committed batch is kept in the generation that its plan has, unless its query was removed
-    or changed meanwhile: the batch is dropped then. A cube that is parked in the keeper is named by the next batch
+    Invariant: a cube of a committed batch is kept in the generation that its plan has. The batch is dropped where its
+    query was removed or changed meanwhile. A cube that is parked in the keeper is named by the next batch
     that it is in. In a later batch it is there again without a failure once it was registered anew: it goes on then.
     """
 

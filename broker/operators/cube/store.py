@@ -5,15 +5,15 @@ Tables, each row of which but those of ``stream``, ``marks`` and ``newest`` belo
 - ``stream``: the number of the last commit, and of the last one of a batch;
 - ``marks``: the mark of each time expression;
 - ``newest``: by time expression and partition the newest time of its last batch, its topic id and where it ended;
-- ``cubes``: query, generation, definition, the types that its pieces have, the versions of the registry at which the
-  query was registered and of the plan with which the cube began, and where the cube stands: the watermark
-  after its last batch, the commit of that batch, why it is parked;
+- ``cubes``: query, generation, definition and the types of its pieces. The versions of the registry at which the query
+  was registered, and of the plan with which the cube began. The watermark after its last batch, the commit of that
+  batch, and why it is parked;
 - ``pieces``: Arrow bytes by pane, with their CRC32, those of late records that stay apart among them;
 - ``coverage``: disjoint intervals of offsets by topic id and partition, folded ones and missed ones;
 - ``gaps``: intervals of event time with records missing, and why;
 - ``counters``: records by what became of them;
-- ``windows``: the topic and output of a cube, the last window that is written, how many were, and how far the
-  revisions of those that late records have changed are;
+- ``windows``: the topic and output of a cube, and the last window that is written. How many were written, and how far
+  the revisions are of those that late records have changed;
 - ``former_cells``: by batch the panes that its late records have changed, and Arrow bytes of their cells as some
   written windows have them;
 - ``revisions``: the last revision of each window and output cuboid that has one;
