@@ -1,0 +1,1 @@
+"""Standing DBSCAN queries: density-based clusters of sliding windows, with ids that last."""

@@ -1,0 +1,132 @@
+"""DBSCAN queries: their parameters, as a feed has them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from asc.operators.dbscan.schedule import Schedule
+from asc.operators.dbscan.sphere import chord
+from asc.operators.feed import QuerySettings, whole
+
+OP = "dbscan"
+"""The tag of the kind."""
+
+KINDS = ("cluster", "member", "window")
+"""The types of output: a cluster of a window, a point of it, and the window itself."""
+
+Members = Literal["none", "changes", "all"]
+MEMBERS: tuple[Members, ...] = get_args(Members)
+"""The points that are output one by one: none, those whose cluster changed, or every one that is no noise."""
+
+ATTRIBUTES_MAX = 8
+"""The most attributes of a point."""
+
+
+@dataclass(frozen=True, slots=True)
+class DbscanQuery:
+    """A standing query for the clusters of its windows.
+
+    ``attributes``: how many a point has; with ``is_position`` longitude and latitude, and ``eps`` is in metres.
+    ``is_timed``: ``window`` and ``slide`` are microseconds of event time, else numbers of points. ``sample``: the most
+    points that a window record shows. ``lateness_us``: the allowed lateness of the stream. ``track`` names the
+    expressions of its points, ``time`` the one of their event time. ``selections`` names the selections whose records
+    it accepts.
+    """
+
+    id: str
+    topic: str
+    track: str
+    time: str
+    selections: tuple[str, ...]
+    attributes: int
+    is_position: bool
+    eps: float
+    min_samples: int
+    is_timed: bool
+    window: int
+    slide: int
+    members: Members = "none"
+    sample: int = 200
+    lateness_us: int = 0
+
+    @property
+    def schedule(self) -> Schedule:
+        """Return the schedule of its windows."""
+        return Schedule(self.window, self.slide)
+
+    @property
+    def radius(self) -> float:
+        """Return eps in the space of its points."""
+        return chord(self.eps) if self.is_position else self.eps
+
+    def continues(self, other: DbscanQuery) -> bool:
+        """Return whether it has the points and the windows of another one, whose place it takes."""
+        return (*self._windows, self.attributes) == (*other._windows, other.attributes)
+
+    def is_same(self, other: DbscanQuery) -> bool:
+        """Return whether it is another one, but for the lateness, which is the stream's."""
+        return replace(self, lateness_us=other.lateness_us) == other
+
+    @property
+    def _windows(self) -> tuple[object, ...]:
+        return self.track, self.time, self.selections, self.is_timed, self.window, self.slide
+
+    def settings(self) -> QuerySettings:
+        """Return the query as a feed has it.
+
+        >>> query = DbscanQuery("crowds", "asc.crowds", "t", "e", ("s",), 2, False, 0.05, 5, True, 600, 60)
+        >>> DbscanQuery.of(query.settings()) == query
+        True
+        """
+        unit = "us" if self.is_timed else "points"
+        definition: dict[str, Any] = {
+            "attributes": self.attributes,
+            "position": self.is_position,
+            "eps": self.eps,
+            "min_samples": self.min_samples,
+            f"window_{unit}": self.window,
+            f"slide_{unit}": self.slide,
+            "members": self.members,
+            "sample": self.sample,
+            "lateness_us": self.lateness_us,
+        }
+        return QuerySettings(self.id, self.topic, self.track, self.time, self.selections, definition)
+
+    @staticmethod
+    def of(settings: QuerySettings) -> DbscanQuery:
+        """Return the query of its settings; KeyError, TypeError, ValueError where these are none of a DBSCAN query."""
+        own = settings.definition
+        is_timed = "window_us" in own
+        unit = "us" if is_timed else "points"
+        window, slide = whole(own[f"window_{unit}"]), whole(own[f"slide_{unit}"])
+        if not 1 <= slide <= window:
+            raise ValueError(f"{slide} is no slide of a window of {window}")
+        attributes, is_position, eps, members = own["attributes"], own["position"], own["eps"], own["members"]
+        if type(is_position) is not bool or whole(attributes) not in ((2,) if is_position else _NUMBERS_OF_ATTRIBUTES):
+            raise ValueError(f"{attributes} is no number of attributes")
+        if type(eps) not in (int, float) or members not in MEMBERS:
+            raise ValueError(f"{str(eps)[:50]} is no eps, or {str(members)[:50]} are no members")
+        min_samples, sample, lateness_us = (whole(own[name]) for name in ("min_samples", "sample", "lateness_us"))
+        if min_samples < 1 or sample < 0 or lateness_us < 0:
+            raise ValueError("min_samples is below 1, or sample or lateness below 0")
+        named = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
+        windows = (is_timed, window, slide)
+        numbers = (attributes, is_position, float(eps), min_samples)
+        query = DbscanQuery(*named, *numbers, *windows, members, sample, lateness_us)
+        if not has_area(query.radius):
+            raise ValueError(f"{eps} is no eps")
+        return query
+
+
+_NUMBERS_OF_ATTRIBUTES = range(1, ATTRIBUTES_MAX + 1)
+
+
+def has_area(radius: float) -> bool:
+    """Return whether a radius and its square are positive and finite.
+
+    >>> has_area(0.5), has_area(1e-170), has_area(1e170), has_area(float("nan")), has_area(-1.0)
+    (True, False, False, False, False)
+    """
+    return radius > 0 and 0 < radius * radius < math.inf

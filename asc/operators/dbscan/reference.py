@@ -1,0 +1,99 @@
+"""The definition to the letter, by NumPy alone: what every faster way has to equal. Cost: all pairs of a window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+NOISE = -1
+
+Id = tuple[int, int]
+"""The end of the window in which a cluster appeared, and its label there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster of one window: the names of its points, and of those among them that are core."""
+
+    points: frozenset[int]
+    core: frozenset[int]
+
+
+def neighbours(points: npt.NDArray[np.float64], eps: float) -> npt.NDArray[np.bool_]:
+    """Return for each two points whether their squared differences, summed in the order of the attributes, are at most
+    ``eps * eps``.
+    """
+    total = np.zeros((len(points), len(points)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for values in points.T:
+            difference = values[:, np.newaxis] - values
+            total += difference * difference
+    near: npt.NDArray[np.bool_] = total <= np.float64(eps) * np.float64(eps)
+    return near
+
+
+def labels(
+    points: npt.NDArray[np.float64], eps: float, min_samples: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+    """Return the label of each point, given in order, and whether it is core."""
+    near = neighbours(points, eps)
+    core = near.sum(axis=1) >= min_samples
+    found = np.full(len(points), NOISE, dtype=np.int32)
+    label = 0
+    for first in np.flatnonzero(core):
+        if found[first] != NOISE:
+            continue
+        reached = [first]
+        found[first] = label
+        while reached:
+            connected = near[reached.pop()] & core & (found == NOISE)
+            found[connected] = label
+            reached += np.flatnonzero(connected).tolist()
+        label += 1
+    for border in np.flatnonzero(~core):
+        reaching = found[near[border] & core]
+        found[border] = reaching.min() if len(reaching) else NOISE
+    return found, core
+
+
+def time_windows(
+    times: npt.NDArray[np.int64], window: int, slide: int, watermark: int
+) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
+    """Yield begin, exclusive end and the places of the points of each final window, from the first one with a point; of
+    consecutive empty ones the first.
+    """
+    number, told_empty = (int(times.min()) - window) // slide if len(times) else 0, True
+    while len(times) and number * slide + window <= watermark:
+        begin = number * slide
+        held = np.flatnonzero((times >= begin) & (times < begin + window))
+        if len(held) or not told_empty:
+            yield begin, begin + window, held
+        told_empty = not len(held)
+        number += 1
+
+
+def count_windows(points: int, window: int, slide: int) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
+    """Yield the numbers of the first and the last point, and the places of the points, of each full window."""
+    for begin in range(0, points - window + 1, slide):
+        yield begin + 1, begin + window, np.arange(begin, begin + window)
+
+
+def evolved(
+    old: Mapping[Id, Cluster], new: Mapping[int, Cluster], end: int
+) -> tuple[dict[int, Id], dict[int, list[Id]]]:
+    """Return the id of each new cluster, and the old ids that it is related to, both by label."""
+    common = {(own, label): len(old[own].core & new[label].core) for own in old for label in new}
+    relations = {pair: core for pair, core in common.items() if core}
+    for own in old.keys() - {pair[0] for pair in relations}:
+        for label in new.keys() - {label for (_, label), core in common.items() if core}:
+            relations[own, label] = len(old[own].points & new[label].points)
+    relations = {pair: points for pair, points in relations.items() if points}
+    ids: dict[int, Id] = {}
+    for own, label in sorted(relations, key=lambda pair: (-relations[pair], pair)):
+        if label not in ids and own not in ids.values():
+            ids[label] = own
+    related = {label: sorted(own for own, other in relations if other == label) for label in new}
+    return {label: ids.get(label, (end, label)) for label in new}, related

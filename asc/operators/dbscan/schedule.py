@@ -1,0 +1,52 @@
+"""Schedules: which windows hold a point, and which are final."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Sliding windows along one axis: ``window`` long, one at each multiple of ``slide``.
+
+    The axis is event time in microseconds, or the number of points before a point. The window n holds the places from
+    ``n * slide`` to before ``n * slide + window``.
+
+    >>> Schedule(10, 4).bounds(1), Schedule(10, 4).last_final(14), Schedule(10, 4).first_with(9)
+    ((4, 14), 1, 0)
+    """
+
+    window: int
+    slide: int
+
+    def bounds(self, number: int) -> tuple[int, int]:
+        """Return the first place of a window, and the one after its last."""
+        return number * self.slide, number * self.slide + self.window
+
+    def last_final(self, mark: int) -> int:
+        """Return the last window whose end is at or before a mark."""
+        return (mark - self.window) // self.slide
+
+    def first_with(self, place: int) -> int:
+        """Return the first window that holds a place."""
+        return (place - self.window) // self.slide + 1
+
+    def late_before(self, mark: int) -> int:
+        """Return the place before which a point is late at a mark: all windows that would hold it are final."""
+        return (self.last_final(mark) + 1) * self.slide
+
+
+def ends(schedules: Iterable[Schedule], after: int, to: int) -> list[int]:
+    """Return the ends of the windows of all schedules that are final at ``to`` and were not at ``after``, ascending.
+
+    >>> ends([Schedule(10, 4), Schedule(9, 5), Schedule(6, 2)], 5, 20)
+    [6, 8, 9, 10, 12, 14, 16, 18, 19, 20]
+    """
+    return sorted(
+        {
+            own.bounds(number)[1]
+            for own in schedules
+            for number in range(max(0, own.last_final(after) + 1), own.last_final(to) + 1)
+        }
+    )

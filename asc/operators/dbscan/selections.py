@@ -1,0 +1,114 @@
+"""Selections of points: a code for each set of selections that accepts a point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+NONE = -1
+"""The code of a point that no watched selection accepts."""
+
+_REMEMBERED = 10_000
+"""Texts of selections whose code is remembered; beyond that all are forgotten."""
+
+_Codes = npt.NDArray[np.int32]
+
+
+class Selections:
+    """The watched selections of a track, and the sets of them that occur, each with a code.
+
+    Memory: a bit for each watched selection and set. Sets that occur no more leave with :meth:`kept`.
+    """
+
+    def __init__(self, watched: Iterable[str], sets: Iterable[int] = ()) -> None:
+        self.watched = tuple(sorted(set(watched)))
+        self._places = {name: place for place, name in enumerate(self.watched)}
+        self._sets = list(sets)
+        self._codes = {own: code for code, own in enumerate(self._sets)}
+        self._known: dict[tuple[str, ...], int] = {}
+        self._bits: npt.NDArray[np.uint8] | None = None
+
+    @property
+    def sets(self) -> Sequence[int]:
+        """Return the sets by their codes, each with the bit ``1 << n`` for the watched selection n."""
+        return self._sets
+
+    def code(self, selections: tuple[str, ...]) -> int:
+        """Return the code of the watched ones among selections, NONE where there is none."""
+        known = self._known.get(selections)
+        if known is not None:
+            return known
+        places, own = self._places, 0
+        for name in selections:
+            place = places.get(name)
+            if place is not None:
+                own |= 1 << place
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        code = self._known[selections] = self._code_of(own)
+        return code
+
+    def _code_of(self, own: int) -> int:
+        if own == 0:
+            return NONE
+        code = self._codes.setdefault(own, len(self._sets))
+        if code == len(self._sets):
+            self._sets.append(own)
+            self._bits = None
+        return code
+
+    def accepted(self, selections: Iterable[str]) -> npt.NDArray[np.bool_]:
+        """Return whether each code has one of these selections, bool[codes]."""
+        bits = self._matrix()
+        found = np.zeros(len(self._sets), dtype=np.bool_)
+        for name in selections:
+            place = self._places.get(name)
+            if place is not None:
+                found |= (bits[:, place >> 3] >> (place & 7) & 1).astype(np.bool_)
+        return found
+
+    def _matrix(self) -> npt.NDArray[np.uint8]:
+        """Return the bits of all sets, uint8[sets, bytes]."""
+        if self._bits is None:
+            width = (len(self.watched) + 7) // 8
+            content = b"".join(own.to_bytes(width, "little") for own in self._sets)
+            self._bits = np.frombuffer(content, dtype=np.uint8).reshape(len(self._sets), width)
+        return self._bits
+
+    def watching(self, watched: Iterable[str], codes: _Codes) -> tuple[Selections, _Codes]:
+        """Return the selections where others are watched, and the codes of points by them."""
+        found = Selections(watched)
+        places = {place: found._places.get(name) for name, place in self._places.items()}
+        moved = np.array([found._code_of(_moved(own, places)) for own in self._sets], dtype=np.int32)
+        return found, moved[codes] if len(codes) else codes
+
+    def kept(self, codes: _Codes) -> tuple[Selections, _Codes]:
+        """Return the selections with the sets alone that points have, in the order of their first points."""
+        values, firsts = np.unique(codes, return_index=True)
+        order = values[np.argsort(firsts)]
+        moved = np.full(len(self._sets) + 1, NONE, dtype=np.int32)
+        moved[order] = np.arange(len(order), dtype=np.int32)
+        return Selections(self.watched, [self._sets[code] for code in order.tolist()]), moved[codes]
+
+    def plain(self) -> dict[str, Any]:
+        """Return the selections as JSON has them."""
+        return {"watched": list(self.watched), "sets": [f"{own:x}" for own in self._sets]}
+
+    @staticmethod
+    def of_plain(plain: dict[str, Any]) -> Selections:
+        """Return the selections of their JSON object."""
+        return Selections(plain["watched"], [int(own, 16) for own in plain["sets"]])
+
+
+def _moved(own: int, places: dict[int, int | None]) -> int:
+    found = 0
+    while own:
+        lowest = own & -own
+        place = places[lowest.bit_length() - 1]
+        if place is not None:
+            found |= 1 << place
+        own ^= lowest
+    return found

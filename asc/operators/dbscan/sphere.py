@@ -1,0 +1,60 @@
+"""Positions in degrees as unit vectors, whose distance in space stands for that on the sphere."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.spatial.shape import EARTH_RADIUS_M
+
+_Floats = npt.NDArray[np.float64]
+
+HALF_EARTH_M = math.pi * EARTH_RADIUS_M
+"""The largest distance of two positions."""
+
+
+def unit_vectors(positions: _Floats) -> _Floats:
+    """Return the unit vectors, float64[n, 3], of positions, float64[n, 2]: longitude and latitude in degrees.
+
+    >>> unit_vectors(np.array([[0.0, 0.0], [90.0, 0.0]])).round(3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
+    # Whole columns: how a sine is computed may depend on how an array lies in memory.
+    lon, lat = (np.radians(np.ascontiguousarray(column)) for column in positions.T)
+    across = np.cos(lat)
+    return np.column_stack([across * np.cos(lon), across * np.sin(lon), np.sin(lat)])
+
+
+def chord(distance_m: float) -> float:
+    """Return the distance in space of two unit vectors that are so far apart on the sphere.
+
+    >>> round(chord(6_371_008), 9) == round(2 * math.sin(0.5), 9)
+    True
+    """
+    return 2 * math.sin(distance_m / (2 * EARTH_RADIUS_M))
+
+
+def position_of(x: float, y: float, z: float) -> tuple[float, float]:
+    """Return the longitude and latitude of a vector of any length.
+
+    >>> position_of(0.0, 2.0, 0.0)
+    (90.0, 0.0)
+    """
+    return math.degrees(math.atan2(y, x)), math.degrees(math.atan2(z, math.hypot(x, y)))
+
+
+def west_and_east(longitudes: _Floats) -> tuple[float, float]:
+    """Return the ends of the shortest interval of longitudes that holds all; across the antimeridian west > east.
+
+    >>> west_and_east(np.array([179.0, -178.0, 175.0])), west_and_east(np.array([7.5, 5.0]))
+    ((175.0, -178.0), (5.0, 7.5))
+    """
+    ordered = np.sort(longitudes)
+    gaps = np.diff(ordered)
+    around = ordered[0] + 360 - ordered[-1]
+    if not len(gaps) or around >= gaps.max():
+        return float(ordered[0]), float(ordered[-1])
+    widest = int(np.argmax(gaps))
+    return float(ordered[widest + 1]), float(ordered[widest])

@@ -1,0 +1,69 @@
+"""DBSCAN queries, as a feed has them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from asc.operators.dbscan.dbscan_query import ATTRIBUTES_MAX, DbscanQuery
+
+CROWDS = DbscanQuery("crowds", "asc.crowds", "t", "e", ("s",), 2, False, 0.05, 5, True, 600, 60)
+DENSE = replace(CROWDS, id="dense", is_position=True, eps=2_000.0, is_timed=False, members="changes", sample=3)
+
+
+@pytest.mark.parametrize("query", [CROWDS, DENSE, replace(CROWDS, attributes=ATTRIBUTES_MAX)])
+def test_settings_say_all_of_a_query(query: DbscanQuery) -> None:
+    assert DbscanQuery.of(query.settings()) == query
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("attributes", 0),
+        ("attributes", ATTRIBUTES_MAX + 1),
+        ("attributes", 2.0),
+        ("position", 1),
+        ("eps", 0),
+        ("eps", -1.0),
+        ("eps", float("nan")),
+        ("eps", 1e-170),
+        ("eps", 1e170),
+        ("eps", "1"),
+        ("eps", True),
+        ("min_samples", 0),
+        ("min_samples", 2.5),
+        ("window_us", 0),
+        ("window_us", 1 << 63),
+        ("slide_us", 0),
+        ("slide_us", 601),
+        ("members", "some"),
+        ("sample", -1),
+        ("lateness_us", -1),
+    ],
+)
+def test_what_is_no_query_is_refused(field: str, value: Any) -> None:
+    settings = CROWDS.settings()
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        DbscanQuery.of(replace(settings, definition={**settings.definition, field: value}))
+    missing = {name: own for name, own in settings.definition.items() if name != field}
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        DbscanQuery.of(replace(settings, definition=missing))
+
+
+def test_a_query_continues_one_of_equal_points_and_windows() -> None:
+    assert replace(CROWDS, eps=1.0, min_samples=9, sample=1, members="all", topic="other").continues(CROWDS)
+    for other in (
+        replace(CROWDS, track="other"),
+        replace(CROWDS, selections=("r",)),
+        replace(CROWDS, window=700),
+        replace(CROWDS, slide=50),
+        replace(CROWDS, is_timed=False),
+    ):
+        assert not other.continues(CROWDS)
+
+
+def test_another_lateness_makes_no_other_query() -> None:
+    assert replace(CROWDS, lateness_us=9).is_same(CROWDS)
+    assert not replace(CROWDS, eps=0.06).is_same(CROWDS)
