@@ -57,6 +57,12 @@ WITHOUT_TESTS = {
     "broker/client/cubes.py": "is asked by tests/broker/http/operators/test_cube.py",
     **dict.fromkeys(
         ("cli/operators/cube/dump.py", "cli/operators/cube/query.py", "cli/operators/cube/rows.py"),
+        [f"asc/operators/dbscan/{name}.py" for name in ("cell_kernels", "cells", "chain_kernels", "neighbour_kernels")],
+        "meets the contract of tests/asc/operators/dbscan/test_labels.py",
+    ),
+    "asc/operators/dbscan/grid_kernels.py": "is run by tests/asc/operators/dbscan/test_grid.py",
+    **dict.fromkeys(
+        ("cli/operators/cube/query.py", "cli/operators/cube/rows.py"),
         "is run by tests/broker/http/operators/test_cube.py, over cubes that hold records",
     ),
     **dict.fromkeys(

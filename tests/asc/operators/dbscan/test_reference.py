@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.cluster import DBSCAN
 
 from asc.operators.dbscan.reference import (
     Cluster,
@@ -17,11 +15,7 @@ from asc.operators.dbscan.reference import (
     neighbours,
     time_windows,
 )
-
-
-def by_scikit_learn(points: npt.NDArray[np.float64], eps: float, min_samples: int) -> npt.NDArray[np.int64]:
-    found: npt.NDArray[np.int64] = DBSCAN(eps=eps, min_samples=min_samples, algorithm="kd_tree").fit(points).labels_
-    return found
+from tests.asc.operators.dbscan.ways import by_scikit_learn
 
 
 @given(

@@ -1,0 +1,265 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""Compiled loops over the pairs of a window, and over chains of settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asc.compiled import compiled
+
+Array = Any
+
+
+@compiled
+def count_pairs(
+    starts: Array, older: Array, ranks: Array, rows: Array, places: Array, moved: Array, ends: Array
+) -> int:
+    """Count the pairs among some rows by rank, in ``ends`` int64[ranks + 1] from 1 on, and return their number.
+
+    ``places``: the place of each row from the first one on among ``rows``, -1 for others. ``moved``: the rank that each
+    stored one becomes; what becomes the number of ranks is left out.
+    """
+    count, first, limit = 0, rows[0], ends.size - 1
+    for i in range(rows.size):
+        for k in range(starts[rows[i]], starts[rows[i] + 1]):
+            if older[k] < first:
+                break
+            rank = moved[ranks[k]]
+            if rank < limit and places[older[k] - first] >= 0:
+                ends[rank + 1] += 1
+                count += 1
+    for rank in range(1, ends.size):
+        ends[rank] += ends[rank - 1]
+    return count
+
+
+@compiled
+def sort_pairs(
+    starts: Array,
+    older: Array,
+    ranks: Array,
+    rows: Array,
+    places: Array,
+    moved: Array,
+    ends: Array,
+    out_newer: Array,
+    out_older: Array,
+    degrees: Array,
+) -> None:
+    """Write the same pairs by rank, as places among ``rows``, and count in ``degrees`` the neighbours of each place.
+
+    ``ends``: where the pairs of each rank begin; afterwards where they end.
+    """
+    first, limit = rows[0], ends.size - 1
+    for i in range(rows.size):
+        for k in range(starts[rows[i]], starts[rows[i] + 1]):
+            if older[k] < first:
+                break
+            rank, j = moved[ranks[k]], places[older[k] - first]
+            if rank < limit and j >= 0:
+                place = ends[rank]
+                ends[rank] = place + 1
+                out_newer[place] = i
+                out_older[place] = j
+                degrees[i] += 1
+                degrees[j] += 1
+
+
+@compiled
+def list_both(newer: Array, older: Array, ends: Array, next_of: Array, near: Array, near_ranks: Array) -> None:
+    """List the neighbours of each point by rank, from pairs by rank.
+
+    ``ends``: where the pairs of each rank end. ``next_of``: where the list of each point begins; afterwards, where it
+    ends.
+    """
+    k = 0
+    for rank in range(ends.size - 1):
+        while k < ends[rank]:
+            i, j = newer[k], older[k]
+            near[next_of[i]] = j
+            near_ranks[next_of[i]] = rank
+            next_of[i] += 1
+            near[next_of[j]] = i
+            near_ranks[next_of[j]] = rank
+            next_of[j] += 1
+            k += 1
+
+
+@compiled
+def cover(ranks: Array, least: Array, firsts: Array, chains: Array, last: Array) -> int:
+    """Write the chain of each setting, and return the number of chains.
+
+    Settings are in ascending order of rank, then in descending order of ``least`` (min_samples) and of ``firsts`` (the
+    first point). A setting follows the last one of a chain that is at least as restricted and the most alike. ``last``
+    is memory for the last setting of each chain.
+    """
+    count, widest, longest = 0, 1.0, 1.0
+    for k in range(ranks.size):
+        widest, longest = max(widest, 1.0 + least[k]), max(longest, 1.0 + firsts[k])
+    for k in range(ranks.size):
+        best, loss = -1, 3.0
+        for chain in range(count):
+            before = last[chain]
+            if least[before] >= least[k] and firsts[before] >= firsts[k]:
+                own = (least[before] - least[k]) / widest + (firsts[before] - firsts[k]) / longest
+                if own < loss:
+                    best, loss = chain, own
+        if best < 0:
+            best = count
+            count += 1
+        last[best] = k
+        chains[k] = best
+    return count
+
+
+@compiled
+def find_core(
+    near_starts: Array,
+    near: Array,
+    near_ranks: Array,
+    rank_steps: Array,
+    point_steps: Array,
+    least: Array,
+    counts: Array,
+    steps: Array,
+    ends: Array,
+    order: Array,
+) -> None:
+    """Write the first step of a chain at which each point is core; the number of steps for one that never is.
+
+    ``rank_steps``: the first step whose radius reaches a rank; ``point_steps``: the first step whose window holds a
+    point; ``least``: min_samples of each step. ``counts`` int64[steps] is memory. ``order`` gets the points by their
+    step, and ``ends`` int64[steps + 1] of zeros where those of each step end.
+    """
+    chain = least.size
+    for point in range(steps.size):
+        begin = point_steps[point]
+        step = chain
+        if begin < chain:
+            needed = least[begin] - 1
+            for k in range(chain):
+                counts[k] = 0
+            # Those of the first step, and by step.
+            reached = 0
+            k, end = near_starts[point], near_starts[point + 1]
+            while k < end and reached < needed:
+                own = rank_steps[near_ranks[k]]
+                if own == chain:
+                    break
+                own = max(own, point_steps[near[k]])
+                if own <= begin:
+                    reached += 1
+                elif own < chain:
+                    counts[own] += 1
+                k += 1
+            if reached >= needed:
+                step = begin
+            else:
+                for later in range(begin + 1, chain):
+                    reached += counts[later]
+                    if reached >= least[later] - 1:
+                        step = later
+                        break
+        steps[point] = step
+        ends[step] += 1
+    total = 0
+    for step in range(chain + 1):
+        own = ends[step]
+        ends[step] = total
+        total += own
+    for point in range(steps.size):
+        order[ends[steps[point]]] = point
+        ends[steps[point]] += 1
+
+
+@compiled
+def root_of(parents: Array, point: int) -> int:
+    """Return the root of a point, and halve the way to it."""
+    while parents[point] != point:
+        parents[point] = parents[parents[point]]
+        point = parents[point]
+    return point
+
+
+@compiled
+def grow(
+    step: int,
+    newer: Array,
+    older: Array,
+    low: int,
+    high: int,
+    near_starts: Array,
+    near: Array,
+    near_ranks: Array,
+    rank_steps: Array,
+    steps: Array,
+    fresh: Array,
+    parents: Array,
+) -> None:
+    """Unite what a step of a chain connects: core points of earlier steps by its new pairs, and its new core points.
+
+    ``low`` and ``high``: the pairs by rank that its radius is the first to reach. ``fresh``: its new core points. The
+    root of a component is its first point.
+    """
+    for k in range(low, high):
+        if steps[newer[k]] < step and steps[older[k]] < step:
+            one, other = root_of(parents, newer[k]), root_of(parents, older[k])
+            if one < other:
+                parents[other] = one
+            elif other < one:
+                parents[one] = other
+    for point in fresh:
+        own = root_of(parents, point)
+        for k in range(near_starts[point], near_starts[point + 1]):
+            if rank_steps[near_ranks[k]] > step:
+                break
+            # Two new ones are united once.
+            if steps[near[k]] < step or (steps[near[k]] == step and near[k] < point):
+                other = root_of(parents, near[k])
+                if other < own:
+                    parents[own] = other
+                    own = other
+                elif own < other:
+                    parents[other] = own
+
+
+@compiled
+def write_labels(
+    step: int,
+    first: int,
+    near_starts: Array,
+    near: Array,
+    near_ranks: Array,
+    rank_steps: Array,
+    steps: Array,
+    parents: Array,
+    labels: Array,
+    is_core: Array,
+) -> int:
+    """Write the labels of the points from ``first`` on at a step of a chain, and return the number of clusters."""
+    count = 0
+    for point in range(first, steps.size):
+        core = steps[point] <= step
+        is_core[point - first] = core
+        if not core:
+            labels[point - first] = -1
+            continue
+        # The root is the first point of its component.
+        root = root_of(parents, point)
+        if root == point:
+            labels[point - first] = count
+            count += 1
+        else:
+            labels[point - first] = labels[root - first]
+    for point in range(first, steps.size):
+        if steps[point] <= step:
+            continue
+        lowest = count
+        for k in range(near_starts[point], near_starts[point + 1]):
+            if rank_steps[near_ranks[k]] > step:
+                break
+            if steps[near[k]] <= step and labels[near[k] - first] < lowest:
+                lowest = labels[near[k] - first]
+        if lowest < count:
+            labels[point - first] = lowest
+    return count

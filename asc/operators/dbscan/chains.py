@@ -1,0 +1,137 @@
+"""Chains: settings of one selection and end, each at most as restricted as the one before, so that clusters grow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.operators.dbscan.chain_kernels import (
+    count_pairs,
+    cover,
+    find_core,
+    grow,
+    list_both,
+    sort_pairs,
+    write_labels,
+)
+from asc.operators.dbscan.neighbours import Neighbours
+from asc.operators.dbscan.points import Codes, Flags, Ints
+
+_Ranks = npt.NDArray[np.uint16]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A setting in a chain: the rank of its radius, its min_samples, and the first point of its window."""
+
+    rank: int
+    least: int
+    first: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """The clusters of one window: the label of each point in order, whether it is core, and how many labels there are.
+
+    A label is the number of a cluster by its first core point; -1 is noise.
+    """
+
+    labels: Codes
+    is_core: Flags
+    clusters: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WindowPairs:
+    """The pairs of neighbours of one selection up to one end, by the rank of the smallest radius that reaches them.
+
+    ``newer``, ``older``: the places of each pair's points; ``rank_ends`` int64[ranks + 1]: where the pairs of each rank
+    begin. ``near``, ``near_ranks``: the neighbours of each point by rank; those of point n begin at ``near_starts[n]``.
+    Memory: 20 bytes a pair.
+    """
+
+    points: int
+    newer: Codes
+    older: Codes
+    rank_ends: Ints
+    near_starts: Ints
+    near: Codes
+    near_ranks: _Ranks
+
+    @staticmethod
+    def of(neighbours: Neighbours, rows: Ints, ranks: Ints) -> WindowPairs:
+        """Return the pairs among ascending rows of stored neighbours. ``ranks``: the stored ranks in use, ascending;
+        their places are the ranks here.
+        """
+        places = np.full(int(rows[-1] - rows[0]) + 1, -1, dtype=np.int32)
+        places[rows - rows[0]] = np.arange(len(rows), dtype=np.int32)
+        moved = np.searchsorted(ranks, np.arange(len(neighbours.radii))).astype(np.int32)
+        ends = np.zeros(len(ranks) + 1, dtype=np.int64)
+        stored = (neighbours.starts, neighbours.older, neighbours.ranks, rows, places, moved)
+        count = count_pairs(*stored, ends)
+        rank_ends = ends.copy()
+        newer, older = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
+        starts = np.zeros(len(rows) + 1, dtype=np.int64)
+        sort_pairs(*stored, ends, newer, older, starts[1:])
+        np.cumsum(starts, out=starts)
+        near, near_ranks = np.empty(2 * count, dtype=np.int32), np.empty(2 * count, dtype=np.uint16)
+        list_both(newer, older, ends, starts[:-1].copy(), near, near_ranks)
+        return WindowPairs(len(rows), newer, older, rank_ends, starts, near, near_ranks)
+
+    @property
+    def ranks(self) -> int:
+        """Return the number of ranks."""
+        return len(self.rank_ends) - 1
+
+
+def chains_of(steps: Sequence[Step]) -> list[list[int]]:
+    """Return the places of steps, in chains: each at least once, in each chain from the most restricted on.
+
+    >>> chains_of([Step(1, 5, 0), Step(0, 5, 0), Step(0, 4, 2), Step(1, 4, 0)])
+    [[1, 0, 3], [2]]
+    """
+    table = np.array([(own.rank, own.least, own.first) for own in steps], dtype=np.int64).reshape(-1, 3)
+    order = np.lexsort((-table[:, 2], -table[:, 1], table[:, 0]))
+    ranks, least, firsts = (np.ascontiguousarray(column[order]) for column in table.T)
+    chains, last = np.empty(len(order), dtype=np.int64), np.empty(len(order), dtype=np.int64)
+    if not len(order):
+        return []
+    found: list[list[int]] = [[] for _ in range(cover(ranks, least, firsts, chains, last))]
+    for place, chain in zip(order.tolist(), chains.tolist(), strict=True):
+        found[chain].append(place)
+    return found
+
+
+def grown(pairs: WindowPairs, chain: Sequence[Step]) -> Iterator[Labels]:
+    """Yield the labels of each step of a chain.
+
+    Invariant: from step to step core points and connections only grow, so one count of neighbours and one union-find
+    serve all. Cost: a look at each pair that the last step reaches; then for each step its core points, and the
+    neighbours of the others.
+    """
+    ranks, least, firsts = (np.array(column, dtype=np.int64) for column in zip(*_rows(chain), strict=True))
+    # The first step that reaches each rank, and the one that holds each point.
+    rank_steps = np.searchsorted(ranks, np.arange(pairs.ranks)).astype(np.int32)
+    point_steps = np.searchsorted(-firsts, -np.arange(pairs.points)).astype(np.int32)
+    steps, order = np.empty(pairs.points, dtype=np.int32), np.empty(pairs.points, dtype=np.int32)
+    ends = np.zeros(len(chain) + 1, dtype=np.int64)
+    near = (pairs.near_starts, pairs.near, pairs.near_ranks, rank_steps)
+    counts = np.empty(len(chain), dtype=np.int64)
+    find_core(*near, point_steps, least, counts, steps, ends, order)
+    parents = np.arange(pairs.points, dtype=np.int32)
+    reached, fresh = 0, 0
+    for number, step in enumerate(chain):
+        low, reached = reached, int(pairs.rank_ends[step.rank + 1])
+        grow(number, pairs.newer, pairs.older, low, reached, *near, steps, order[fresh : ends[number]], parents)
+        fresh = int(ends[number])
+        labels = np.empty(pairs.points - step.first, dtype=np.int32)
+        is_core = np.empty(pairs.points - step.first, dtype=np.bool_)
+        clusters = write_labels(number, step.first, *near, steps, parents, labels, is_core)
+        yield Labels(labels, is_core, clusters)
+
+
+def _rows(chain: Sequence[Step]) -> Iterator[tuple[int, int, int]]:
+    return ((own.rank, own.least, own.first) for own in chain)

@@ -1,0 +1,87 @@
+"""Grids: points by cells, in any number of attributes and at any distance from zero."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from asc.operators.dbscan.grid_kernels import bin_values
+from asc.operators.dbscan.points import Codes, Floats, Ints
+
+_DOUBT = 1e-9
+"""A share far above the rounding of a sum of squares."""
+
+_CODES = 1 << 62
+"""The numbers that a code of a cell may have."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """Points by cells, whose number along each attribute, the bin, is that of an interval at least ``side`` wide.
+
+    ``order``: the points by cell, those of one cell ascending; ``values``: their attributes in this order. ``starts``
+    int64[cells + 1]: where each cell begins in ``order``. ``bins`` int32[cells, attributes], in ascending order.
+
+    Invariant: two points of a cell differ by at most ``side`` in each attribute, as float64 subtracts. Two points whose
+    bins differ by k differ by more than ``(k - 1) * side``. A bin begins at a value and not at a multiple of the side,
+    so neither a large value nor a wide range loses a digit.
+    """
+
+    order: Ints
+    values: Floats
+    starts: Ints
+    bins: Codes
+
+    @staticmethod
+    def of(values: Floats, side: float, orders: Ints | None = None) -> Grid:
+        """Return the grid of points. ``orders``: as :func:`orders_of` returns them, where they are known."""
+        count, attributes = values.shape
+        orders = orders_of(values) if orders is None else orders
+        bins = np.empty((attributes, count), dtype=np.int32)
+        codes, radix = np.zeros(count, dtype=np.int64), 1
+        for place in range(attributes):
+            width = bin_values(np.ascontiguousarray(values[:, place]), orders[place], side, bins[place])
+            if radix > _CODES // max(width, 1):
+                known, codes = np.unique(codes, return_inverse=True)
+                radix = len(known)
+            codes = codes * width + bins[place]
+            radix *= width
+        order = np.argsort(codes, kind="stable")
+        ordered = codes[order]
+        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if count else np.zeros(0, np.int64)
+        own = np.ascontiguousarray(bins[:, order[starts]].T)
+        return Grid(order, values[order], np.append(starts, count), own)
+
+    @property
+    def cells(self) -> int:
+        """Return the number of cells."""
+        return len(self.bins)
+
+
+def orders_of(values: Floats) -> Ints:
+    """Return the points in ascending order of each attribute, int64[attributes, points]."""
+    return np.array([np.argsort(column) for column in values.T], dtype=np.int64).reshape(values.shape[::-1])
+
+
+def reach_of(radius: float) -> float:
+    """Return a distance: points that differ by more in one attribute are no neighbours, as float64 squares and sums.
+
+    >>> reach_of(0.5) >= 0.5, reach_of(1e-160) > 1e-160
+    (True, True)
+    """
+    return math.sqrt(math.nextafter(radius * radius, math.inf)) * (1 + _DOUBT)
+
+
+def side_within(radius: float, attributes: int) -> float:
+    """Return the side of a cell, a little less than ``radius`` over the root of the attributes: all points of a cell
+    are neighbours, as float64 squares and sums.
+
+    >>> round(side_within(1.0, 4), 6)
+    0.5
+    """
+    side = radius / math.sqrt(attributes) * (1 - _DOUBT)
+    while sum(side * side for _ in range(attributes)) > radius * radius:
+        side *= 1 - _DOUBT ** (1 / 3)
+    return side

@@ -1,0 +1,67 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""Compiled loops over the bins of a grid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asc.compiled import compiled
+
+Array = Any
+
+
+@compiled
+def bin_values(values: Array, order: Array, side: float, bins: Array) -> int:
+    """Write the bin of each value, and return the number of bins. ``order``: the values ascending."""
+    if not order.size:
+        return 0
+    number, begin = 0, values[order[0]]
+    for point in order:
+        value = values[point]
+        if value - begin > side:
+            number += 1
+            begin = value
+        bins[point] = number
+    return number + 1
+
+
+@compiled
+def cells_near(bins: Array, cell: int, reach: int, last: int, ranges: Array, found: Array) -> int:
+    """Write to ``found`` the cells up to ``last`` whose bins differ from those of a cell by at most ``reach`` each,
+    ascending, and return their number.
+
+    ``ranges`` int64[2, attributes] is memory. Cost: two searches for each bin of each attribute that is there.
+    """
+    attributes = bins.shape[1]
+    level, count = 0, 0
+    ranges[0, 0] = _lower_bound(bins, 0, last + 1, 0, bins[cell, 0] - reach)
+    ranges[1, 0] = last + 1
+    while level >= 0:
+        place, end = ranges[0, level], ranges[1, level]
+        if place >= end or bins[place, level] > bins[cell, level] + reach:
+            level -= 1
+        elif level == attributes - 1:
+            while place < end and bins[place, level] <= bins[cell, level] + reach:
+                found[count] = place
+                count += 1
+                place += 1
+            level -= 1
+        else:
+            after = _lower_bound(bins, place, end, level, bins[place, level] + 1)
+            ranges[0, level] = after
+            ranges[0, level + 1] = _lower_bound(bins, place, after, level + 1, bins[cell, level + 1] - reach)
+            ranges[1, level + 1] = after
+            level += 1
+    return count
+
+
+@compiled
+def _lower_bound(bins: Array, low: int, high: int, level: int, least: int) -> int:
+    """Return the first cell of an interval whose bin is at least so much, or the end of it."""
+    while low < high:
+        middle = (low + high) >> 1
+        if bins[middle, level] < least:
+            low = middle + 1
+        else:
+            high = middle
+    return low

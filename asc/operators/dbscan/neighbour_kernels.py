@@ -1,0 +1,129 @@
+# ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
+"""Compiled loops that search neighbours and list them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asc.compiled import compiled
+from asc.operators.dbscan.grid_kernels import cells_near
+
+Array = Any
+
+
+@compiled
+def squared_distance(values: Array, one: int, other: int) -> Any:
+    """Return the squared differences of two rows, summed in the order of the attributes."""
+    first = values[one, 0] - values[other, 0]
+    total = first * first
+    for place in range(1, values.shape[1]):
+        difference = values[one, place] - values[other, place]
+        total += difference * difference
+    return total
+
+
+@compiled
+def rank_of(squares: Array, square: float) -> int:
+    """Return the place of the first of ascending numbers that is at least ``square``."""
+    low, high = 0, squares.size
+    while low < high:
+        middle = (low + high) >> 1
+        if squares[middle] < square:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
+def search(
+    order: Array,
+    values: Array,
+    starts: Array,
+    bins: Array,
+    new_from: int,
+    squares: Array,
+    ranges: Array,
+    near: Array,
+    newer: Array,
+    older: Array,
+    ranks: Array,
+) -> int:
+    """Write the pairs of neighbours of which one at least is at or after ``new_from``, and return their number; -1
+    where ``newer`` has no room for all.
+
+    ``order`` to ``bins``: a grid whose side is no less than the largest radius reaches.
+    """
+    count, room, widest = 0, newer.size, squares[squares.size - 1]
+    for cell in range(bins.shape[0]):
+        # The points of a cell ascend.
+        is_new = order[starts[cell + 1] - 1] >= new_from
+        found = cells_near(bins, cell, 1, cell, ranges, near)
+        for k in range(found):
+            other = near[k]
+            if not is_new and order[starts[other + 1] - 1] < new_from:
+                continue
+            for i in range(starts[cell], starts[cell + 1]):
+                point = order[i]
+                end = i if other == cell else starts[other + 1]
+                for j in range(starts[other], end):
+                    if point < new_from and order[j] < new_from:
+                        continue
+                    square = squared_distance(values, i, j)
+                    if square <= widest:
+                        if count == room:
+                            return -1
+                        newer[count] = max(point, order[j])
+                        older[count] = min(point, order[j])
+                        ranks[count] = rank_of(squares, square)
+                        count += 1
+    return count
+
+
+@compiled
+def sample_ranks(values: Array, step: int, squares: Array, counts: Array) -> None:
+    """Count the neighbours of every ``step``-th point by the rank of the radius that reaches them."""
+    widest = squares[squares.size - 1]
+    for i in range(0, values.shape[0], step):
+        for j in range(values.shape[0]):
+            square = squared_distance(values, i, j)
+            if square <= widest and i != j:
+                counts[rank_of(squares, square)] += 1
+
+
+@compiled
+def by_older(newer: Array, older: Array, ranks: Array, ends: Array, out_newer: Array, out_ranks: Array) -> None:
+    """Sort pairs by their older point. ``ends`` int64[points + 1] of zeros gets where those of each begin."""
+    for k in range(older.size):
+        ends[older[k] + 1] += 1
+    for point in range(1, ends.size):
+        ends[point] += ends[point - 1]
+    for k in range(older.size):
+        place = ends[older[k]]
+        out_newer[place] = newer[k]
+        out_ranks[place] = ranks[k]
+        ends[older[k]] = place + 1
+
+
+@compiled
+def by_newer(newer: Array, ranks: Array, ends: Array, starts: Array, out_older: Array, out_ranks: Array) -> None:
+    """List pairs that are sorted by their older point by their newer one, the newest older point first.
+
+    ``ends``: where the pairs of each older point end. ``starts`` int64[points + 1] of zeros gets where lists begin.
+    """
+    for k in range(newer.size):
+        starts[newer[k] + 1] += 1
+    for point in range(1, starts.size):
+        starts[point] += starts[point - 1]
+    point = ends.size - 2
+    while point >= 0:
+        for k in range(ends[point - 1] if point else 0, ends[point]):
+            place = starts[newer[k]]
+            out_older[place] = point
+            out_ranks[place] = ranks[k]
+            starts[newer[k]] = place + 1
+        point -= 1
+    # Each start has moved to its end, which is the start of the next.
+    for point in range(starts.size - 1, 0, -1):
+        starts[point] = starts[point - 1]
+    starts[0] = 0

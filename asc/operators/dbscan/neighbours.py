@@ -1,0 +1,130 @@
+"""Neighbours: for each point its older neighbours, newest first, with the smallest radius that reaches each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.operators.dbscan.grid import Grid, reach_of
+from asc.operators.dbscan.neighbour_kernels import by_newer, by_older, sample_ranks, search
+from asc.operators.dbscan.points import Codes, Floats, Ints
+
+PAIR_NEIGHBOURS = 64
+"""Neighbours a point up to which they are stored; beyond that cells are faster."""
+
+_SAMPLE = 256
+"""Points of which all neighbours are counted before any are stored."""
+
+_RANKS = 1 << 16
+"""Radii that a rank of 16 bits tells apart."""
+
+_Ranks = npt.NDArray[np.uint16]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbours:
+    """The pairs of neighbours among points in order, for several radii.
+
+    The older neighbours of point n are ``older[starts[n]:starts[n + 1]]``, newest first. ``ranks`` has the place in
+    ``radii`` of the smallest one that reaches each. So a window is a prefix of each list, a radius a bound on ranks.
+    ``radii``: those asked for, ascending, up to the largest for which there are at most PAIR_NEIGHBOURS a point.
+
+    Invariant: they are the pairs of the definition, for every window and each of the radii. Memory: 6 bytes a pair.
+    """
+
+    values: Floats
+    radii: Floats
+    starts: Ints
+    older: Codes
+    ranks: _Ranks
+
+    @staticmethod
+    def of(values: Floats, radii: Floats) -> Neighbours:
+        """Return the neighbours among points in order, for different radii in ascending order."""
+        nothing = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint16)
+        none = Neighbours(values[:0], radii, *nothing)
+        number = _reached(values, radii[: _RANKS - 1])
+        while number:
+            found = replace(none, radii=radii[:number]).extended(values)
+            if found is not None:
+                return found
+            number //= 2
+        return Neighbours(values, radii[:0], np.zeros(len(values) + 1, dtype=np.int64), none.older, none.ranks)
+
+    @property
+    def count(self) -> int:
+        """Return the number of points."""
+        return len(self.values)
+
+    def rank(self, radius: float) -> int | None:
+        """Return the place of a radius; None where its neighbours are not stored."""
+        place = int(np.searchsorted(self.radii, radius))
+        return place if place < len(self.radii) and self.radii[place] == radius else None
+
+    def extended(self, values: Floats) -> Neighbours | None:
+        """Return the neighbours with points that come after all others; None where they are too many.
+
+        Cost: two sorts of all points, and a look at the points around each new one.
+        """
+        if not len(self.radii):
+            starts = np.zeros(self.count + len(values) + 1, dtype=np.int64)
+            return replace(self, values=np.concatenate([self.values, values]), starts=starts)
+        together = np.concatenate([self.values, values])
+        room = PAIR_NEIGHBOURS * len(together) // 2 - len(self.older)
+        pairs = _pairs(together, self.count, self.radii, room)
+        if pairs is None:
+            return None
+        starts, older, ranks = _listed(*pairs, len(together))
+        return Neighbours(
+            together,
+            self.radii,
+            np.concatenate([self.starts, len(self.older) + starts[self.count + 1 :]]),
+            np.concatenate([self.older, older]),
+            np.concatenate([self.ranks, ranks]),
+        )
+
+    def without(self, first: int) -> Neighbours:
+        """Return the neighbours among the points from ``first`` on."""
+        begin = self.starts[first]
+        older, ranks, starts = self.older[begin:] - first, self.ranks[begin:], self.starts[first:] - begin
+        kept = older >= 0
+        counted = np.append(0, np.cumsum(kept))
+        return Neighbours(self.values[first:], self.radii, counted[starts], older[kept], ranks[kept])
+
+
+def _reached(values: Floats, radii: Floats) -> int:
+    """Return the number of radii within which points of a sample have at most PAIR_NEIGHBOURS neighbours each."""
+    if not len(radii) or not len(values):
+        return len(radii)
+    step = max(1, len(values) // _SAMPLE)
+    counts = np.zeros(len(radii), dtype=np.int64)
+    sample_ranks(values, step, radii * radii, counts)
+    sampled = -(-len(values) // step)
+    return int(np.searchsorted(np.cumsum(counts), PAIR_NEIGHBOURS * sampled, "right"))
+
+
+def _pairs(values: Floats, new_from: int, radii: Floats, room: int) -> tuple[Codes, Codes, _Ranks] | None:
+    """Return the newer and the older point of each pair with one from ``new_from`` on, and its rank; None for more than
+    there is room for.
+    """
+    grid = Grid.of(values, reach_of(float(radii[-1])))
+    ranges = np.empty((2, values.shape[1]), dtype=np.int64)
+    near = np.empty(grid.cells, dtype=np.int64)
+    newer, older = np.empty(max(room, 0), dtype=np.int32), np.empty(max(room, 0), dtype=np.int32)
+    ranks = np.empty(max(room, 0), dtype=np.uint16)
+    own = (grid.order, grid.values, grid.starts, grid.bins)
+    count = search(*own, new_from, radii * radii, ranges, near, newer, older, ranks)
+    return None if count < 0 else (newer[:count], older[:count], ranks[:count])
+
+
+def _listed(newer: Codes, older: Codes, ranks: _Ranks, points: int) -> tuple[Ints, Codes, _Ranks]:
+    """Return the pairs as lists of the newer points: where each begins, the older points, the ranks."""
+    ends = np.zeros(points + 1, dtype=np.int64)
+    own_newer, own_ranks = np.empty_like(newer), np.empty_like(ranks)
+    by_older(newer, older, ranks, ends, own_newer, own_ranks)
+    starts = np.zeros(points + 1, dtype=np.int64)
+    out_older, out_ranks = np.empty_like(older), np.empty_like(ranks)
+    by_newer(own_newer, own_ranks, ends, starts, out_older, out_ranks)
+    return starts, out_older, out_ranks
