@@ -60,6 +60,11 @@ WITHOUT_TESTS = {
         [f"asc/operators/dbscan/{name}.py" for name in ("cell_kernels", "cells", "chain_kernels", "neighbour_kernels")],
         "meets the contract of tests/asc/operators/dbscan/test_labels.py",
     ),
+    **dict.fromkeys(
+        [f"asc/operators/dbscan/{name}.py" for name in ("evaluation", "progress", "records", "track")],
+        "is what tests/asc/operators/dbscan/test_clusters.py runs on",
+    ),
+    "asc/operators/dbscan/window_kernels.py": "is run by tests/asc/operators/dbscan/test_identity.py",
     "asc/operators/dbscan/grid_kernels.py": "is run by tests/asc/operators/dbscan/test_grid.py",
     **dict.fromkeys(
         ("cli/operators/cube/query.py", "cli/operators/cube/rows.py"),

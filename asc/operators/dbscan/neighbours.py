@@ -85,14 +85,6 @@ class Neighbours:
             np.concatenate([self.ranks, ranks]),
         )
 
-    def without(self, first: int) -> Neighbours:
-        """Return the neighbours among the points from ``first`` on."""
-        begin = self.starts[first]
-        older, ranks, starts = self.older[begin:] - first, self.ranks[begin:], self.starts[first:] - begin
-        kept = older >= 0
-        counted = np.append(0, np.cumsum(kept))
-        return Neighbours(self.values[first:], self.radii, counted[starts], older[kept], ranks[kept])
-
 
 def _reached(values: Floats, radii: Floats) -> int:
     """Return the number of radii within which points of a sample have at most PAIR_NEIGHBOURS neighbours each."""

@@ -146,7 +146,8 @@ class Points:
     def of_bytes(parts: Iterator[bytes], attributes: int) -> Points:
         """Return the points of their parts."""
         own: dict[str, Any] = {name: np.frombuffer(next(parts), dtype=kind) for name, kind in _COLUMNS.items()}
-        own["values"] = own["values"].reshape(-1, attributes)
+        # Compiled loops are compiled for arrays that may be written.
+        own["values"] = own["values"].reshape(-1, attributes).copy()
         keys = json.loads(next(parts))
         return Points(**own, keys=None if keys is None else _texts(keys))
 

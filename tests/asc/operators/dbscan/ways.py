@@ -45,7 +45,6 @@ def _kept(points: Floats, settings: Sequence[Setting]) -> list[Labels]:
     for low, high in ((before + cut, 2 * before + cut), (2 * before + cut, len(together))):
         more = neighbours.extended(together[low:high])
         neighbours = Neighbours.of(together[:high], radii) if more is None else more
-    neighbours, rows = neighbours.without(before // 2), rows - before // 2
     found = dict(labelled(points, settings, neighbours, rows))
     return [found[place] for place in range(len(settings))]
 

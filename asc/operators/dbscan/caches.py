@@ -1,0 +1,125 @@
+"""Caches of a worker: what was computed before. No result depends on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from asc.operators.dbscan.chains import Labels
+from asc.operators.dbscan.neighbours import Neighbours
+from asc.operators.dbscan.points import Floats, Ints, Place, Points
+
+LABEL_BYTES = 64 << 20
+"""Bytes of labels of the last windows that are kept for the next ones."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredNeighbours:
+    """Neighbours of points that were in order once, with their arrivals: the points of a track and some that it no
+    longer has.
+    """
+
+    radii: Floats
+    neighbours: Neighbours
+    arrivals: Ints
+    last: Place
+
+    def rows(self, arrivals: Ints) -> Ints | None:
+        """Return the rows of the first of some points in order, up to one that is not stored; None where a later one
+        is, or where they are in another order.
+        """
+        if not len(arrivals):
+            return np.zeros(0, dtype=np.int64)
+        first = int(np.argmax(self.arrivals == arrivals[0]))
+        count = min(len(self.arrivals) - first, len(arrivals))
+        if np.array_equal(self.arrivals[first : first + count], arrivals[:count]):
+            return first + np.arange(count)
+        order = np.argsort(self.arrivals)
+        rows = order[np.minimum(np.searchsorted(self.arrivals, arrivals, sorter=order), len(order) - 1)]
+        is_stored = self.arrivals[rows] == arrivals
+        known = int(np.count_nonzero(is_stored))
+        if not is_stored[:known].all() or (np.diff(rows[:known]) < 0).any():
+            return None
+        return rows[:known]
+
+
+class NeighbourCache:
+    """The neighbours of one track's points, extended as points come.
+
+    They are searched anew where radii change, where a point came before one whose neighbours are stored, and where more
+    than half of what is stored is of points that are gone.
+    """
+
+    def __init__(self, *, is_kept: bool = True) -> None:
+        self._is_kept = is_kept
+        self._stored: StoredNeighbours | None = None
+
+    def of(self, points: Points, values: Floats, settled: int, radii: Floats) -> tuple[Neighbours, Ints]:
+        """Return neighbours among which the first ``settled`` points in order are, and the rows of these.
+
+        ``values``: of the points in the space of the radii.
+        """
+        if self._stored is not None:
+            found = self._extended(self._stored, points, values, settled, radii)
+            if found is not None:
+                return found
+        neighbours = Neighbours.of(values[:settled], radii)
+        self._keep(neighbours, points, points.arrival[:settled], settled, radii)
+        return neighbours, np.arange(settled)
+
+    def _keep(self, neighbours: Neighbours, points: Points, arrivals: Ints, settled: int, radii: Floats) -> None:
+        if self._is_kept and settled:
+            self._stored = StoredNeighbours(radii, neighbours, arrivals, points.place(settled - 1))
+
+    def _extended(
+        self, stored: StoredNeighbours, points: Points, values: Floats, settled: int, radii: Floats
+    ) -> tuple[Neighbours, Ints] | None:
+        """Return the same from what is stored; None where it is of no use."""
+        if not np.array_equal(stored.radii, radii):
+            return None
+        rows = stored.rows(points.arrival)
+        if rows is None or len(stored.arrivals) > 2 * len(rows):
+            return None
+        known = len(rows)
+        if settled <= known:
+            return stored.neighbours, rows[:settled]
+        if points.place(known) < stored.last:
+            return None
+        neighbours = stored.neighbours.extended(values[known:settled])
+        if neighbours is None:
+            return None
+        arrivals = np.concatenate([stored.arrivals, points.arrival[known:settled]])
+        self._keep(neighbours, points, arrivals, settled, radii)
+        return neighbours, np.concatenate([rows, np.arange(len(stored.arrivals), len(arrivals))])
+
+
+class LabelCache:
+    """The labels of the last window of each query, up to so many bytes."""
+
+    def __init__(self, room: int = LABEL_BYTES) -> None:
+        self._room = room
+        self._held: dict[str, tuple[int, Labels]] = {}
+
+    def put(self, query: str, number: int, labels: Labels) -> None:
+        """Keep the labels of a query's window, in place of those of the one before, where there is room."""
+        self.drop(query)
+        size = _size(labels)
+        if size <= self._room:
+            self._room -= size
+            self._held[query] = number, labels
+
+    def get(self, query: str, number: int) -> Labels | None:
+        """Return the labels of a query's window, where they are kept."""
+        found = self._held.get(query)
+        return found[1] if found is not None and found[0] == number else None
+
+    def drop(self, query: str) -> None:
+        """Forget the labels of a query."""
+        held = self._held.pop(query, None)
+        if held is not None:
+            self._room += _size(held[1])
+
+
+def _size(labels: Labels) -> int:
+    return labels.labels.nbytes + labels.is_core.nbytes

@@ -1,0 +1,217 @@
+"""Clusters: the DBSCAN queries of one part of a feed, from whose messages, in order, it makes their records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from asc.errors import FeedFormError
+from asc.operators.dbscan.caches import LABEL_BYTES, LabelCache, NeighbourCache
+from asc.operators.dbscan.dbscan_query import OP, DbscanQuery
+from asc.operators.dbscan.evaluation import OnLabels
+from asc.operators.dbscan.identity import Id
+from asc.operators.dbscan.points import Place, Points
+from asc.operators.dbscan.progress import QueryProgress
+from asc.operators.dbscan.records import DbscanOutput
+from asc.operators.dbscan.selections import Selections
+from asc.operators.dbscan.track import Track, TrackName
+from asc.operators.exclusions import FeedCounts
+from asc.operators.feed import Message, Observation, Settings, Watermarks
+from asc.operators.feed_claim import ClaimedFeed
+
+_FORM = 1
+
+_TIMES_KEPT = 1_000
+"""Whose watermarks are remembered: the latest."""
+
+_NEVER_US = -(2**62)
+
+
+class Clusters:
+    """The DBSCAN queries whose observations are in one part of a feed.
+
+    Invariant: what it holds and tells is a function of the messages alone, however they are cut; between two cuts the
+    state is that of :meth:`to_bytes`. Caches beside it change nothing but the time that a window takes.
+
+    ``label_bytes``: how much the labels of last windows may take; ``keeps_neighbours``: whether neighbours are kept
+    from window to window. ``on_labels`` is told of each window's labels. Source: spec of dbscan, sections 2 to 7.
+    """
+
+    def __init__(
+        self, *, label_bytes: int = LABEL_BYTES, keeps_neighbours: bool = True, on_labels: OnLabels | None = None
+    ) -> None:
+        self._settings = Settings(OP, "", True, 0, ())
+        self._tracks: dict[TrackName, Track] = {}
+        self._named: dict[str, list[Track]] = {}
+        # By time expression, also of those without a query: a query that comes anew repeats no windows.
+        self._watermarks: dict[str, int] = {}
+        self._feed = ClaimedFeed(OP, DbscanQuery.of)
+        self._labels = LabelCache(label_bytes)
+        self._keeps_neighbours = keeps_neighbours
+        self._on_labels = on_labels
+        self.counts = FeedCounts()
+
+    @property
+    def held(self) -> int:
+        """Return the number of points held."""
+        return sum(track.points.count for track in self._tracks.values())
+
+    def read(self, texts: Iterable[str | bytes]) -> Iterator[DbscanOutput]:
+        """Yield the records of the next messages; a text that is no message is counted."""
+        return self.told(self._feed.messages(texts, self.counts))
+
+    def told(self, messages: Iterable[Message]) -> Iterator[DbscanOutput]:
+        """Yield the records of the next messages, in their order."""
+        for message in messages:
+            if isinstance(message, Observation):
+                self._take(message)
+                continue
+            self._hold()
+            if isinstance(message, Settings):
+                self._set(message)
+            else:
+                for output in self._passed(message):
+                    self.counts.outputs[output.kind] += 1
+                    yield output
+        self._hold()
+
+    def settled(self) -> Iterator[DbscanOutput]:
+        """Yield the records of the windows by counts that are full, as though no earlier point would come.
+
+        It is the end of a feed: no message may follow.
+        """
+        for track in self._tracks.values():
+            for output in track.settled(self._settings.source_topic, self._labels, self._on_labels):
+                self.counts.outputs[output.kind] += 1
+                yield output
+
+    # -- settings
+
+    def _set(self, settings: Settings) -> None:
+        """Replace the settings, and forget points that no query needs."""
+        if settings == self._settings:
+            return
+        self._settings = settings
+        queries: dict[TrackName, dict[str, DbscanQuery]] = {}
+        for query in map(DbscanQuery.of, settings.queries):
+            queries.setdefault(TrackName.of(query), {})[query.id] = query
+        before, self._tracks = self._tracks, {}
+        for name, own in queries.items():
+            track = before.get(name) or self._track(name)
+            track.watched_by(own, settings.limit, self._labels)
+            self._tracks[name] = track
+        for name in before.keys() - queries.keys():
+            for gone in before[name].queries.keys() - {query.id for query in settings.queries}:
+                self._labels.drop(gone)
+        self._name_tracks()
+
+    def _track(self, name: TrackName) -> Track:
+        track = Track(name, self._watermarks.get(name.time, _NEVER_US), self.counts)
+        track.neighbours = NeighbourCache(is_kept=self._keeps_neighbours)
+        return track
+
+    def _name_tracks(self) -> None:
+        self._named = {}
+        for track in self._tracks.values():
+            self._named.setdefault(track.name.name, []).append(track)
+
+    # -- observations and time
+
+    def _take(self, seen: Observation) -> None:
+        for track in self._named.get(seen.track, ()):
+            reason = track.take(seen)
+            if reason is not None:
+                self.counts.excluded[reason] += 1
+
+    def _hold(self) -> None:
+        for track in self._tracks.values():
+            track.hold()
+        self.counts.excluded = +self.counts.excluded
+
+    def _passed(self, watermarks: Watermarks) -> Iterator[DbscanOutput]:
+        for time, come_us in watermarks.by_time.items():
+            bounded_us = min(max(come_us, _NEVER_US), -_NEVER_US)
+            self._watermarks[time] = max(bounded_us, self._watermarks.get(time, bounded_us))
+        if len(self._watermarks) > _TIMES_KEPT:
+            latest = sorted(self._watermarks.items(), key=lambda each: (each[1], each[0]))[-_TIMES_KEPT:]
+            self._watermarks = dict(latest)
+        for track in self._tracks.values():
+            watermark_us = watermarks.by_time.get(track.name.time)
+            if watermark_us is not None:
+                bounded_us = min(max(watermark_us, _NEVER_US), -_NEVER_US)
+                yield from track.passed(bounded_us, self._settings.source_topic, self._labels, self._on_labels)
+
+    # -- the state
+
+    def to_bytes(self) -> bytes:
+        """Return the state as bytes, for :meth:`of_bytes`."""
+        parts: list[bytes] = []
+        tracks = []
+        for track in self._tracks.values():
+            selections, codes = track.selections.kept(track.points.code)
+            parts += track.points.with_code(codes).to_bytes()
+            queries = []
+            for progress in track.queries.values():
+                queries.append(progress.plain())
+                if progress.ids is not None:
+                    parts.append(_ids_to_bytes(progress.ids))
+            own = (track.watermark_us, track.arrived, track.dropped, selections.plain(), queries)
+            tracks.append(own)
+        plain = {"form": _FORM, "writer": self._feed.writer, "settings": self._settings.plain(), "tracks": tracks}
+        plain["watermarks"] = dict(sorted(self._watermarks.items()))
+        head = json.dumps(plain, separators=(",", ":")).encode()
+        return b"".join(piece for part in (head, *parts) for piece in (len(part).to_bytes(8, "big"), part))
+
+    @staticmethod
+    def of_bytes(
+        content: bytes,
+        *,
+        label_bytes: int = LABEL_BYTES,
+        keeps_neighbours: bool = True,
+        on_labels: OnLabels | None = None,
+    ) -> Clusters:
+        """Return the clusters of their bytes; FeedFormError for another form."""
+        parts = _parts(content)
+        plain: dict[str, Any] = json.loads(next(parts))
+        form = plain.get("form")
+        if form != _FORM:
+            remedy = f"run the version that wrote it: {_FORM} is known"
+            raise FeedFormError("form of the state of DBSCAN queries", form, remedy)
+        clusters = Clusters(label_bytes=label_bytes, keeps_neighbours=keeps_neighbours, on_labels=on_labels)
+        clusters._feed.writer = plain["writer"]
+        clusters._watermarks = plain["watermarks"]
+        clusters._set(Settings.of_plain(OP, plain["settings"]))
+        for track, own in zip(clusters._tracks.values(), plain["tracks"], strict=True):
+            track.watermark_us, track.arrived, dropped, selections, queries = own
+            track.dropped = None if dropped is None else Place(*dropped)
+            track.selections = Selections.of_plain(selections)
+            track.points = Points.of_bytes(parts, track.name.attributes)
+            for listed in queries:
+                ids = None if listed[-1] is None else _ids_of_bytes(next(parts))
+                query = track.queries[listed[0]].query
+                track.queries[query.id] = QueryProgress.of_plain(query, listed, ids)
+        return clusters
+
+
+_ID_FORM = np.dtype([("end", "<i8"), ("label", "<i4")])
+
+
+def _ids_to_bytes(ids: Sequence[Id]) -> bytes:
+    """Return ids as bytes, 12 each."""
+    return np.array(ids, dtype=_ID_FORM).tobytes()
+
+
+def _ids_of_bytes(content: bytes) -> list[Id]:
+    found: list[Id] = np.frombuffer(content, dtype=_ID_FORM).tolist()
+    return found
+
+
+def _parts(content: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(content):
+        size = int.from_bytes(content[at : at + 8], "big")
+        yield content[at + 8 : at + 8 + size]
+        at += 8 + size

@@ -1,0 +1,220 @@
+"""Evaluation: the records of windows that are due, computed together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+import numpy as np
+
+from asc.operators.dbscan.caches import LabelCache, NeighbourCache
+from asc.operators.dbscan.chains import Labels
+from asc.operators.dbscan.identity import Before, Evolution, evolved
+from asc.operators.dbscan.labels import Setting, labelled
+from asc.operators.dbscan.points import Codes, Floats, Ints, Points
+from asc.operators.dbscan.progress import DueWindow
+from asc.operators.dbscan.records import DbscanOutput, PointTexts, Summary, WindowName, WindowRecords
+from asc.operators.dbscan.sphere import unit_vectors
+
+OnLabels = Callable[[DueWindow, Points, Ints, Labels], None]
+"""Is told of each window, the points of its track, the rows of its points among them, and its clusters."""
+
+_LABELS_AT_ONCE = 1 << 26
+"""Labels of settings and points that are held at a time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Window:
+    """The clusters of a window, and the rows of its points."""
+
+    labels: Labels
+    rows: Ints
+
+
+class Evaluation:
+    """The windows of one track that are due at one moment.
+
+    ``space``: the values of the points in the space of the radii. ``radii``: those of all queries of the track.
+    """
+
+    def __init__(
+        self,
+        points: Points,
+        texts: PointTexts,
+        radii: Floats,
+        *,
+        is_position: bool,
+        neighbours: NeighbourCache,
+        labels: LabelCache,
+        on_labels: OnLabels | None,
+    ) -> None:
+        self._points = points
+        self._texts = texts
+        self._radii = radii
+        self._is_position = is_position
+        self._neighbours = neighbours
+        self._labels = labels
+        self._on_labels = on_labels
+        self._space = unit_vectors(points.values) if is_position else points.values
+
+    def told(self, due: Sequence[DueWindow]) -> Iterator[DbscanOutput]:
+        """Yield the records of windows, at most one a query, in their order."""
+        widest = max((own.points for own in due), default=0)
+        at_once = max(1, _LABELS_AT_ONCE // max(widest, 1))
+        for low in range(0, len(due), at_once):
+            yield from self._told(due[low : low + at_once])
+
+    def _told(self, due: Sequence[DueWindow]) -> Iterator[DbscanOutput]:
+        whole = [own for own in due if not own.lost]
+        before = self._before(whole)
+        now = self._windows(whole)
+        for own in due:
+            if own.lost:
+                yield self._skipped(own)
+            else:
+                query = own.progress.query.id
+                yield from self._records(own, now[query], before.get(query))
+
+    def _before(self, due: Sequence[DueWindow]) -> dict[str, Window]:
+        """Return the preceding windows of those that are compared with them, from the cache or computed again."""
+        found: dict[str, Window] = {}
+        missing = []
+        for own in due:
+            if own.progress.ids is None:
+                continue
+            preceding, query = own.preceding(), own.progress.query.id
+            known = self._labels.get(query, preceding.number)
+            if known is None:
+                missing.append(preceding)
+            else:
+                found[query] = Window(known, self._rows(preceding))
+        return {**found, **self._windows(missing)}
+
+    def _rows(self, window: DueWindow) -> Ints:
+        """Return the rows of the points of a window: those that came before its end, where that is a time."""
+        rows = window.view.rows[window.low : window.high]
+        if not window.progress.query.is_timed:
+            return rows
+        in_time = self._points.seen_us[rows] < window.end
+        return rows if in_time.all() else rows[in_time]
+
+    def _windows(self, due: Sequence[DueWindow]) -> dict[str, Window]:
+        """Return the clusters of windows, by query: those of one view and one end together."""
+        groups: dict[tuple[int, int, int], list[DueWindow]] = {}
+        for own in due:
+            end = own.end if own.progress.query.is_timed else 0
+            groups.setdefault((id(own.view), own.high, end), []).append(own)
+        found: dict[str, Window] = {}
+        for group in groups.values():
+            found.update(self._together(group))
+        return found
+
+    def _together(self, group: Sequence[DueWindow]) -> Iterator[tuple[str, Window]]:
+        all_rows = {own.low: self._rows(own) for own in group}
+        rows = all_rows[min(all_rows)]
+        settings = [
+            Setting(
+                own.progress.query.radius,
+                own.progress.query.min_samples,
+                len(rows) - len(all_rows[own.low]),
+            )
+            for own in group
+        ]
+        # Windows end within the points that are settled; later ones may still get neighbours before them.
+        settled = int(rows[-1]) + 1 if len(rows) else 0
+        neighbours, stored = self._neighbours.of(self._points, self._space, settled, self._radii)
+        for place, labels in labelled(self._space[rows], settings, neighbours, stored[rows]):
+            own = group[place]
+            yield own.progress.query.id, Window(labels, all_rows[own.low])
+
+    def _records(self, own: DueWindow, now: Window, before: Window | None) -> Iterator[DbscanOutput]:
+        progress, rows = own.progress, now.rows
+        query = progress.query
+        if len(rows):
+            progress.newest = self._points.place(int(rows[-1]))
+        name = WindowName.of(query, own.number)
+        summary = Summary.of(now.labels, self._points.values[rows], is_position=self._is_position)
+        evolution, old_labels = self._evolved(own, now, before, summary, name.end)
+        records = WindowRecords(query, name, self._texts, progress.newest)
+        if self._on_labels is not None:
+            self._on_labels(own, self._points, rows, now.labels)
+        is_partial = _is_partial(own)
+        yield from records.told(now.labels, rows, evolution, summary, old_labels=old_labels, is_partial=is_partial)
+        progress.ids = evolution.ids or None
+        if progress.ids is None:
+            self._labels.drop(query.id)
+        else:
+            self._labels.put(query.id, own.number, now.labels)
+
+    def _evolved(
+        self, own: DueWindow, now: Window, before: Window | None, summary: Summary, end: int
+    ) -> tuple[Evolution, Codes | None]:
+        """Return what became of the clusters before, and the label that each point had then."""
+        ids = own.progress.ids
+        if before is None or ids is None:
+            return evolved(now.labels, end, summary.sizes), None
+        first = int(np.searchsorted(before.rows, now.rows[0])) if len(now.rows) else len(before.rows)
+        common = before.rows[first:]
+        places = np.arange(len(common))
+        if not np.array_equal(now.rows[: len(common)], common):
+            places = np.searchsorted(now.rows, common)
+        old = before.labels
+        sizes = np.bincount(old.labels[old.labels >= 0], minlength=old.clusters)
+        known = Before(ids, sizes, old.labels[first:], old.is_core[first:])
+        old_labels = None
+        if own.progress.query.members == "changes":
+            old_labels = np.full(len(now.rows), -1, dtype=np.int32)
+            old_labels[places] = known.labels
+        return evolved(now.labels, end, summary.sizes, known, places), old_labels
+
+    def _skipped(self, own: DueWindow) -> DbscanOutput:
+        progress = own.progress
+        rows = self._rows(own)
+        newest = [self._points.place(int(rows[-1]))] if len(rows) else []
+        if progress.lost is not None:
+            # A point that was dropped is older than those that are held.
+            newest = newest or [progress.lost[2]]
+        progress.newest = max(newest, default=progress.newest)
+        progress.ids = None
+        self._labels.drop(progress.query.id)
+        records = WindowRecords(progress.query, WindowName.of(progress.query, own.number), self._texts, progress.newest)
+        return records.skipped(is_partial=_is_partial(own))
+
+
+def _is_partial(own: DueWindow) -> bool:
+    """Return whether a time window begins before what is known to be whole."""
+    progress = own.progress
+    if not progress.query.is_timed or progress.first_us is None:
+        return False
+    begin = progress.query.schedule.bounds(own.number)[0]
+    return begin < progress.first_us + progress.query.lateness_us
+
+
+def groups_of(due: Mapping[str, Iterator[DueWindow]]) -> Iterator[list[DueWindow]]:
+    """Yield the windows of queries in turns of one window a query at most: those whose last points are the first.
+
+    The windows of each query come in their order, and those of one turn end after the same point of the track.
+    """
+    heads: list[tuple[int, int, str, DueWindow]] = []
+
+    def push(order: int, query: str) -> None:
+        window = next(due[query], None)
+        if window is not None:
+            heappush(heads, (_last_row(window), order, query, window))
+
+    for order, query in enumerate(due):
+        push(order, query)
+    while heads:
+        end = heads[0][0]
+        turn = []
+        while heads and heads[0][0] == end:
+            turn.append(heappop(heads))
+        yield [window for _, _, _, window in turn]
+        for _, order, query, _ in turn:
+            push(order, query)
+
+
+def _last_row(window: DueWindow) -> int:
+    """Return the row after the last point before the end of a window."""
+    return int(window.view.rows[window.high - 1]) + 1 if window.high else 0

@@ -1,0 +1,124 @@
+"""Identity: the ids of clusters from window to window, and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.operators.dbscan.chains import Labels
+from asc.operators.dbscan.points import Codes, Flags, Ints
+from asc.operators.dbscan.window_kernels import relate
+
+Id = tuple[int, int]
+"""The id of a cluster: the end of the window in which it appeared, and its label there."""
+
+NEW = -2
+"""In place of the old label of a cluster whose id is new."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Before:
+    """The clusters of the preceding window: their ids by label, how many points each has, and of the points that are
+    in both windows, in order, the labels and which are core.
+    """
+
+    ids: Sequence[Id]
+    sizes: Ints
+    labels: Codes
+    is_core: Flags
+
+
+@dataclass(frozen=True, slots=True)
+class Evolution:
+    """What became of clusters from one window to the next.
+
+    By new label: the ``ids``; ``origins``, the old ids that each is related to, older first; ``events``; and ``taken``,
+    the old label whose id it has, NEW for none. ``disappeared``: each old id that no cluster has, with the ids that its
+    points joined.
+    """
+
+    ids: Sequence[Id]
+    origins: Sequence[Sequence[Id]]
+    events: Sequence[Sequence[str]]
+    taken: Codes
+    disappeared: Mapping[Id, Sequence[Id]] = field(default_factory=dict)
+
+
+def evolved(now: Labels, end: int, sizes: Ints, before: Before | None = None, common: Ints | None = None) -> Evolution:
+    """Return what became of the clusters of the preceding window in a window that ends at ``end``.
+
+    ``sizes``: how many points each cluster has. ``before``: None where there is nothing to compare with. ``common``:
+    the points in both windows.
+    """
+    if before is None or common is None or not before.ids:
+        ids = [(end, label) for label in range(now.clusters)]
+        all_new = np.full(now.clusters, NEW, dtype=np.int32)
+        return Evolution(ids, [()] * now.clusters, [("appear",)] * now.clusters, all_new)
+    pairs = _pairs(before, now, common)
+    related = _related(pairs)
+    old_ids = before.ids
+    taken = [NEW] * now.clusters
+    free = [True] * len(old_ids)
+    for _, _, new, old in sorted((-count, old_ids[old], new, old) for old, new, count in related):
+        if free[old] and taken[new] == NEW:
+            taken[new] = old
+            free[old] = False
+    origins: list[list[int]] = [[] for _ in taken]
+    heirs = [0] * len(old_ids)
+    for old, new, _ in related:
+        origins[new].append(old)
+        heirs[old] += 1
+    ids = [(end, label) if old == NEW else old_ids[old] for label, old in enumerate(taken)]
+    joined: dict[int, list[Id]] = {old: [] for old, is_free in enumerate(free) if is_free}
+    for old, new, _, _ in pairs:
+        if free[old]:
+            joined[old].append(ids[new])
+    return Evolution(
+        ids,
+        [sorted(old_ids[old] for old in own) for own in origins],
+        [_events(own, heirs, size, before.sizes) for own, size in zip(origins, sizes.tolist(), strict=True)],
+        np.array(taken, dtype=np.int32),
+        {old_ids[old]: sorted(own) for old, own in sorted(joined.items(), key=lambda each: old_ids[each[0]])},
+    )
+
+
+def _pairs(before: Before, now: Labels, common: Ints) -> list[list[int]]:
+    """Return old and new label, core points and points in both, of the clusters that have points in common."""
+    count = len(common)
+    ends, order = np.zeros(len(before.ids) + 1, dtype=np.int64), np.empty(count, dtype=np.int64)
+    slots, pairs = np.full(now.clusters, -1, dtype=np.int64), np.empty((count, 4), dtype=np.int64)
+    new = now.labels[common], now.is_core[common]
+    found = relate(before.labels, before.is_core, *new, ends, order, slots, pairs)
+    listed: list[list[int]] = pairs[:found].tolist()
+    return listed
+
+
+def _related(pairs: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
+    """Return the relations: old and new label, and by how many points.
+
+    These are the points that are core in both. Clusters on both sides that have no such relation are related by all
+    points in both.
+    """
+    related = [(old, new, core) for old, new, core, _ in pairs if core]
+    old_related, new_related = {old for old, _, _ in related}, {new for _, new, _ in related}
+    others = [
+        (old, new, points)
+        for old, new, core, points in pairs
+        if not core and old not in old_related and new not in new_related
+    ]
+    return related + others
+
+
+def _events(origins: Sequence[int], heirs: Sequence[int], size: int, sizes: npt.NDArray[np.int64]) -> list[str]:
+    """Return the events of a cluster of so many points, from the old labels that it is related to."""
+    if not origins:
+        return ["appear"]
+    events = ["merge"] if len(origins) > 1 else []
+    if any(heirs[old] > 1 for old in origins):
+        return [*events, "split"]
+    if not events and size != sizes[origins[0]]:
+        return ["grow" if size > sizes[origins[0]] else "shrink"]
+    return events

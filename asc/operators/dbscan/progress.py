@@ -1,0 +1,209 @@
+"""Progress of a query: its windows that are final, and what the next one is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from asc.operators.dbscan.dbscan_query import DbscanQuery
+from asc.operators.dbscan.identity import Id
+from asc.operators.dbscan.points import Ints, Place, Points
+from asc.operators.dbscan.selections import Selections
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """The points of the queries of one selection and one registration: ``rows`` among those of the track, in order.
+
+    ``places``: of each along the axis of the windows, ascending: its time, or the number of points before it.
+    """
+
+    rows: Ints
+    places: Ints
+
+    def before(self, place: int) -> int:
+        """Return the number of points before a place."""
+        return int(np.searchsorted(self.places, place))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DueWindow:
+    """A window that is final: the points of a view from ``low`` to before ``high``.
+
+    ``lost``: that points of it were dropped, or that it has more than there may be.
+    """
+
+    progress: QueryProgress
+    number: int
+    view: View
+    low: int
+    high: int
+    lost: bool = False
+
+    @property
+    def points(self) -> int:
+        """Return the number of points."""
+        return self.high - self.low
+
+    @property
+    def end(self) -> int:
+        """Return the exclusive end along the axis of the windows."""
+        return self.progress.query.schedule.bounds(self.number)[1]
+
+    def preceding(self) -> DueWindow:
+        """Return the window before."""
+        begin, end = self.progress.query.schedule.bounds(self.number - 1)
+        return DueWindow(self.progress, self.number - 1, self.view, self.view.before(begin), self.view.before(end))
+
+
+@dataclass(slots=True)
+class QueryProgress:
+    """What is known of one query.
+
+    ``since``: how many points of its track had come when it was registered; these are none of its own. ``done``: its
+    last window that is final. ``first_us``: the time of its first point. ``is_quiet``: no window is told until one has
+    a point. ``ids``: those of the clusters of the window ``done``; None where the next one is compared with nothing.
+    ``newest``: the newest point of its windows. ``numbered``: of a query by counts, how many points have a number.
+    ``lost``: the first and the last place along the axis of points that were dropped, and the newest of these.
+    """
+
+    query: DbscanQuery
+    since: int
+    done: int
+    first_us: int | None = None
+    is_quiet: bool = True
+    ids: Sequence[Id] | None = None
+    newest: Place | None = None
+    numbered: int = 0
+    lost: tuple[int, int, Place] | None = None
+
+    @staticmethod
+    def of(query: DbscanQuery, arrived: int, watermark_us: int) -> QueryProgress:
+        """Return the progress of a query that is registered when so many points had come."""
+        return QueryProgress(query, arrived, query.schedule.last_final(watermark_us) if query.is_timed else -1)
+
+    @property
+    def needed_from(self) -> int:
+        """Return the first place along the axis whose points a later window or comparison needs."""
+        return self.query.schedule.bounds(self.done + (self.ids is None))[0]
+
+    def late_before(self, watermark_us: int) -> int:
+        """Return the time before which a point is late."""
+        return self.query.schedule.late_before(watermark_us) if self.query.is_timed else watermark_us
+
+    def due(self, view: View, mark: int, points_max: int) -> Iterator[DueWindow]:
+        """Yield the windows to be told that end at or before a mark, ascending; each is ``done`` when the next is due.
+
+        Cost: a search for each of them, however many without a point are between.
+        """
+        schedule = self.query.schedule
+        last = schedule.last_final(mark)
+        while self.done < last:
+            number = self.done + 1
+            if self.is_quiet:
+                place = self._place_from(view, schedule.bounds(number)[0])
+                number = last + 1 if place is None else max(number, schedule.first_with(place))
+            if number > last:
+                self.done = last
+                return
+            begin, end = schedule.bounds(number)
+            low, high = view.before(begin), view.before(end)
+            has_lost = self.lost is not None and begin <= self.lost[1] and self.lost[0] < end
+            yield DueWindow(self, number, view, low, high, has_lost or high - low > points_max)
+            self.done, self.is_quiet = number, high == low and not has_lost
+            if self.lost is not None and self.lost[1] < schedule.bounds(number + 1)[0]:
+                self.lost = None
+
+    def _place_from(self, view: View, begin: int) -> int | None:
+        """Return the first place from ``begin`` on that has a point, be it dropped; None where there is none."""
+        row = view.before(begin)
+        places = [int(view.places[row])] if row < len(view.places) else []
+        if self.lost is not None and begin <= self.lost[1]:
+            places.append(max(begin, self.lost[0]))
+        return min(places, default=None)
+
+    def lose(self, first: int, last: int, newest: Place) -> None:
+        """Take points from one place to another as dropped; ``newest`` is the last of them."""
+        if self.lost is not None:
+            first, newest = min(first, self.lost[0]), max(newest, self.lost[2])
+            last = max(last, self.lost[1])
+        self.lost = first, last, newest
+        if self.ids is not None and last >= self.needed_from:
+            # The window to compare with cannot be computed again.
+            self.ids = None
+
+    def plain(self) -> list[Any]:
+        """Return the progress as JSON has it, but for the ids."""
+        own = (self.query.id, self.since, self.done, self.first_us, self.is_quiet, self.newest, self.numbered)
+        return [*own, self.lost, None if self.ids is None else len(self.ids)]
+
+    @staticmethod
+    def of_plain(query: DbscanQuery, plain: Sequence[Any], ids: Sequence[Id] | None) -> QueryProgress:
+        """Return the progress of its JSON list."""
+        _, since, done, first_us, is_quiet, newest, numbered, lost, _ = plain
+        return QueryProgress(
+            query,
+            since,
+            done,
+            first_us,
+            is_quiet,
+            ids,
+            None if newest is None else Place(*newest),
+            numbered,
+            None if lost is None else (lost[0], lost[1], Place(*lost[2])),
+        )
+
+
+class Views:
+    """The views of a track's points, each made once."""
+
+    def __init__(self, points: Points, selections: Selections) -> None:
+        self.points = points
+        self._selections = selections
+        self._accepted: dict[tuple[str, ...], Ints] = {}
+        self._rows: dict[tuple[tuple[str, ...], int, bool], Ints] = {}
+        self._timed: dict[tuple[tuple[str, ...], int], View] = {}
+        self._counted: dict[tuple[tuple[str, ...], int, int], View] = {}
+
+    def rows(self, progress: QueryProgress) -> Ints:
+        """Return the rows of the points of a query, in order: those that it accepts and that came after it.
+
+        A point that a query by counts finds late is none of its own.
+        """
+        query = progress.query
+        name = query.selections, progress.since, query.is_timed
+        if name not in self._rows:
+            rows, points = self._accepted_rows(query.selections), self.points
+            if progress.since:
+                rows = rows[points.arrival[rows] >= progress.since]
+            if not query.is_timed:
+                rows = rows[points.seen_us[rows] <= points.time_us[rows]]
+            self._rows[name] = rows
+        return self._rows[name]
+
+    def timed(self, progress: QueryProgress) -> View:
+        """Return the view of a query by time."""
+        name = progress.query.selections, progress.since
+        if name not in self._timed:
+            rows = self.rows(progress)
+            self._timed[name] = View(rows, self.points.time_us[rows])
+        return self._timed[name]
+
+    def counted(self, progress: QueryProgress, before_us: int) -> View:
+        """Return the view of a query by counts, whose points before a time all have a number."""
+        rows = self.rows(progress)
+        settled = int(np.searchsorted(self.points.time_us[rows], before_us))
+        first = progress.numbered - settled
+        name = progress.query.selections, progress.since, first
+        if name not in self._counted:
+            self._counted[name] = View(rows, first + np.arange(len(rows)))
+        return self._counted[name]
+
+    def _accepted_rows(self, selections: tuple[str, ...]) -> Ints:
+        if selections not in self._accepted:
+            accepted = self._selections.accepted(selections)
+            self._accepted[selections] = np.flatnonzero(accepted[self.points.code])
+        return self._accepted[selections]

@@ -1,0 +1,247 @@
+"""Records: the outputs of a window, one for each cluster, then its members, then one for the window itself."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from asc.operators.dbscan.chains import Labels
+from asc.operators.dbscan.dbscan_query import DbscanQuery
+from asc.operators.dbscan.identity import Evolution, Id
+from asc.operators.dbscan.points import Codes, Flags, Floats, Ints, Place, Points
+from asc.operators.dbscan.sphere import position_of, unit_vectors, west_and_east
+from asc.operators.dbscan.window_kernels import summarise
+from asc.operators.times import FIRST_US, time_text
+
+_MS_US = 1_000
+
+
+class DbscanOutput(NamedTuple):
+    """An output of a DBSCAN query.
+
+    It goes to ``topic``, with ``key`` (the id of the query), ``value`` (JSON) and ``identity``, each the same whenever
+    the output is written again. ``source``: the newest point that it is about.
+    """
+
+    topic: str
+    key: str
+    value: str
+    identity: str
+    query: str
+    source: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class WindowName:
+    """A window of a query, as its records have it: the bounds as JSON, and the end as ids have it."""
+
+    bounds: str
+    end: int
+
+    @staticmethod
+    def of(query: DbscanQuery, number: int) -> WindowName:
+        """Return the name of a window: by times, ids in milliseconds, or by the numbers of its first and last point.
+
+        >>> query = DbscanQuery("dense", "asc.dense", "t", "e", ("s",), 2, False, 0.05, 5, False, 100, 10)
+        >>> WindowName.of(query, 2)
+        WindowName(bounds='[21,120]', end=120)
+        """
+        begin, end = query.schedule.bounds(number)
+        if not query.is_timed:
+            return WindowName(f"[{begin + 1},{end}]", end)
+        # A window may begin before the first time that has a text.
+        return WindowName(f'["{time_text(max(begin, FIRST_US))}","{time_text(end)}"]', end // _MS_US)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary:
+    """What the clusters of a window have, by label: points, core points, centres, boxes, and the newest point's place.
+
+    Of positions, centres and boxes are in degrees.
+    """
+
+    sizes: Ints
+    core: Ints
+    centres: Sequence[Sequence[float]]
+    boxes: Sequence[tuple[Sequence[float], Sequence[float]]]
+    newest: Ints
+
+    @staticmethod
+    def of(now: Labels, values: Floats, *, is_position: bool) -> Summary:
+        """Return the summary of the points of a window, in order. ``values``: as they came."""
+        space = unit_vectors(values) if is_position else values
+        counts, newest, sums, low, high = _summed(now, space)
+        if not is_position:
+            with np.errstate(over="ignore"):
+                centres: list[list[float]] = (sums / np.maximum(counts[:, :1], 1)).tolist()
+            boxes = list(zip(low.tolist(), high.tolist(), strict=True))
+            return Summary(counts[:, 0], counts[:, 1], centres, boxes, newest)
+        _, _, _, low, high = _summed(now, values)
+        for label in np.flatnonzero(high[:, 0] - low[:, 0] > 180).tolist():
+            low[label, 0], high[label, 0] = west_and_east(values[now.labels == label, 0])
+        positions = [position_of(*own) for own in sums.tolist()]
+        return Summary(
+            counts[:, 0], counts[:, 1], positions, list(zip(low.tolist(), high.tolist(), strict=True)), newest
+        )
+
+
+def _summed(now: Labels, values: Floats) -> tuple[Ints, Ints, Floats, Floats, Floats]:
+    clusters, attributes = now.clusters, values.shape[1]
+    counts, newest = np.zeros((clusters, 2), dtype=np.int64), np.zeros(clusters, dtype=np.int64)
+    sums, low, high = (np.zeros((clusters, attributes)) for _ in range(3))
+    summarise(now.labels, now.is_core, np.ascontiguousarray(values), counts, sums, low, high, newest)
+    return counts, newest, sums, low, high
+
+
+class PointTexts:
+    """The texts of points, each made once for all queries that show it."""
+
+    def __init__(self, points: Points, source_topic: str) -> None:
+        self.points = points
+        self._topic = source_topic
+        self._values: dict[int, str] = {}
+
+    def values(self, row: int) -> str:
+        """Return the values of a point, separated by commas."""
+        found = self._values.get(row)
+        if found is None:
+            found = self._values[row] = ",".join(map(repr, self.points.values[row].tolist()))
+        return found
+
+    def source(self, place: Place | None) -> str:
+        """Return the record of a point."""
+        return "" if place is None else f"{self._topic}-{place.partition}-{place.offset}"
+
+    def key(self, row: int) -> str:
+        """Return the key of a point as JSON."""
+        key = None if self.points.keys is None else self.points.keys[row]
+        return "null" if key is None else json.dumps(key, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WindowRecords:
+    """Spelling of the records of one window of a query. ``newest``: its newest point, of none the newest before it."""
+
+    query: DbscanQuery
+    name: WindowName
+    texts: PointTexts
+    newest: Place | None
+
+    def skipped(self, *, is_partial: bool) -> DbscanOutput:
+        """Return the record of a window whose points are too many."""
+        return self._window(f'"partial":{_flag(is_partial)},"skipped":"capacity"')
+
+    def told(
+        self,
+        now: Labels,
+        rows: Ints,
+        evolution: Evolution,
+        summary: Summary,
+        *,
+        old_labels: Codes | None,
+        is_partial: bool,
+    ) -> Iterator[DbscanOutput]:
+        """Yield the records of a window. ``rows``: its points. ``old_labels``: the label of each in the preceding
+        window, -1 for noise and for those that were not there; None where nothing is compared.
+        """
+        yield from self._clusters(evolution, rows, summary)
+        if self.query.members != "none":
+            yield from self._members(now, rows, evolution, old_labels)
+        border = int(np.count_nonzero(now.labels >= 0)) - int(summary.core.sum())
+        core = int(summary.core.sum())
+        disappeared = ",".join(f'"{id_text(old)}":[{_ids(joined)}]' for old, joined in evolution.disappeared.items())
+        yield self._window(
+            f'"partial":{_flag(is_partial)},"clusters":{now.clusters},"points":{len(rows)},"core":{core},'
+            f'"border":{border},"noise":{len(rows) - core - border},"disappeared":{{{disappeared}}},'
+            f'"sample":[{self._sample(now, rows)}]'
+        )
+
+    def _clusters(self, evolution: Evolution, rows: Ints, summary: Summary) -> Iterator[DbscanOutput]:
+        head, points = self._head("cluster"), self.texts.points
+        newest = rows[summary.newest].tolist()
+        columns = (evolution.ids, summary.sizes.tolist(), summary.core.tolist(), summary.centres, summary.boxes)
+        rest = (evolution.events, evolution.origins, newest)
+        for label, (own, size, core, centre, box, events, origins, row) in enumerate(zip(*columns, *rest, strict=True)):
+            named = id_text(own)
+            listed = ",".join([f'"{event}"' for event in events])
+            value = (
+                f'{head},"cluster":"{named}","label":{label},"points":{size},"core":{core},"center":[{_numbers(centre)}],'
+                f'"box":[[{_numbers(box[0])}],[{_numbers(box[1])}]],"events":[{listed}],"from":[{_ids(origins)}]}}'
+            )
+            yield self._output("cluster", value, named, points.place(row))
+
+    def _members(
+        self, now: Labels, rows: Ints, evolution: Evolution, old_labels: Codes | None
+    ) -> Iterator[DbscanOutput]:
+        shown = now.labels >= 0 if self.query.members == "all" else _changed(now, evolution, old_labels)
+        head, points = self._head("member"), self.texts.points
+        ids = [f'"{id_text(own)}"' for own in evolution.ids]
+        places = np.flatnonzero(shown)
+        columns = (rows[places], now.labels[places], now.is_core[places])
+        for row, label, core in zip(*(own.tolist() for own in columns), strict=True):
+            place = points.place(row)
+            source = self.texts.source(place)
+            named = ids[label] if label >= 0 else "null"
+            role = "core" if core else "border" if label >= 0 else "noise"
+            value = (
+                f'{head},"source":"{source}","key":{self.texts.key(row)},"cluster":{named},"label":{label},'
+                f'"role":"{role}"}}'
+            )
+            yield self._output("member", value, source, place)
+
+    def _window(self, rest: str) -> DbscanOutput:
+        return self._output("window", f"{self._head('window')},{rest}}}", None, self.newest)
+
+    def _sample(self, now: Labels, rows: Ints) -> str:
+        """Return at most so many points as the query shows, every k-th in order, with their labels."""
+        if not self.query.sample or not len(rows):
+            return ""
+        every = -(-len(rows) // self.query.sample)
+        own, values = now.labels[::every].tolist(), self.texts.values
+        return ",".join([f"[{values(row)},{label}]" for row, label in zip(rows[::every].tolist(), own, strict=True)])
+
+    def _head(self, record: str) -> str:
+        return f'{{"query":{json.dumps(self.query.id)},"record":"{record}","window":{self.name.bounds}'
+
+    def _output(self, kind: str, value: str, named: str | None, newest: Place | None) -> DbscanOutput:
+        query, end = self.query, self.name.end
+        identity = f"{query.id}:{end}" if named is None else f"{query.id}:{end}:{named}"
+        return DbscanOutput(query.topic, query.id, value, identity, query.id, self.texts.source(newest), kind)
+
+
+def _changed(now: Labels, evolution: Evolution, old_labels: Codes | None) -> Flags:
+    """Return whether the cluster of each point is another one than in the preceding window."""
+    if old_labels is None:
+        return now.labels >= 0
+    # The old label of the cluster that a point is in now; the last one is that of noise.
+    taken = np.append(evolution.taken, -1)
+    changed: Flags = taken[now.labels] != old_labels
+    return changed
+
+
+def id_text(own: Id) -> str:
+    """Return an id as records have it.
+
+    >>> id_text((1533100800000, 2))
+    '1533100800000-2'
+    """
+    return f"{own[0]}-{own[1]}"
+
+
+def _ids(ids: Sequence[Id]) -> str:
+    return ",".join([f'"{end}-{label}"' for end, label in ids])
+
+
+def _numbers(values: Sequence[float]) -> str:
+    """Return numbers as JSON has them; it has no infinite ones."""
+    return ",".join([repr(value) if math.isfinite(value) else "null" for value in values])
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"

@@ -1,0 +1,295 @@
+"""Tracks: the points that one set of expressions reads, and the progress of the queries over them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from asc.operators.dbscan.caches import LabelCache, NeighbourCache
+from asc.operators.dbscan.dbscan_query import DbscanQuery
+from asc.operators.dbscan.evaluation import Evaluation, OnLabels, groups_of
+from asc.operators.dbscan.points import Come, Flags, Place, Points
+from asc.operators.dbscan.progress import DueWindow, QueryProgress, View, Views
+from asc.operators.dbscan.records import DbscanOutput, PointTexts
+from asc.operators.dbscan.selections import NONE, Selections
+from asc.operators.exclusions import KEY_BYTES_MAX, FeedCounts
+from asc.operators.feed import Observation
+from asc.operators.times import FIRST_US, LAST_US
+
+WINDOWS_HELD = 3
+"""The largest windows whose points a track holds."""
+
+_SLACK = 8
+"""A share of the points held, by which they may become more before the oldest are dropped."""
+
+_NO_TIME_US = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class TrackName:
+    """What tells a track: its name in the feed, the expression of its time, and what its points have."""
+
+    name: str
+    time: str
+    attributes: int
+    is_position: bool
+
+    @staticmethod
+    def of(query: DbscanQuery) -> TrackName:
+        """Return the name of a query's track."""
+        return TrackName(query.track, query.time, query.attributes, query.is_position)
+
+
+class Track:
+    """The points of one track, and the progress of its queries, at least one.
+
+    Invariant: a function of the messages in their order, however they are cut; :meth:`hold` may be called between any
+    two of them. It holds the points that a later window or comparison needs, at most WINDOWS_HELD times ``points_max``,
+    and an eighth more until the next watermark.
+    """
+
+    def __init__(self, name: TrackName, watermark_us: int, counts: FeedCounts) -> None:
+        self.name = name
+        self.counts = counts
+        self.watermark_us = watermark_us
+        self.points = Points.none(name.attributes)
+        self.arrived = 0
+        self.dropped: Place | None = None
+        self.points_max = 0
+        self.queries: dict[str, QueryProgress] = {}
+        self.selections = Selections(())
+        self.neighbours = NeighbourCache()
+        self._come: list[Come] = []
+
+    # -- settings
+
+    def watched_by(self, queries: Mapping[str, DbscanQuery], points_max: int, labels: LabelCache) -> None:
+        """Replace the queries, and forget points that none of them needs.
+
+        One that is as before goes on; one of equal points and windows keeps these, and its ids start anew.
+        """
+        before, self.points_max = self.queries, points_max
+        self.queries = {}
+        for query in queries.values():
+            known = before.get(query.id)
+            if known is None or not query.continues(known.query):
+                known = QueryProgress.of(query, self.arrived, self.watermark_us)
+            elif not query.is_same(known.query):
+                known.ids = None
+            known.query = query
+            self.queries[query.id] = known
+        for gone in before.keys() - self.queries.keys():
+            labels.drop(gone)
+        watched = [name for query in queries.values() for name in query.selections]
+        self.selections, codes = self.selections.watching(watched, self.points.code)
+        self.points = self.points.with_code(codes).take(codes != NONE)
+        self._drop()
+        self._forget(Views(self.points, self.selections))
+
+    # -- points
+
+    def take(self, seen: Observation) -> str | None:
+        """Take a record of the track, and return why it is excluded, as far as it says so itself."""
+        code = self.selections.code(seen.selections)
+        if code == NONE:
+            return None
+        if seen.key is not None and len(seen.key.encode()) > KEY_BYTES_MAX:
+            return "key"
+        if seen.is_future:
+            return "future_timestamp"
+        if seen.time_us is None or not FIRST_US <= seen.time_us <= LAST_US:
+            return "time"
+        values = _values(seen.position, self.name)
+        if values is None:
+            return "position" if self.name.is_position else "attributes"
+        self._come.append(Come(seen.time_us, seen.partition, seen.offset, values, seen.key, code))
+        return None
+
+    def hold(self) -> None:
+        """Hold the points taken, each partition and offset once, and count those that are excluded."""
+        come, self._come = self._come, []
+        most, low = self.points_max * WINDOWS_HELD, 0
+        while low < len(come):
+            # At most as many as there is room for: points are dropped at the same point of the feed in every cut.
+            room = most + most // _SLACK + 1 - self.points.count
+            self._hold(Points.arrived(come[low : low + room], self.watermark_us, self.name.attributes))
+            low += room
+            if self.points.count > most + most // _SLACK:
+                self._drop()
+
+    def _hold(self, come: Points) -> None:
+        excluded, late = self.counts.excluded, self._late(come)
+        excluded["late"] += int(np.count_nonzero(late))
+        come = come.take(~late)
+        if self.dropped is not None:
+            is_before = _until(come, self.dropped)
+            excluded["capacity"] += int(np.count_nonzero(is_before))
+            self._lose(come.take(is_before))
+            come = come.take(~is_before)
+        self.points, new = self.points.merged(come, self.arrived)
+        self.arrived += len(new)
+        self.counts.observations += len(new)
+        self._begin(come.take(new))
+
+    def _late(self, come: Points) -> Flags:
+        """Return whether each point is late for all queries that accept it."""
+        before: dict[tuple[str, ...], int] = {}
+        for progress in self.queries.values():
+            own_us = progress.late_before(self.watermark_us)
+            selections = progress.query.selections
+            before[selections] = min(before.get(selections, own_us), own_us)
+        least = np.full(len(self.selections.sets), _NO_TIME_US, dtype=np.int64)
+        for selections, own_us in before.items():
+            accepted = self.selections.accepted(selections)
+            least[accepted] = np.minimum(least[accepted], own_us)
+        late: Flags = come.time_us < least[come.code]
+        return late
+
+    def _begin(self, new: Points) -> None:
+        """Note the first point of each query that had none."""
+        for progress in self.queries.values():
+            if progress.first_us is None:
+                own = self._own(progress, new)
+                if own.any():
+                    progress.first_us = int(new.time_us[np.argmax(own)])
+
+    def _own(self, progress: QueryProgress, points: Points) -> Flags:
+        """Return whether each point is one of a query's that is not late for it now."""
+        accepted = self.selections.accepted(progress.query.selections)[points.code]
+        return accepted & (points.time_us >= progress.late_before(self.watermark_us))
+
+    # -- capacity
+
+    def _drop(self) -> None:
+        """Drop the oldest points beyond those that may be held."""
+        count = self.points.count - self.points_max * WINDOWS_HELD
+        if count <= 0:
+            return
+        self.counts.excluded["capacity"] += count
+        self.dropped = self.points.place(count - 1)
+        views = Views(self.points, self.selections)
+        times_us = self.points.time_us
+        for progress in self.queries.values():
+            rows = views.rows(progress)
+            own = int(np.searchsorted(rows, count))
+            if not own:
+                continue
+            newest = self.points.place(int(rows[own - 1]))
+            if progress.query.is_timed:
+                progress.lose(int(times_us[rows[0]]), newest.time_us, newest)
+            else:
+                # All points before the watermark have a number, and those that are dropped get one.
+                numbered = int(np.searchsorted(times_us[rows], self.watermark_us))
+                progress.numbered += max(own - numbered, 0)
+                progress.lose(0, progress.numbered - max(numbered - own, 0) - 1, newest)
+        self.points = self.points.take(slice(count, None))
+
+    def _lose(self, come: Points) -> None:
+        """Take points as dropped that came after later ones were. They get no number: they may be repeats."""
+        for progress in self.queries.values():
+            if not progress.query.is_timed:
+                continue
+            places = [come.place(row) for row in np.flatnonzero(self._own(progress, come)).tolist()]
+            if places:
+                progress.lose(min(places).time_us, max(places).time_us, max(places))
+
+    # -- windows
+
+    def passed(
+        self, watermark_us: int, source_topic: str, labels: LabelCache, on_labels: OnLabels | None
+    ) -> Iterator[DbscanOutput]:
+        """Yield the records of the windows that are final at a watermark, and forget points that no later one needs."""
+        if watermark_us <= self.watermark_us:
+            return
+        self._drop()
+        before_us, self.watermark_us = self.watermark_us, watermark_us
+        views = Views(self.points, self.selections)
+        due: dict[str, Iterator[DueWindow]] = {}
+        for name, progress in self.queries.items():
+            mark = watermark_us if progress.query.is_timed else _numbered(progress, views, before_us, watermark_us)
+            if progress.query.schedule.last_final(mark) > progress.done:
+                due[name] = progress.due(self._view(progress, views, watermark_us), mark, self.points_max)
+        if due:
+            yield from self._told(due, source_topic, labels, on_labels)
+            self._forget(views)
+
+    def settled(self, source_topic: str, labels: LabelCache, on_labels: OnLabels | None) -> Iterator[DbscanOutput]:
+        """Yield the records of the windows by counts that are full, as though no earlier point would come."""
+        views = Views(self.points, self.selections)
+        due: dict[str, Iterator[DueWindow]] = {}
+        for name, progress in self.queries.items():
+            if not progress.query.is_timed:
+                mark = _numbered(progress, views, self.watermark_us, _NO_TIME_US)
+                due[name] = progress.due(views.counted(progress, _NO_TIME_US), mark, self.points_max)
+        yield from self._told(due, source_topic, labels, on_labels)
+
+    def _told(
+        self,
+        due: Mapping[str, Iterator[DueWindow]],
+        source_topic: str,
+        labels: LabelCache,
+        on_labels: OnLabels | None,
+    ) -> Iterator[DbscanOutput]:
+        evaluation = Evaluation(
+            self.points,
+            PointTexts(self.points, source_topic),
+            np.unique([progress.query.radius for progress in self.queries.values()]),
+            is_position=self.name.is_position,
+            neighbours=self.neighbours,
+            labels=labels,
+            on_labels=on_labels,
+        )
+        for turn in groups_of(due):
+            yield from evaluation.told(turn)
+
+    @staticmethod
+    def _view(progress: QueryProgress, views: Views, watermark_us: int) -> View:
+        return views.timed(progress) if progress.query.is_timed else views.counted(progress, watermark_us)
+
+    def _forget(self, views: Views) -> None:
+        """Forget the points that no window and no comparison needs."""
+        needed = np.zeros(self.points.count, dtype=np.bool_)
+        for progress in self.queries.values():
+            view = self._view(progress, views, self.watermark_us)
+            needed[view.rows[view.before(progress.needed_from) :]] = True
+        least_us = min(progress.late_before(self.watermark_us) for progress in self.queries.values())
+        if self.dropped is not None and self.dropped.time_us < least_us:
+            # What is before it is late from now on.
+            self.dropped = None
+        if needed.all():
+            return
+        self.points = self.points.take(needed)
+        self.selections, codes = self.selections.kept(self.points.code)
+        self.points = self.points.with_code(codes)
+
+
+def _values(position: Iterable[object], name: TrackName) -> list[float] | None:
+    """Return the values of a point; None where there are too few or too many, or one is no finite number in range."""
+    found: list[float] = []
+    for part in position:
+        # A whole number may be beyond all doubles.
+        if not isinstance(part, (int, float)) or isinstance(part, bool) or not abs(part) <= sys.float_info.max:
+            return None
+        if name.is_position and abs(part) > (90 if found else 180):
+            return None
+        found.append(float(part))
+    return found if len(found) == name.attributes else None
+
+
+def _until(points: Points, place: Place) -> Flags:
+    """Return whether each point is at a place or before it."""
+    time_us, partition, offset = place
+    is_earlier = (points.partition < partition) | ((points.partition == partition) & (points.offset <= offset))
+    found: Flags = (points.time_us < time_us) | ((points.time_us == time_us) & is_earlier)
+    return found
+
+
+def _numbered(progress: QueryProgress, views: Views, before_us: int, watermark_us: int) -> int:
+    """Give the points of a query by counts that become settled a number, and return how many have one."""
+    times_us = views.points.time_us[views.rows(progress)]
+    low, high = (int(np.searchsorted(times_us, time_us)) for time_us in (before_us, watermark_us))
+    progress.numbered += high - low
+    return progress.numbered
