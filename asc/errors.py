@@ -108,5 +108,9 @@ class CubeError(AscError):
     """A cube's definition, or a question to a cube, that is refused."""
 
 
+class DbscanError(AscError):
+    """A DBSCAN query's definition that is refused."""
+
+
 class FeedFormError(AscError):
     """A message or a state of a feed that another version wrote, in a form that this one does not read."""

@@ -68,10 +68,11 @@ def _place(names: list[str], wanted: str, name: str) -> int:
 
 def position_of(attribute: PAttribute, parts: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
     """The positions that two columns of numbers make, each as the double that Spark casts it to."""
-    return pa.StructArray.from_arrays([_as_doubles(part) for part in parts], fields=list(attribute.type))
+    return pa.StructArray.from_arrays([as_doubles(part) for part in parts], fields=list(attribute.type))
 
 
-def _as_doubles(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+def as_doubles(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return numbers as the doubles that Spark casts them to."""
     whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     if pa.types.is_dictionary(whole.type):
         whole = whole.dictionary_decode()

@@ -22,6 +22,9 @@ from cli.file_rows import FILE, REASON, ROW, read_rows
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
 
+NUMBER, IS_DECODED = "__asc_number", "__asc_is_decoded"
+"""Columns of rows that are numbered: a number that ascends with the rows, and whether the row could be decoded."""
+
 POLL_S = 0.2
 _TEXT_CHARS = 60
 _PLACE = "__asc_place"
@@ -40,7 +43,8 @@ class SeenRows:
 
 @dataclass(frozen=True, slots=True)
 class DecodedRows:
-    """The rows that could be decoded, as a frame of the schema's columns.
+    """The rows that could be decoded, as a frame of the schema's columns; where they are numbered all rows, with NUMBER
+    and IS_DECODED.
 
     ``seen`` is known when an action over the frame is over.
     """
@@ -58,11 +62,18 @@ class DecodedRows:
 
 @contextmanager
 def decoded_rows(
-    inputs: Sequence[Path], format_name: str, decoding: Decoding, *, app_name: str, progress: str
+    inputs: Sequence[Path],
+    format_name: str,
+    decoding: Decoding,
+    *,
+    app_name: str,
+    progress: str,
+    numbered: bool = False,
 ) -> Iterator[DecodedRows]:
     """Yield the rows of files in a Spark session, with a bar of the tasks done; ``progress`` stands before it.
 
-    Errors of Spark become a CommandError.
+    ``numbered``: all rows, also those that could not be decoded, with NUMBER and IS_DECODED. Errors of Spark become a
+    CommandError.
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
@@ -75,7 +86,7 @@ def decoded_rows(
         app_name=app_name, time_zone=decoding.time_zone, options=_OPTIONS, connector=False, progress=told
     )
     try:
-        rows = _observing(spark, read_rows(spark, inputs, format_name, decoding))
+        rows = _observing(spark, read_rows(spark, inputs, format_name, decoding), numbered=numbered)
         with _progress(spark, progress):
             yield rows
     except (PySparkException, Py4JError) as error:
@@ -84,7 +95,7 @@ def decoded_rows(
         raise CommandError("Spark fails on", ", ".join(map(str, inputs)), reason) from error
 
 
-def _observing(spark: SparkSession, rows: DataFrame) -> DecodedRows:
+def _observing(spark: SparkSession, rows: DataFrame, *, numbered: bool) -> DecodedRows:
     """Return the rows that could be decoded; of all of them is seen how many there are, and the first that was not."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as sf
@@ -97,7 +108,12 @@ def _observing(spark: SparkSession, rows: DataFrame) -> DecodedRows:
     seen = rows.withColumn(_PLACE, place).observe(
         read, count, sf.count(REASON).alias("undecodable"), first.alias("first")
     )
-    return DecodedRows(spark, seen.filter(sf.col(REASON).isNull()).drop(REASON, FILE, ROW, _PLACE), read)
+    is_decoded = sf.col(REASON).isNull()
+    if numbered:
+        seen = seen.withColumn(NUMBER, sf.col(_PLACE)["col1"]).withColumn(IS_DECODED, is_decoded)
+    else:
+        seen = seen.filter(is_decoded)
+    return DecodedRows(spark, seen.drop(REASON, FILE, ROW, _PLACE), read)
 
 
 def observed(spark: SparkSession, observation: Observation) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from cli.join import join
 from cli.layer import layer
 from cli.match import match
 from cli.operators.commands import OPERATOR_COMMANDS
+from cli.operators.dbscan.commands import dbscan
 from cli.publish import publish
 from cli.query import query
 from cli.runtime import runtime
@@ -35,8 +36,8 @@ _HELP = f"""A message broker for standing SQL predicates over Kafka.
 Every record of a stream arrives in the topics of exactly the predicates that accept it.
 
 query, join, {", ".join(_OPERATORS)}, layer, publish, subscribe, trace, dead-letter and status ask the daemon that
-'asc serve' runs, on any host. No daemon is needed for demo, match, cube, schema, bench, config, functions, runtime,
-token, completion, version, and for 'check --schema' of query,
+'asc serve' runs, on any host. No daemon is needed for demo, match, cube, dbscan, schema, bench, config, functions,
+runtime, token, completion, version, and for 'check --schema' of query,
 {" and ".join((", ".join(_OPERATORS[:-1]), _OPERATORS[-1]))}.
 
 Exit codes: 0, 1 for a failure, 2 for wrong use.
@@ -70,6 +71,7 @@ for command in (
     query,
     join,
     *OPERATOR_COMMANDS,
+    dbscan,
     layer,
     publish,
     subscribe,

@@ -30,6 +30,7 @@ WITHOUT_TESTS = {
     **dict.fromkeys(VALUE_CLASSES, "holds values that the tests of its users compare"),
     "asc/operators/times.py": "has an example that is run",
     "asc/operators/exclusions.py": "is tested by each kind of operator",
+    "asc/operators/read_operand.py": "has an example that is run",
     "asc/operators/fold.py": "is a protocol, which kinds of the handoff meet",
     "asc/operators/events/event_query.py": "has an example that is run",
     "asc/operators/near/near_query.py": "has an example that is run",
@@ -56,7 +57,6 @@ WITHOUT_TESTS = {
     ),
     "broker/client/cubes.py": "is asked by tests/broker/http/operators/test_cube.py",
     **dict.fromkeys(
-        ("cli/operators/cube/dump.py", "cli/operators/cube/query.py", "cli/operators/cube/rows.py"),
         [f"asc/operators/dbscan/{name}.py" for name in ("cell_kernels", "cells", "chain_kernels", "neighbour_kernels")],
         "meets the contract of tests/asc/operators/dbscan/test_labels.py",
     ),
@@ -67,7 +67,7 @@ WITHOUT_TESTS = {
     "asc/operators/dbscan/window_kernels.py": "is run by tests/asc/operators/dbscan/test_identity.py",
     "asc/operators/dbscan/grid_kernels.py": "is run by tests/asc/operators/dbscan/test_grid.py",
     **dict.fromkeys(
-        ("cli/operators/cube/query.py", "cli/operators/cube/rows.py"),
+        ("cli/operators/cube/dump.py", "cli/operators/cube/query.py", "cli/operators/cube/rows.py"),
         "is run by tests/broker/http/operators/test_cube.py, over cubes that hold records",
     ),
     **dict.fromkeys(

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from asc.errors import AscError, CubeError, FeedFormError, PlanError, PredicateError, SchemaError, ShapeError
+from asc.errors import (
+    AscError,
+    CubeError,
+    DbscanError,
+    FeedFormError,
+    PlanError,
+    PredicateError,
+    SchemaError,
+    ShapeError,
+)
 from asc.spark_types import PlainTextError
 from broker.errors import (
     BrokerError,
@@ -58,6 +67,7 @@ STATUSES: dict[type[AscError], int] = {
     ShapeError: 400,
     PlanError: 400,
     CubeError: 400,
+    DbscanError: 400,
     BrokerError: 503,
     SchemaRegistryError: 503,
     SchemaAccessError: 503,

@@ -9,10 +9,9 @@ import pyarrow as pa
 from asc.errors import AscError, CubeError, PredicateError
 from asc.keys.attribute import PAttribute
 from asc.keys.spaces import space_of
-from asc.predicate import Limits, Predicate, normalise
-from asc.predicate.parser import parse
+from asc.operators.read_operand import read_operand
+from asc.predicate import Predicate, normalise
 from asc.predicate.reader import SYNTAX_REMEDY
-from asc.predicate.typer import Typer
 from asc.predicate.types import name as type_name
 from asc.schema import Schema
 
@@ -86,15 +85,13 @@ class OperandReader:
 
     def _read(self, subject: str, sql: str) -> Operand:
         try:
-            node, source = parse(sql, Limits(), self.time_zone)
-            typer = Typer(source, self.schema)
-            expression = typer.of(node)
+            found = read_operand(sql, self.schema, self.time_zone)
         except PredicateError as error:
             raise _refusal(subject, sql, error) from None
-        if not typer.columns:
+        if found.is_constant:
             raise CubeError(subject, sql, "is the same for every record: name columns that differ")
-        self._warnings.update(dict.fromkeys(f"{subject} {sql!r}: {warning}" for warning in source.warnings))
-        return Operand(sql, expression.type, expression.path)
+        self._warnings.update(dict.fromkeys(f"{subject} {sql!r}: {warning}" for warning in found.warnings))
+        return Operand(sql, found.type, found.path)
 
 
 def is_comparable(data_type: pa.DataType | None) -> bool:

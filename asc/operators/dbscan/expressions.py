@@ -1,0 +1,115 @@
+"""Expressions of a DBSCAN query over the records of one schema, checked for what each is used for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from asc.errors import DbscanError, PredicateError
+from asc.operators.dbscan.definition import DbscanDefinition
+from asc.operators.read_operand import ReadOperand, read_operand
+from asc.predicate import normalise
+from asc.predicate.reader import SYNTAX_REMEDY
+from asc.predicate.types import name as type_name
+from asc.schema import PLANAR, Schema
+
+_TIMESTAMP = pa.timestamp("us", tz="UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class DbscanExpression:
+    """An expression over a record. ``sql``: for Spark; ``path``: of a plain column, None of any other."""
+
+    sql: str
+    type: pa.DataType
+    path: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class DbscanExpressions:
+    """The expressions of a DBSCAN query: the values of a point, its time and its key, None where it has none.
+
+    ``values``: the attributes, or longitude and latitude. ``warnings``: what is odd in them.
+    """
+
+    values: tuple[DbscanExpression, ...]
+    time: DbscanExpression | None
+    key: DbscanExpression | None
+    warnings: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(definition: DbscanDefinition, schema: Schema, time_zone: str) -> DbscanExpressions:
+        """Return the expressions of a definition; DbscanError where one is refused."""
+        reader = _Reader(schema, time_zone)
+        if definition.position is not None:
+            values = reader.position(definition.position)
+        else:
+            values = tuple(reader.number(sql) for sql in definition.attributes)
+        time = None if definition.time is None else reader.time(definition.time)
+        key = None if definition.key is None else reader.scalar("key", definition.key)
+        if definition.window == definition.slide:
+            reader.warnings["slide = window: consecutive windows share no point, so no id lasts"] = None
+        return DbscanExpressions(values, time, key, tuple(reader.warnings))
+
+
+class _Reader:
+    def __init__(self, schema: Schema, time_zone: str) -> None:
+        self.schema = schema
+        self.time_zone = time_zone
+        self.warnings: dict[str, None] = {}
+
+    def number(self, sql: str) -> DbscanExpression:
+        found = self.scalar("attributes", sql)
+        types = pa.types
+        if not (types.is_integer(found.type) or types.is_floating(found.type) or types.is_decimal(found.type)):
+            remedy = f"is {type_name(found.type)}, no number: name a numeric expression, or CAST it to one"
+            raise DbscanError("operator.attributes", sql, remedy)
+        return found
+
+    def time(self, sql: str) -> DbscanExpression:
+        found = self.scalar("time", sql)
+        if found.type != _TIMESTAMP:
+            remedy = f"is {type_name(found.type)}, no TIMESTAMP: name one, or CAST it to one"
+            raise DbscanError("operator.time", sql, remedy)
+        return found
+
+    def position(self, sql: str) -> tuple[DbscanExpression, ...]:
+        if self.schema.crs == PLANAR:
+            remedy = "needs degrees, and the stream is planar: name x and y as attributes"
+            raise DbscanError("operator.position", sql, remedy)
+        try:
+            found = normalise(f"ST_DistanceSphere(ST_Point(0, 0), {sql}) <= 1", self.schema, time_zone=self.time_zone)
+        except PredicateError as error:
+            raise self._refusal("position", sql, error) from None
+        if len(found.read) != 1 or not found.columns or not found.read[0].is_point:
+            raise DbscanError("operator.position", sql, "is no point that differs: write ST_Point(longitude, latitude)")
+        parts = zip(found.read[0].parts, found.read[0].part_texts, strict=True)
+        return tuple(DbscanExpression(text, part.type, part.path) for part, text in parts)
+
+    def scalar(self, name: str, sql: str) -> DbscanExpression:
+        try:
+            found = read_operand(sql, self.schema, self.time_zone)
+        except PredicateError as error:
+            raise self._refusal(name, sql, error) from None
+        if found.is_constant:
+            raise DbscanError(f"operator.{name}", sql, "is the same for every record: name columns that differ")
+        if found.type is None or pa.types.is_nested(found.type):
+            raise DbscanError(
+                f"operator.{name}", sql, f"is {_named(found)}: name a value that is no array, map or struct"
+            )
+        self.warnings.update(dict.fromkeys(f"operator.{name} {sql!r}: {warning}" for warning in found.warnings))
+        return DbscanExpression(sql, found.type, found.path)
+
+    def _refusal(self, name: str, sql: str, error: PredicateError) -> DbscanError:
+        """Return the refusal of an expression, in words of the user's text."""
+        try:
+            read_operand(sql, self.schema, self.time_zone)
+        except PredicateError as own:
+            error = own
+        remedy = error.remedy.replace(SYNTAX_REMEDY, "write an expression of Spark SQL")
+        return DbscanError(f"operator.{name}", sql, f"{error.subject} {str(error.value)!r}: {remedy}")
+
+
+def _named(found: ReadOperand) -> str:
+    return "of no known type" if found.type is None else type_name(found.type)

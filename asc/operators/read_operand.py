@@ -1,0 +1,37 @@
+"""Operands of operators: scalar expressions over a record, read as those of predicates are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from asc.predicate import Limits
+from asc.predicate.parser import parse
+from asc.predicate.typer import Typer
+from asc.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOperand:
+    """What an expression is over the records of a schema: the type of its values, None where only whether they are NULL
+    matters; the path of a plain column; whether it is the same for every record; and what is odd in it.
+    """
+
+    type: pa.DataType | None
+    path: tuple[str, ...] | None
+    is_constant: bool
+    warnings: tuple[str, ...]
+
+
+def read_operand(sql: str, schema: Schema, time_zone: str) -> ReadOperand:
+    """Return what an expression is; PredicateError for what is none, does not type, or is not allowed.
+
+    >>> found = read_operand("delay / 60", Schema.from_ddl("delay INT"), "UTC")
+    >>> str(found.type), found.path, found.is_constant
+    ('double', None, False)
+    """
+    node, source = parse(sql, Limits(), time_zone)
+    typer = Typer(source, schema)
+    expression = typer.of(node)
+    return ReadOperand(expression.type, expression.path, not typer.columns, tuple(source.warnings))

@@ -1,0 +1,1 @@
+"""``asc dbscan``: its commands, and their work."""

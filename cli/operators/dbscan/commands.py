@@ -1,0 +1,127 @@
+"""``asc dbscan``: density-based clusters of sliding windows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cli.arguments import EXISTING_FILE, row_schema_options
+from cli.command import Command, Group, examples
+from cli.duration import Duration
+from cli.output import json_option
+
+_RUN = "asc dbscan run --queries queries.ndjson --schema flights.ddl"
+
+
+@click.group(cls=Group, epilog=examples(f"{_RUN} flights.csv.gz"))
+def dbscan() -> None:
+    """Density-based clusters of sliding windows.
+
+    A cluster is made of core points within eps of each other, with the points within eps of these. A point is core with
+    at least min_samples points within eps, itself included; so a cluster may have fewer points than min_samples. The
+    labels are those of scikit-learn's DBSCAN.
+    """
+
+
+@dbscan.command(
+    cls=Command,
+    epilog=examples(
+        f"{_RUN} flights.csv.gz",
+        f"{_RUN} --batch 10000 --lateness 10s --labels labels flights.parquet",
+        "asc dbscan run --queries queries.ndjson --config asc.toml --stream flights --records windows.ndjson "
+        "flights.ndjson",
+    ),
+)
+@click.option(
+    "--queries",
+    "queries_file",
+    required=True,
+    type=EXISTING_FILE,
+    help='The queries: NDJSON of {"id", "where", "operator"} as the API has them, or .toml or .json of the same.',
+)
+@row_schema_options
+@click.option("--time-zone", help="Time zone of the rows and of TIMESTAMP literals; that of --config, or UTC.")
+@click.option(
+    "--batch",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    metavar="N",
+    help="The rows of a batch: the watermark moves after each.",
+)
+@click.option(
+    "--lateness",
+    type=Duration(),
+    default=10,
+    show_default="10s",
+    metavar="TIME",
+    help="The time by which the watermark is behind the newest row.",
+)
+@click.option(
+    "--labels",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="A folder for the label of each point in each window: a Parquet file for each query.",
+)
+@click.option(
+    "--records",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="A file for the records of all windows, as NDJSON.",
+)
+@click.argument("path", metavar="FILE", type=EXISTING_FILE)
+@json_option
+def run(
+    *,
+    queries_file: Path,
+    schema_file: Path | None,
+    config_file: Path | None,
+    stream: str | None,
+    options: dict[str, str],
+    time_zone: str | None,
+    batch: int,
+    lateness: float,
+    labels: Path | None,
+    records: Path | None,
+    path: Path,
+    as_json: bool,
+) -> None:
+    """Run DBSCAN queries over a file of records.
+
+    Needs no Kafka and no daemon. FILE is CSV with a header, NDJSON or Parquet, by the end of its name. It is read as a
+    stream of one partition, in which row n has the offset n, from 0 on. A query without a time takes the number of a
+    row for its time, in microseconds.
+
+    At the end all rows are settled: full windows by counts are output, and windows by time that end at or before the
+    newest time. Where all expressions are plain columns and all values are plainly written, the rows are read without
+    Spark; else Spark is started, and the reason is said.
+    """
+    from cli.decoding import decoding_of
+    from cli.match_inputs import format_of
+    from cli.operators.dbscan.file_queries import read_file_queries, warnings_of
+    from cli.operators.dbscan.run import run_queries, show_run
+
+    format_name = format_of([path])
+    decoding = decoding_of(
+        format_name,
+        schema_file=schema_file,
+        config_file=config_file,
+        stream=stream,
+        options=options,
+        time_zone=time_zone,
+    )
+    queries = read_file_queries(queries_file, decoding)
+    for warning in warnings_of(queries):
+        click.echo(f"warning: {warning}", err=True)
+    found = run_queries(
+        path,
+        format_name,
+        decoding,
+        queries,
+        batch=batch,
+        lateness_s=lateness,
+        labels=labels,
+        records=records,
+    )
+    show_run(found, as_json=as_json)

@@ -1,0 +1,88 @@
+"""The DBSCAN queries of a file, checked against a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cli.decoding import Decoding
+from cli.failure import CommandError
+
+if TYPE_CHECKING:
+    from asc.operators.dbscan.definition import DbscanDefinition
+    from asc.operators.dbscan.expressions import DbscanExpressions
+    from asc.predicate import Predicate
+
+_REMEDY = (
+    'write one a line: {"id": "crowds", "where": "true", "operator": {"name": "dbscan", "attributes": ["x", "y"], ...}}'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FileQuery:
+    """A DBSCAN query of a file, with what its expressions are over the rows."""
+
+    id: str
+    where: Predicate
+    definition: DbscanDefinition
+    expressions: DbscanExpressions
+
+
+def read_file_queries(path: Path, decoding: Decoding) -> list[FileQuery]:
+    """Return the queries of a file, in any of the forms of files of queries. Lists of eps and min_samples are all their
+    combinations. AscError where one is refused, or an id is there twice.
+    """
+    from asc.operators.dbscan.definition import combinations
+    from asc.query_id import checked_id
+    from broker.whole_file import QUERIES_BYTES_MAX
+    from cli.queries_file import bodies, form_of
+    from cli.whole_file import read_whole
+
+    content = read_whole(path, QUERIES_BYTES_MAX)
+    found: dict[str, FileQuery] = {}
+    predicates: dict[str, Predicate] = {}
+    for place, body in bodies(content, form_of(path.name, content), path.name):
+        operator = body.get("operator")
+        if not isinstance(body.get("id"), str) or not isinstance(operator, dict) or operator.get("name") != "dbscan":
+            raise CommandError("no DBSCAN query in file", str(path), f"{place}: {_REMEDY}")
+        if body.get("join") is not None:
+            raise CommandError("join in a file of DBSCAN queries", body["id"], "a DBSCAN query has none: leave it out")
+        for query_id, plain in combinations(body["id"], operator):
+            if checked_id(query_id, CommandError) in found:
+                raise CommandError("duplicate query id", query_id, f"it stands twice in {path}: remove one")
+            found[query_id] = _query(query_id, body, plain, decoding, predicates)
+    if not found:
+        raise CommandError("no queries in file", str(path), _REMEDY)
+    return list(found.values())
+
+
+def _query(
+    query_id: str,
+    body: Mapping[str, Any],
+    plain: Mapping[str, Any],
+    decoding: Decoding,
+    predicates: dict[str, Predicate],
+) -> FileQuery:
+    from asc.operators.dbscan.definition import DbscanDefinition
+    from asc.operators.dbscan.expressions import DbscanExpressions
+    from asc.predicate import normalise
+
+    where = body.get("where", "true")
+    if not isinstance(where, str):
+        raise CommandError("where of query", query_id, "give a predicate as text, as 'altitude > 3000'")
+    definition = DbscanDefinition.parse(plain, needs_time=False)
+    expressions = DbscanExpressions.of(definition, decoding.schema, decoding.time_zone)
+    if where not in predicates:
+        predicates[where] = normalise(where, decoding.schema, time_zone=decoding.time_zone)
+    return FileQuery(query_id, predicates[where], definition, expressions)
+
+
+def warnings_of(queries: Sequence[FileQuery]) -> list[str]:
+    """Return what is odd in queries, each once."""
+    found: dict[str, None] = {}
+    for query in queries:
+        found.update(dict.fromkeys(query.where.warnings))
+        found.update(dict.fromkeys(f"{query.id}: {warning}" for warning in query.expressions.warnings))
+    return list(found)

@@ -1,0 +1,106 @@
+"""Files of labels: for each query a Parquet file with the points of all its windows."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cli.failure import CommandError
+
+if TYPE_CHECKING:
+    from asc.operators.dbscan.chains import Labels
+    from asc.operators.dbscan.points import Ints, Points
+    from asc.operators.dbscan.progress import DueWindow
+
+SCHEMA = pa.schema([("window_end", pa.int64()), ("row", pa.int64()), ("label", pa.int32()), ("role", pa.string())])
+"""``window_end``: microseconds, or the number of the last point; ``row``: of the file."""
+
+_ROLES = pa.array(["core", "border", "noise"])
+_ROWS_A_GROUP = 1 << 16
+_ROWS_HELD = 1 << 22
+_OTHER_FILES = 128
+"""Files that a process has open beside those that it writes here."""
+
+
+class LabelFiles:
+    """The files of labels of queries, in one folder. A file has its name when it is whole."""
+
+    def __init__(self, folder: Path, queries: Iterable[str]) -> None:
+        self._names = {query: folder / f"{query}.parquet" for query in queries}
+        self._writers: dict[str, pq.ParquetWriter] = {}
+        self._held: dict[str, list[pa.Table]] = {}
+        self._rows: dict[str, int] = {}
+
+    def add(self, due: DueWindow, points: Points, rows: Ints, labels: Labels) -> None:
+        """Add the points of a window. Its exclusive end, by counts from 0, is the number of its last point."""
+        query = due.progress.query.id
+        roles = np.where(labels.is_core, 0, np.where(labels.labels >= 0, 1, 2))
+        columns = [np.full(len(rows), due.end), points.offset[rows], labels.labels, _ROLES.take(pa.array(roles))]
+        self._held.setdefault(query, []).append(pa.table(columns, schema=SCHEMA))
+        self._rows[query] = self._rows.get(query, 0) + len(rows)
+        if self._rows[query] >= _ROWS_A_GROUP:
+            self._write(query)
+        elif sum(self._rows.values()) >= _ROWS_HELD:
+            for other in list(self._held):
+                self._write(other)
+
+    def end(self) -> None:
+        """Write what is held, and give each file its name."""
+        for query, name in self._names.items():
+            self._write(query)
+            self._writers.pop(query).close()
+            _part_of(name).replace(name)
+
+    def close(self) -> None:
+        """Close and remove the files that are not whole."""
+        for query, writer in self._writers.items():
+            writer.close()
+            _part_of(self._names[query]).unlink(missing_ok=True)
+
+    def _write(self, query: str) -> None:
+        if query not in self._writers:
+            self._writers[query] = pq.ParquetWriter(_part_of(self._names[query]), SCHEMA)
+        held = self._held.pop(query, [])
+        self._rows.pop(query, None)
+        if held:
+            self._writers[query].write_table(pa.concat_tables(held))
+
+
+@contextmanager
+def label_files(folder: Path, queries: Iterable[str]) -> Iterator[LabelFiles]:
+    """Yield the files of labels of queries, which are whole at the end; CommandError where they cannot be written."""
+    names = list(queries)
+    _open_at_once(len(names))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        files = LabelFiles(folder, names)
+        try:
+            yield files
+            files.end()
+        finally:
+            files.close()
+    except OSError as error:
+        remedy = f"cannot be written: {error.strerror or error}"
+        raise CommandError("folder of labels", str(folder), remedy) from error
+
+
+def _open_at_once(files: int) -> None:
+    """Have the process open so many files; CommandError where it may not."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = files + _OTHER_FILES
+    if hard not in (resource.RLIM_INFINITY, -1) and hard < wanted:
+        raise CommandError("--labels, files", files, f"a process may open {hard:,} files here: raise 'ulimit -n'")
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _part_of(name: Path) -> Path:
+    return name.with_name(f".{name.name}.{os.getpid()}")

@@ -1,0 +1,157 @@
+"""The work of ``asc dbscan run``: a file as a stream of one partition, and the windows of its queries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from cli.decoding import Decoding
+from cli.failure import CommandError
+from cli.input_files import check_line_lengths
+from cli.match_inputs import check_columns
+from cli.operators.dbscan.file_columns import Asked, FileColumns, plain_columns
+from cli.operators.dbscan.file_feed import POINTS_OF_A_WINDOW, feed
+from cli.operators.dbscan.file_queries import FileQuery
+from cli.operators.dbscan.label_files import label_files
+from cli.output import counted, print_json, print_table
+
+if TYPE_CHECKING:
+    from asc.operators.dbscan.records import DbscanOutput
+
+
+@dataclass(slots=True)
+class QueryWindows:
+    """The windows of a query: how many there are and were skipped, and the record of the last one."""
+
+    windows: int = 0
+    skipped: int = 0
+    last: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class DbscanRun:
+    """The windows of queries over a file, and its rows by what became of them."""
+
+    queries: dict[str, QueryWindows]
+    rows: int = 0
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    engine: str = "arrow"
+    undecodable: int = 0
+    first_undecodable: str | None = None
+
+
+def run_queries(
+    path: Path,
+    format_name: str,
+    decoding: Decoding,
+    queries: Sequence[FileQuery],
+    *,
+    batch: int,
+    lateness_s: float,
+    labels: Path | None,
+    records: Path | None,
+) -> DbscanRun:
+    """Run DBSCAN queries over the rows of a file. Errors: AscError.
+
+    Spark is started where it has to compute something. ``labels``: a folder for files of labels; ``records``: a file
+    for the records of all windows.
+    """
+    for query in queries:
+        definition = query.definition
+        if not definition.is_timed and definition.window > POINTS_OF_A_WINDOW:
+            remedy = f"{query.id}: a window has at most {POINTS_OF_A_WINDOW:,} points: shorten it"
+            raise CommandError("window_points", definition.window, remedy)
+    check_columns([path], format_name, decoding.schema, decoding.options)
+    run = DbscanRun({query.id: QueryWindows() for query in queries})
+    columns = _columns(path, format_name, decoding, queries, run)
+    run.rows = columns.count
+    with ExitStack() as stack:
+        on_labels = None
+        if labels is not None:
+            on_labels = stack.enter_context(label_files(labels, run.queries)).add
+        file = None if records is None else stack.enter_context(_opened(records))
+        run.excluded = feed(
+            queries,
+            columns,
+            batch=batch,
+            lateness_us=round(lateness_s * 1_000_000),
+            take=_taking(run, file),
+            on_labels=on_labels,
+        )
+    return run
+
+
+def _columns(
+    path: Path, format_name: str, decoding: Decoding, queries: Sequence[FileQuery], run: DbscanRun
+) -> FileColumns:
+    from cli.plain_rows import DoubtError
+
+    asked = Asked.of(queries)
+    why = asked.why_spark()
+    if why is None:
+        try:
+            return plain_columns(path, format_name, decoding, asked)
+        except DoubtError as doubt:
+            why = str(doubt)
+    if format_name != "parquet":
+        check_line_lengths([path])
+    click.echo(f"starting Spark: {why}", err=True)
+    from cli.operators.dbscan.by_spark import columns_by_spark
+
+    columns, seen = columns_by_spark(path, format_name, decoding, asked)
+    run.engine, run.undecodable, run.first_undecodable = "spark", seen.undecodable, seen.first_undecodable
+    return columns
+
+
+def _opened(path: Path) -> IO[str]:
+    try:
+        return path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise CommandError("file of records", str(path), f"cannot be written: {error.strerror or error}") from error
+
+
+def _taking(run: DbscanRun, file: IO[str] | None) -> Callable[[DbscanOutput], None]:
+    def take(output: DbscanOutput) -> None:
+        if file is not None:
+            file.write(f"{output.value}\n")
+        if output.kind == "window":
+            own = run.queries[output.query]
+            own.windows += 1
+            own.last = json.loads(output.value)
+            own.skipped += "skipped" in own.last
+
+    return take
+
+
+def show_run(run: DbscanRun, *, as_json: bool) -> None:
+    """Print the windows of queries; CommandError where no row could be decoded."""
+    if 0 < run.rows == run.undecodable:
+        remedy = f"the first: {run.first_undecodable}; name the stream's options with --config or --option"
+        raise CommandError("none could be decoded, rows", run.rows, remedy)
+    if run.undecodable:
+        rows = counted(run.undecodable, "row")
+        click.echo(f"warning: {rows} cannot be decoded, excluded; the first: {run.first_undecodable}", err=True)
+    if as_json:
+        own = {
+            query: {"windows": found.windows, "skipped": found.skipped, "last": found.last or None}
+            for query, found in run.queries.items()
+        }
+        records = {"read": run.rows, "undecodable": run.undecodable, **run.excluded}
+        print_json({"queries": own, "records": records, "engine": run.engine})
+        return
+    table = []
+    for query, found in run.queries.items():
+        window = found.last.get("window")
+        end = window[1] if isinstance(window, list) else None
+        last = [found.last.get(name) for name in ("points", "clusters", "noise")]
+        table.append([query, found.windows, found.skipped, *last, end])
+    print_table(["query", "windows", "skipped", "points", "clusters", "noise", "end of last window"], table)
+    excluded = "".join(f", {count:,} excluded: {reason}" for reason, count in run.excluded.items())
+    how = " (without Spark)" if run.engine == "arrow" else ""
+    click.echo(f"{counted(run.rows, 'row')} read{excluded}{how}")
