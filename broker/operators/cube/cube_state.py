@@ -107,21 +107,29 @@ class CubeState:
         return f"{self.accepted:,} accepted = {counted:,} counted ({late:,} late){excluded}"
 
     def seen(self) -> Coverage:
-        """Return the offsets that are folded or that a gap tells."""
+        """Return the offsets that are folded or that a gap tells. Cost: all of their intervals."""
         return self.coverage.with_all(self.missed.intervals)
+
+    def end(self, place: Place) -> int:
+        """Return the offset after the last one of a partition that is folded, or that a gap tells; 0 for none."""
+        return max(self.coverage.end(place) or 0, self.missed.end(place) or 0)
+
+    def reaches(self, ends: Mapping[Place, int]) -> bool:
+        """Return whether it has seen the offsets up to some ends, in the partitions of the topics that it knows."""
+        topics = {topic for own in (self.coverage, self.missed) for topic, _ in own.intervals}
+        return all(self.end(place) >= end for place, end in ends.items() if place[0] in topics)
 
     def told_gaps(self, last_batch: int, ends: Mapping[Place, int]) -> Iterator[Gap]:
         """Yield all gaps: those of rows, all time before its first batch, and the time since it folds no more.
 
         ``last_batch``: the commit of the last batch of the stream. ``ends``: how far the cubes of the stream have read.
         """
-        seen = self.seen()
         if not self.batch:
             yield Gap(None, None, NO_BATCH)
         # What was missing may have been read since.
-        yield from (gap for gap in self.gaps if gap.reason != NO_BATCH or not seen.begins_at_zero)
+        yield from (gap for gap in self.gaps if gap.reason != NO_BATCH or not self.seen().begins_at_zero)
         is_stopped = self.parked is not None or self.stopped is not None
-        if is_stopped or 0 < self.batch < last_batch or not seen.reaches(ends):
+        if is_stopped or 0 < self.batch < last_batch or not self.reaches(ends):
             reason = self.parked or self.stopped or (BEHIND if self.watermark_us is None else PAUSED)
             yield Gap(self.watermark_us, None, reason)
 

@@ -59,8 +59,7 @@ def _skipped(state: CubeState, places: Mapping[Place, Interval]) -> dict[Place, 
     """Return the offsets between what a cube has seen and a batch."""
     if not state.batch:
         return {}
-    seen = state.seen()
-    ends = {place: seen.end(place) or 0 for place in places}
+    ends = {place: state.end(place) for place in places}
     return {place: [(ends[place], first)] for place, (first, _) in places.items() if ends[place] < first}
 
 

@@ -96,10 +96,10 @@ def _nearest(gaps: Iterable[Gap], most: int) -> list[Gap]:
     ordered = sorted(gaps, key=_begin)
     if len(ordered) <= most:
         return ordered
-    distances_us, whole = [], ordered[0]
+    distances_us, latest = [], ordered[0]
     for own in ordered[1:]:
-        distances_us.append(_distance_us(whole, own))
-        whole = _union((whole, own))
+        distances_us.append(_distance_us(latest, own))
+        latest = max(latest, own, key=_end)
     # Neighbours apart by more than the others stay apart.
     nearest = set(sorted(range(len(distances_us)), key=lambda each: distances_us[each])[: len(ordered) - most])
     found = [ordered[0]]
@@ -129,7 +129,11 @@ def _begin(gap: Gap) -> tuple[bool, int]:
     return (False, 0) if gap.first_us is None else (True, gap.first_us)
 
 
+def _end(gap: Gap) -> int:
+    assert gap.end_us is not None
+    return gap.end_us
+
+
 def _distance_us(earlier: Gap, later: Gap) -> int:
     """Return the time between two gaps with an end, of which one does not begin later; not positive where they meet."""
-    assert earlier.end_us is not None
-    return 0 if later.first_us is None else later.first_us - earlier.end_us
+    return 0 if later.first_us is None else later.first_us - _end(earlier)

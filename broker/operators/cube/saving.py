@@ -197,6 +197,10 @@ class SavedCubes:
             former, own = before.of(place), after.of(place)
             if former == own:
                 continue
+            # Most of them are before what has changed.
+            pairs = enumerate(zip(former, own, strict=False))
+            same = next((n for n, (one, two) in pairs if one != two), min(len(former), len(own)))
+            former, own = former[same:], own[same:]
             kept, known = {first for first, _ in own}, set(former)
             gone += [(number, is_missed, *place, first) for first, _ in former if first not in kept]
             new += [(number, is_missed, *place, *each) for each in own if each not in known]

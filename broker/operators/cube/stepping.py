@@ -161,5 +161,5 @@ class BatchSteps:
 
     def _with_watermark(self, state: CubeState, batch_time: BatchTime) -> CubeState:
         """Return a state with the watermark up to which it has the records, if it has read as far as other cubes."""
-        has_all = state.seen().reaches(self._snapshot.ends)
+        has_all = state.reaches(self._snapshot.ends)
         return replace(state, watermark_us=batch_time.watermark_us if has_all else None)
