@@ -111,13 +111,14 @@ class CubeFolder:
                 raise
         return self._keeper
 
-    def _readable(self) -> Keeper | None:
-        """Return the keeper, opened; None where its file cannot be, which a moment ago it could not either.
+    def _readable(self, *, is_brief: bool) -> Keeper | None:
+        """Return the keeper, opened; None where its file cannot be.
 
-        A list asks for each of its cubes, and a file that another process has locked is waited for.
+        A list, ``is_brief``, asks for each of its cubes, and opening waits for a file that another process has locked.
+        So a list does not try again for a moment.
         """
         with self._lock:
-            if self._keeper is None and time.monotonic() < self._refused_until_s:
+            if is_brief and self._keeper is None and time.monotonic() < self._refused_until_s:
                 return None
             try:
                 return self._opened()
@@ -207,7 +208,7 @@ class CubeFolder:
         It is what a list shows where ``is_brief``, else with the accounting line, gaps, offsets, the progress of each
         partition, and what the watermark waits for.
         """
-        keeper = self._readable()
+        keeper = self._readable(is_brief=is_brief)
         if keeper is None:
             return None
         snapshot = keeper.snapshot

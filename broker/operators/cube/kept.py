@@ -22,6 +22,8 @@ class CubeKept(KeptBody):
     accepted: int = 0
     counted: int = 0
     late: int = Field(default=0, description="Among those counted.")
+    apart: int = Field(default=0, description="Late ones beside those counted, for a cube that keeps these apart.")
+    expired: int = Field(default=0, description="Late ones of panes that are not kept any more.")
     time: int = Field(default=0, description="Excluded for their time.")
     future_timestamp: int = Field(default=0, description="Excluded for a time after that of their record.")
     too_large: int = Field(default=0, description="Excluded for the bytes of their group.")

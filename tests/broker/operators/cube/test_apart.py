@@ -133,7 +133,7 @@ def test_no_window_has_them(tmp_path: Path) -> None:
     # Nothing is kept for revisions, and none is written.
     windows = rig.keeper.snapshot.cube(window_rig.LATE).windows
     assert windows is not None
-    assert (windows.former, windows.is_due) == ((), False)
+    assert (windows.changes, windows.is_due) == ((), False)
     assert rig.writer.write([window_rig.LATE]) == {}
     assert len(rig.sent.rows) == sent
 
