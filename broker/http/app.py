@@ -71,6 +71,8 @@ from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import unknown_query
 
 _PAGE_MAX = 1_000
+_RETRY_AFTER_S = "1"
+"""When to ask again where as much is worked at as may be at a time."""
 
 _REFUSALS = {
     400: "The request is refused: it changed nothing.",
@@ -404,7 +406,8 @@ def _add_error_answers(app: FastAPI, pages: Pages) -> None:
     def told(error: AscError, status: int, request: Request) -> Response:
         if is_console(request):
             return pages.refused(error, status, request)
-        return JSONResponse({"error": plain_error(error)}, status)
+        headers = {"Retry-After": _RETRY_AFTER_S} if status == HTTPStatus.TOO_MANY_REQUESTS else None
+        return JSONResponse({"error": plain_error(error)}, status, headers)
 
     @app.exception_handler(AscError)
     def asc_error(request: Request, error: AscError) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,16 +14,24 @@ from asc.operators.cube.question import Question, interval_panes
 from broker.operators.cube.cube_state import CubeState
 
 _OWN = ("last_s", "live", "late", "cursor")
-_CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})", re.ASCII)
+_CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})(?:-([0-9a-f]{8}))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A checked body. ``is_live``: whether it asks for the open panes too; ``is_late``: for late records apart."""
+    """A checked body. ``is_live``: whether it asks for the open panes too; ``is_late``: for late records apart.
+
+    ``digest``: of the cube and all that is asked but for the limit, which a cursor has.
+    """
 
     question: Question
     is_live: bool
     is_late: bool
+    digest: str
+
+    def cursor(self, commit: int, shown: int) -> str:
+        """Return the cursor for the rows after so many, of the answer from a commit."""
+        return f"{commit}-{shown}-{self.digest}"
 
     @staticmethod
     def parse(body: Mapping[str, Any], state: CubeState, commit: int, open_from: int | None) -> Asked:
@@ -36,11 +45,13 @@ class Asked:
         own = {name: value for name, value in body.items() if name not in _OWN}
         if body.get("last_s") is not None:
             own |= _last(body, state, open_from)
-        question = replace(Question.parse(own, state.definition), skip=_skip(body.get("cursor"), commit))
+        question = Question.parse(own, state.definition)
+        digest = _digest(state, question, live, late)
+        question = replace(question, skip=_skip(body.get("cursor"), commit, digest))
         if not live and open_from is not None and (question.end is None or question.end > open_from):
             question = question.until(open_from)
         flags = {name: True for name, is_set in (("live", live), ("late", late)) if is_set}
-        return Asked(replace(question, body={**(question.body or {}), **flags}), live, late)
+        return Asked(replace(question, body={**(question.body or {}), **flags}), live, late, digest)
 
 
 def _flag(body: Mapping[str, Any], name: str, what: str) -> bool:
@@ -70,7 +81,13 @@ def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None) -> d
     return {"from": first, "to": end}
 
 
-def _skip(cursor: object, commit: int) -> int:
+def _digest(state: CubeState, question: Question, live: bool, late: bool) -> str:
+    """Return what tells a question to a cube from others: eight hexadecimal digits."""
+    asked = (state.id.query, state.id.generation, live, late, replace(question, limit=1, body=None))
+    return hashlib.blake2b(repr(asked).encode(), digest_size=4).hexdigest()
+
+
+def _skip(cursor: object, commit: int, digest: str) -> int:
     """Return the rows that a cursor has gone through."""
     if cursor is None:
         return 0
@@ -79,4 +96,6 @@ def _skip(cursor: object, commit: int) -> int:
         raise CubeError("cursor", cursor, "is none: give that of an answer, or leave it out")
     if int(found[1]) != commit:
         raise CubeError("cursor", cursor, f"is of another commit, and the cube is at {commit}: ask without it again")
+    if found[3] != digest:
+        raise CubeError("cursor", cursor, "is of another question: give the body that it came with, or leave it out")
     return int(found[2])

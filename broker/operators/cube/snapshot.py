@@ -103,7 +103,7 @@ class Snapshot:
             "interval": found.pop("interval"),
             **self._told(state, question),
             **found,
-            "cursor": f"{self.commit}-{shown}" if shown < found["groups"] else None,
+            "cursor": asked.cursor(self.commit, shown) if shown < found["groups"] else None,
         }
 
     def look(self, cube: CubeId, wanted: Wanted, reserve: Reserve = unbounded) -> Look:

@@ -14,7 +14,7 @@ def permitted_of(request: Request) -> Permitted:
     raise AssertionError(f"{request.url} is not asked for")
 
 
-def test_the_addresses_are_below_those_of_queries() -> None:
+def test_the_addresses_are_below_those_of_queries_and_streams() -> None:
     paths = [route.path for router in operator_routes(permitted_of) for route in cast(Any, router.routes)]
     assert paths
-    assert all(path.startswith("/v1/queries/{query_id}/") for path in paths)
+    assert all(path.startswith(("/v1/queries/{query_id}/", "/v1/streams/{name}/")) for path in paths)

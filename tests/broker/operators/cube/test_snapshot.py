@@ -112,14 +112,36 @@ def test_a_cursor_goes_on_through_the_rows_of_intervals(keeper: Keeper) -> None:
     assert [row for page in pages for row in page] == [*carriers, *((minute(own), None, 10) for own in (2, 1, 0))]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"by": ["carrier"]},
+        {"live": False},
+        {"late": True},
+        {"order": ["n"]},
+        {"measures": ["n"]},
+        {"where": "carrier = 'B6'"},
+    ],
+)
+def test_a_cursor_is_of_one_question(keeper: Keeper, change: dict[str, Any]) -> None:
+    body: dict[str, Any] = {"by": [["carrier"], []], "live": True, "limit": 1}
+    cursor = keeper.query(LATE, body)["cursor"]
+    assert keeper.query(LATE, {**body, "cursor": cursor, "limit": 2})["rows"]
+    with pytest.raises(CubeError, match="is of another question: give the body"):
+        keeper.query(LATE, {**body, "cursor": cursor, **change})
+    with pytest.raises(CubeError, match="is of another question"):
+        keeper.query(LATE, {**body, "cursor": "-".join(cursor.split("-")[:2])})
+
+
 def test_a_cursor_goes_on_and_is_of_one_commit(keeper: Keeper, tmp_path: Path) -> None:
     body: dict[str, Any] = {"by": [["carrier"], []], "limit": 2}
     first = keeper.query(LATE, body)
-    assert (first["cursor"], [row["n"] for row in first["rows"]]) == ("9-2", [15, 15])
+    assert first["cursor"].startswith("9-2-")
+    assert [row["n"] for row in first["rows"]] == [15, 15]
     second = keeper.query(LATE, {**body, "cursor": first["cursor"]})
     assert (second["cursor"], second["rows"]) == (None, [{"group": {}, "n": 30, "d": sum(range(30))}])
     Topic(partitions={0: [("B6", "JFK", 1, 9 * MINUTE_US)] * 41}).commit(keeper, batch(40, 41), {LATE: OWN})
-    with pytest.raises(CubeError, match="cursor '9-2': is of another commit, and the cube is at 10"):
+    with pytest.raises(CubeError, match=r"cursor '9-2-[0-9a-f]{8}': is of another commit, and the cube is at 10"):
         keeper.query(LATE, {**body, "cursor": first["cursor"]})
 
 
