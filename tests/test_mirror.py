@@ -57,7 +57,7 @@ WITHOUT_TESTS = {
     ),
     "broker/client/cubes.py": "is asked by tests/broker/http/operators/test_cube.py",
     **dict.fromkeys(
-        [f"asc/operators/dbscan/{name}.py" for name in ("cell_kernels", "cells", "chain_kernels", "neighbour_kernels")],
+        [f"asc/operators/dbscan/{name}.py" for name in ("cell_kernels", "chain_kernels", "neighbour_kernels")],
         "meets the contract of tests/asc/operators/dbscan/test_labels.py",
     ),
     **dict.fromkeys(

@@ -1,5 +1,12 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Compiled loops over the cells of a grid, all of whose points are neighbours of each other."""
+"""Compiled loops over the cells of a grid, all of whose points are neighbours of each other.
+
+Everywhere: the points are in the order of the cells, ``starts`` int64[cells + 1] says where each cell begins, ``low``
+and ``high`` float64[cells, attributes] bound its points. The other cells near a cell are in ``near``, nearest first
+where they are few, and ``squares`` has a bound below the squared distance to each; the lists of the cells from
+``first`` on begin at ``near_starts``. Rounding keeps the order of numbers, so a bound of differences bounds their
+squares and sums as well.
+"""
 
 from __future__ import annotations
 
@@ -12,84 +19,179 @@ from asc.operators.dbscan.neighbour_kernels import squared_distance
 
 Array = Any
 
+_SORTED = 64
+"""The most cells near a cell that are listed nearest first: to sort takes the square of their number."""
+
 
 @compiled
-def bound(values: Array, starts: Array, ends: Array, low: Array, high: Array) -> None:
-    """Write the least and the greatest value of each attribute over the points of a cell from start to end."""
-    for cell in range(ends.size):
+def bound(values: Array, starts: Array, low: Array, high: Array) -> None:
+    """Write the least and the greatest value of each attribute over the points of each cell."""
+    for cell in range(low.shape[0]):
         for place in range(values.shape[1]):
-            for i in range(starts[cell], ends[cell]):
-                value = values[i, place]
-                if i == starts[cell] or value < low[cell, place]:
-                    low[cell, place] = value
-                if i == starts[cell] or value > high[cell, place]:
-                    high[cell, place] = value
+            low[cell, place] = high[cell, place] = values[starts[cell], place]
+        for i in range(starts[cell] + 1, starts[cell + 1]):
+            for place in range(values.shape[1]):
+                low[cell, place] = min(low[cell, place], values[i, place])
+                high[cell, place] = max(high[cell, place], values[i, place])
+
+
+@compiled
+def list_near(
+    bins: Array,
+    low: Array,
+    high: Array,
+    reach: int,
+    square: float,
+    first: int,
+    ranges: Array,
+    found: Array,
+    near_starts: Array,
+    near: Array,
+    squares: Array,
+) -> int:
+    """List the cells near those from ``first`` on, as far as there is room, and return the cell after the last one.
+
+    Those with a box within the root of ``square`` are listed. There is room for those near one cell at least.
+    """
+    count = 0
+    near_starts[0] = 0
+    for cell in range(first, bins.shape[0]):
+        begin = count
+        for k in range(cells_near(bins, cell, reach, bins.shape[0] - 1, ranges, found)):
+            other = found[k]
+            own = _square_between(low, high, cell, other)
+            if other == cell or own > square:
+                continue
+            if count == near.size:
+                return cell
+            place = count
+            while begin < place <= begin + _SORTED and squares[place - 1] > own:
+                near[place], squares[place] = near[place - 1], squares[place - 1]
+                place -= 1
+            near[place], squares[place] = other, own
+            count += 1
+        near_starts[cell - first + 1] = count
+    cells: int = bins.shape[0]
+    return cells
+
+
+@compiled
+def _square_between(low: Array, high: Array, one: int, other: int) -> float:
+    """Return a bound below the squared distances of the points of two cells."""
+    total = 0.0
+    for place in range(low.shape[1]):
+        difference = max(low[other, place] - high[one, place], low[one, place] - high[other, place])
+        if difference > 0:
+            total += difference * difference
+    return total
 
 
 @compiled
 def _least_square(values: Array, point: int, low: Array, high: Array, cell: int) -> float:
-    """Return a bound below the squared distance of a point to each point of a cell: rounding keeps the order."""
+    """Return a bound below the squared distance of a point to each point of a cell."""
     total = 0.0
     for place in range(values.shape[1]):
-        value = values[point, place]
-        difference = 0.0
-        if value < low[cell, place]:
-            difference = low[cell, place] - value
-        elif value > high[cell, place]:
-            difference = value - high[cell, place]
-        total += difference * difference
+        difference = max(low[cell, place] - values[point, place], values[point, place] - high[cell, place])
+        if difference > 0:
+            total += difference * difference
     return total
 
 
 @compiled
 def _greatest_square(values: Array, point: int, low: Array, high: Array, cell: int) -> float:
-    """Return a bound above the squared distance of a point to each point of a cell: rounding keeps the order."""
+    """Return a bound above the squared distance of a point to each point of a cell."""
     total = 0.0
     for place in range(values.shape[1]):
-        value = values[point, place]
-        difference = max(value - low[cell, place], high[cell, place] - value)
+        difference = max(values[point, place] - low[cell, place], high[cell, place] - values[point, place])
         total += difference * difference
     return total
+
+
+@compiled
+def list_nearest(
+    values: Array,
+    starts: Array,
+    low: Array,
+    high: Array,
+    first: int,
+    after: int,
+    near_starts: Array,
+    near: Array,
+    squares: Array,
+    nearest: Array,
+) -> None:
+    """Write the squared distances of the points nearest to each point, itself left out, ascending.
+
+    ``nearest`` float64[points, number] is of infinities.
+    """
+    number = nearest.shape[1]
+    for cell in range(first, after):
+        for i in range(starts[cell], starts[cell + 1]):
+            _insert_nearest(values, i, starts[cell], starts[cell + 1], nearest)
+            for k in range(near_starts[cell - first], near_starts[cell - first + 1]):
+                other, farthest = near[k], nearest[i, number - 1]
+                if squares[k] > farthest:
+                    continue
+                if _least_square(values, i, low, high, other) <= farthest:
+                    _insert_nearest(values, i, starts[other], starts[other + 1], nearest)
+
+
+@compiled
+def _insert_nearest(values: Array, point: int, begin: int, end: int, nearest: Array) -> None:
+    last = nearest.shape[1] - 1
+    for j in range(begin, end):
+        square = squared_distance(values, point, j)
+        if j == point or square >= nearest[point, last]:
+            continue
+        place = last
+        while place > 0 and nearest[point, place - 1] > square:
+            nearest[point, place] = nearest[point, place - 1]
+            place -= 1
+        nearest[point, place] = square
 
 
 @compiled
 def find_core(
     values: Array,
     starts: Array,
-    bins: Array,
-    reach: int,
     low: Array,
     high: Array,
+    first: int,
+    after: int,
+    near_starts: Array,
+    near: Array,
+    squares: Array,
     square: float,
     least: int,
-    ranges: Array,
-    near: Array,
     is_core: Array,
 ) -> None:
-    """Write whether each point, in the order of the cells, has at least ``least`` neighbours."""
-    for cell in range(bins.shape[0]):
+    """Write whether each point of some cells has at least ``least`` neighbours."""
+    for cell in range(first, after):
         own = starts[cell + 1] - starts[cell]
-        if own >= least:
-            for i in range(starts[cell], starts[cell + 1]):
-                is_core[i] = True
-            continue
-        found = cells_near(bins, cell, reach, bins.shape[0] - 1, ranges, near)
+        begin, end = near_starts[cell - first], near_starts[cell - first + 1]
+        most = own
+        for k in range(begin, end):
+            if squares[k] <= square:
+                most += starts[near[k] + 1] - starts[near[k]]
         for i in range(starts[cell], starts[cell + 1]):
+            if own >= least or most < least:
+                is_core[i] = own >= least
+                continue
             count = own
-            for k in range(found):
+            for k in range(begin, end):
+                if count >= least:
+                    break
                 other = near[k]
-                if other == cell or _least_square(values, i, low, high, other) > square:
+                if squares[k] > square or _least_square(values, i, low, high, other) > square:
                     continue
                 if _greatest_square(values, i, low, high, other) <= square:
                     count += starts[other + 1] - starts[other]
-                else:
-                    for j in range(starts[other], starts[other + 1]):
-                        if squared_distance(values, i, j) <= square:
-                            count += 1
-                            if count >= least:
-                                break
-                if count >= least:
-                    break
+                    continue
+                for j in range(starts[other], starts[other + 1]):
+                    if squared_distance(values, i, j) <= square:
+                        count += 1
+                        if count >= least:
+                            break
             is_core[i] = count >= least
 
 
@@ -130,26 +232,23 @@ def connect(
     values: Array,
     starts: Array,
     ends: Array,
-    bins: Array,
-    reach: int,
     low: Array,
     high: Array,
-    square: float,
-    ranges: Array,
+    first: int,
+    after: int,
+    near_starts: Array,
     near: Array,
+    squares: Array,
+    square: float,
     parents: Array,
 ) -> None:
-    """Unite cells whose core points are neighbours. ``ends``: where the core points of each cell end; ``low`` and
-    ``high`` bound these.
-    """
-    for cell in range(bins.shape[0]):
+    """Unite some cells with others whose core points are neighbours. ``ends``: where those of each cell end."""
+    for cell in range(first, after):
         if ends[cell] == starts[cell]:
             continue
-        found = cells_near(bins, cell, reach, cell - 1, ranges, near)
-        # Backwards: the last ones are those beside it.
-        for k in range(found - 1, -1, -1):
+        for k in range(near_starts[cell - first], near_starts[cell - first + 1]):
             other = near[k]
-            if ends[other] == starts[other]:
+            if squares[k] > square or other > cell or ends[other] == starts[other]:
                 continue
             one, two = root_of(parents, cell), root_of(parents, other)
             if one != two and _are_connected(values, starts, ends, low, high, square, cell, other):
@@ -182,34 +281,32 @@ def number_cells(order: Array, starts: Array, ends: Array, cell_of: Array, paren
 
 @compiled
 def label_points(
-    order: Array,
     values: Array,
     starts: Array,
     ends: Array,
-    bins: Array,
-    reach: int,
     low: Array,
     high: Array,
-    square: float,
-    ranges: Array,
+    first: int,
+    after: int,
+    near_starts: Array,
     near: Array,
+    squares: Array,
+    square: float,
+    order: Array,
     cell_labels: Array,
     labels: Array,
     is_core: Array,
 ) -> None:
-    """Write the label of each point, and whether it is core, from those of the cells."""
-    for cell in range(bins.shape[0]):
+    """Write the label of each point of some cells, and whether it is core, from those of the cells."""
+    for cell in range(first, after):
         for i in range(starts[cell], ends[cell]):
             labels[order[i]] = cell_labels[cell]
             is_core[order[i]] = True
-        if ends[cell] == starts[cell + 1]:
-            continue
-        found = cells_near(bins, cell, reach, bins.shape[0] - 1, ranges, near)
         for i in range(ends[cell], starts[cell + 1]):
             lowest = cell_labels[cell]
-            for k in range(found):
+            for k in range(near_starts[cell - first], near_starts[cell - first + 1]):
                 other = near[k]
-                if cell_labels[other] < 0 or 0 <= lowest <= cell_labels[other]:
+                if squares[k] > square or cell_labels[other] < 0 or 0 <= lowest <= cell_labels[other]:
                     continue
                 if _least_square(values, i, low, high, other) > square:
                     continue

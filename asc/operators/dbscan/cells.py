@@ -1,8 +1,10 @@
-"""Cells: the clusters of one setting without its pairs, for windows in which points have many neighbours."""
+"""Cells: clusters without pairs of neighbours, for windows in which points have many."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -12,76 +14,160 @@ from asc.operators.dbscan.cell_kernels import (
     core_first,
     find_core,
     label_points,
+    list_near,
+    list_nearest,
     number_cells,
 )
 from asc.operators.dbscan.chains import Labels
 from asc.operators.dbscan.grid import Grid, orders_of, reach_of, side_within
-from asc.operators.dbscan.points import Floats, Ints
+from asc.operators.dbscan.points import Flags, Floats, Ints
+
+_ALIKE = 1.25
+"""Radii that differ by this factor at most share their cells."""
+
+_NEAREST_USERS = 4
+"""Settings of one window from which on the nearest points of each are listed."""
+
+_NEAREST = 32
+"""The most nearest points of each that are listed."""
+
+_ROOM = 1 << 20
+"""The near cells that are listed at a time."""
+
+_Near = tuple[Any, ...]
+"""The first cell and the one after the last, and the cells near each as compiled loops take them."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellSetting:
+    """What is asked for of one window: the radius and min_samples."""
+
+    radius: float
+    min_samples: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """The points of a window by cells a little smaller than ``radius`` over the root of the attributes.
+    """The points of a window by cells a little smaller than the least of some radii over the root of the attributes.
 
-    Invariant: two points of a cell are neighbours; the labels equal those by the pairs. Cost: a sort of the points, and
-    for each point a look at those of the cells around that it may reach, and that do not count as a whole.
+    ``widest``: the greatest of the radii. Invariant: for each of the radii, two points of a cell are neighbours, and
+    the labels equal those by the pairs. Cost: for each point a look at those of the cells around that it may reach, and
+    that do not count as a whole.
     """
 
-    radius: float
+    widest: float
     grid: Grid
+    low: Floats
+    high: Floats
+    reach: int
+    _listed: list[_Near] = field(default_factory=list)
 
     @staticmethod
-    def of(values: Floats, radius: float, orders: Ints | None = None) -> Cells:
+    def of(values: Floats, least: float, widest: float | None = None, orders: Ints | None = None) -> Cells:
         """Return the cells of points in order. ``orders``: the points by each attribute, where they are known."""
-        return Cells(radius, Grid.of(values, side_within(radius, values.shape[1]), orders))
+        widest = least if widest is None else widest
+        side = side_within(least, values.shape[1])
+        grid = Grid.of(values, side, orders)
+        low, high = np.empty((grid.cells, values.shape[1])), np.empty((grid.cells, values.shape[1]))
+        bound(grid.values, grid.starts, low, high)
+        # Bins of equal values alone have no width: then no two of them are near.
+        reach = int(reach_of(widest) / side * (1 + 1e-6)) + 1 if side > 0 else 1
+        return Cells(widest, grid, low, high, reach)
 
-    def labels(self, min_samples: int) -> Labels:
-        """Return the clusters for a min_samples."""
-        grid, square = self.grid, self.radius * self.radius
-        points, attributes = grid.values.shape
-        low, high = (np.zeros((grid.cells, attributes)) for _ in range(2))
-        bound(grid.values, grid.starts, grid.starts[1:], low, high)
-        reach, least = self._reach, min(min_samples, points + 1)
-        memory = np.empty((2, attributes), dtype=np.int64), np.empty(grid.cells, dtype=np.int64)
-        is_core = np.zeros(points, dtype=np.bool_)
-        find_core(grid.values, grid.starts, grid.bins, reach, low, high, square, least, *memory, is_core)
-        ends, order, values = (
-            np.empty(grid.cells, dtype=np.int64),
-            np.empty_like(grid.order),
-            np.empty_like(grid.values),
-        )
-        core_first(grid.order, grid.values, grid.starts, is_core, ends, order, values)
-        bound(values, grid.starts, ends, low, high)
+    def near(self) -> Iterator[_Near]:
+        """Yield the cells near each cell, for some cells at a time; they are listed once where they have room."""
+        if self._listed:
+            yield self._listed[0]
+            return
+        first, cells = 0, self.grid.cells
+        ranges, found = np.empty((2, self.low.shape[1]), dtype=np.int64), np.empty(cells, dtype=np.int64)
+        room = max(_ROOM, cells)
+        while first < cells:
+            starts, near = np.empty(cells - first + 1, dtype=np.int64), np.empty(room, dtype=np.int64)
+            squares = np.empty(room)
+            own = (self.grid.bins, self.low, self.high, self.reach, self.widest * self.widest)
+            after = list_near(*own, first, ranges, found, starts, near, squares)
+            count = int(starts[after - first])
+            listed = (first, after, starts, near[:count].copy(), squares[:count].copy())
+            if after == cells and first == 0:
+                self._listed.append(listed)
+            yield listed
+            first = after
+
+    def nearest(self, number: int) -> Floats:
+        """Return the squared distances of so many nearest points of each, up to the widest radius; in the order of the
+        window.
+        """
+        grid = self.grid
+        nearest = np.full((len(grid.order), number), np.inf)
+        for listed in self.near():
+            list_nearest(*(grid.values, grid.starts, self.low, self.high, *listed, nearest))
+        found = np.empty_like(nearest)
+        found[grid.order] = nearest
+        return found
+
+    def labels(self, setting: CellSetting, is_core: Flags | None = None) -> Labels:
+        """Return the clusters for a setting. ``is_core``: of the points of the window, where it is known."""
+        grid, square, boxes = self.grid, setting.radius * setting.radius, (self.low, self.high)
+        points = len(grid.order)
+        if is_core is None:
+            core, least = np.zeros(points, dtype=np.bool_), min(setting.min_samples, points + 1)
+            for listed in self.near():
+                find_core(*(grid.values, grid.starts, *boxes, *listed, square, least, core))
+        else:
+            core = is_core[grid.order]
+        order, values = np.empty_like(grid.order), np.empty_like(grid.values)
+        ends = np.empty(grid.cells, dtype=np.int64)
+        core_first(grid.order, grid.values, grid.starts, core, ends, order, values)
         parents = np.arange(grid.cells, dtype=np.int32)
-        around = (grid.bins, reach, low, high, square, *memory)
-        connect(values, grid.starts, ends, *around, parents)
+        own = (values, grid.starts, ends, *boxes)
+        for listed in self.near():
+            connect(*(*own, *listed, square, parents))
         cell_labels = np.full(grid.cells, -1, dtype=np.int32)
         clusters = number_cells(order, grid.starts, ends, np.empty(points, dtype=np.int32), parents, cell_labels)
-        labels = np.empty(points, dtype=np.int32)
-        label_points(order, values, grid.starts, ends, *around, cell_labels, labels, is_core)
-        return Labels(labels, is_core, clusters)
-
-    @property
-    def _reach(self) -> int:
-        """Return the number of bins beyond which no neighbour is."""
-        side = side_within(self.radius, self.grid.values.shape[1])
-        # Bins of equal values alone have no width, and then no two values are near.
-        return int(reach_of(self.radius) / side * (1 + 1e-6)) + 1 if side > 0 else 1
+        labels, found = np.empty(points, dtype=np.int32), np.empty(points, dtype=np.bool_)
+        for listed in self.near():
+            label_points(*(*own, *listed, square, order, cell_labels, labels, found))
+        return Labels(labels, found, clusters)
 
 
-class CellsOfWindows:
-    """Cells of windows that end with the same point, by first point and radius: made once for equal ones in a row."""
+def labels_by_cells(values: Floats, settings: Sequence[CellSetting]) -> Iterator[tuple[CellSetting, Labels]]:
+    """Yield the clusters of the points of a window for each of different settings.
 
-    def __init__(self, values: Floats) -> None:
-        self._values = values
-        self._orders: tuple[int, Ints] | None = None
-        self._cells: tuple[int, float, Cells] | None = None
+    Radii that are alike share their cells. Where several settings ask, the nearest points of each are listed once: the
+    k-th of them says whether a point is core.
+    """
+    if not settings:
+        return
+    orders = orders_of(values)
+    groups = _alike(settings)
+    nearest: Floats | None = None
+    for group in groups:
+        cells = Cells.of(values, group[-1].radius, group[0].radius, orders)
+        if nearest is None and len(settings) >= _NEAREST_USERS:
+            # The first group has the widest radii.
+            number = max(setting.min_samples for setting in settings) - 1
+            nearest = cells.nearest(min(max(number, 1), _NEAREST))
+        for setting in group:
+            yield setting, cells.labels(setting, _core_of(nearest, setting))
 
-    def labels(self, first: int, radius: float, min_samples: int) -> Labels:
-        """Return the clusters of the points from ``first`` on."""
-        if self._orders is None or self._orders[0] != first:
-            self._orders = first, orders_of(self._values[first:])
-            self._cells = None
-        if self._cells is None or self._cells[:2] != (first, radius):
-            self._cells = first, radius, Cells.of(self._values[first:], radius, self._orders[1])
-        return self._cells[2].labels(min_samples)
+
+def _core_of(nearest: Floats | None, setting: CellSetting) -> Flags | None:
+    """Return whether each point is core, by its nearest points; None where these do not say it."""
+    others = setting.min_samples - 1
+    if nearest is None or others > nearest.shape[1]:
+        return None
+    if others == 0:
+        return np.ones(len(nearest), dtype=np.bool_)
+    found: Flags = nearest[:, others - 1] <= setting.radius * setting.radius
+    return found
+
+
+def _alike(settings: Sequence[CellSetting]) -> list[list[CellSetting]]:
+    """Return settings in groups of radii that are alike, the greatest first."""
+    groups: list[list[CellSetting]] = []
+    for setting in sorted(settings, key=lambda own: (-own.radius, own.min_samples)):
+        if not groups or setting.radius * _ALIKE < groups[-1][0].radius:
+            groups.append([])
+        groups[-1].append(setting)
+    return groups

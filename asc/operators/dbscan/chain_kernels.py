@@ -122,14 +122,11 @@ def find_core(
     least: Array,
     counts: Array,
     steps: Array,
-    ends: Array,
-    order: Array,
 ) -> None:
     """Write the first step of a chain at which each point is core; the number of steps for one that never is.
 
     ``rank_steps``: the first step whose radius reaches a rank; ``point_steps``: the first step whose window holds a
-    point; ``least``: min_samples of each step. ``counts`` int64[steps] is memory. ``order`` gets the points by their
-    step, and ``ends`` int64[steps + 1] of zeros where those of each step end.
+    point; ``least``: min_samples of each step. ``counts`` int64[steps] is memory.
     """
     chain = least.size
     for point in range(steps.size):
@@ -161,9 +158,42 @@ def find_core(
                         step = later
                         break
         steps[point] = step
-        ends[step] += 1
+
+
+@compiled
+def list_ranks(near_starts: Array, near: Array, near_ranks: Array, first: int, ranks: Array) -> None:
+    """Write the ranks of the nearest neighbours of each point from ``first`` on, among these points.
+
+    ``ranks`` uint16[number, points] is of the greatest number; its first row is of the point itself, of rank 0.
+    """
+    for point in range(first, near_starts.size - 1):
+        ranks[0, point] = 0
+        count = 1
+        for k in range(near_starts[point], near_starts[point + 1]):
+            if count == ranks.shape[0]:
+                break
+            if near[k] >= first:
+                ranks[count, point] = near_ranks[k]
+                count += 1
+
+
+@compiled
+def mark_core(ranks: Array, rank: int, step: int, steps: Array) -> None:
+    """Write a step for the points whose rank is at most ``rank``, unless they have an earlier one."""
+    for point in range(steps.size):
+        if ranks[point] <= rank and steps[point] > step:
+            steps[point] = step
+
+
+@compiled
+def sort_by_step(steps: Array, ends: Array, order: Array) -> None:
+    """Write the points by their step to ``order``, and where those of each step end to ``ends`` int64[steps + 1], of
+    zeros.
+    """
+    for point in range(steps.size):
+        ends[steps[point]] += 1
     total = 0
-    for step in range(chain + 1):
+    for step in range(ends.size):
         own = ends[step]
         ends[step] = total
         total += own
@@ -191,19 +221,20 @@ def grow(
     near_starts: Array,
     near: Array,
     near_ranks: Array,
-    rank_steps: Array,
+    rank: int,
     steps: Array,
     fresh: Array,
     parents: Array,
 ) -> None:
     """Unite what a step of a chain connects: core points of earlier steps by its new pairs, and its new core points.
 
-    ``low`` and ``high``: the pairs by rank that its radius is the first to reach. ``fresh``: its new core points. The
-    root of a component is its first point.
+    ``low`` and ``high``: the pairs by rank that its radius is the first to reach. ``rank``: of its radius. ``fresh``:
+    its new core points. The root of a component is its first point.
     """
     for k in range(low, high):
-        if steps[newer[k]] < step and steps[older[k]] < step:
-            one, other = root_of(parents, newer[k]), root_of(parents, older[k])
+        one, other = parents[newer[k]], parents[older[k]]
+        if one != other and steps[newer[k]] < step and steps[older[k]] < step:
+            one, other = root_of(parents, one), root_of(parents, other)
             if one < other:
                 parents[other] = one
             elif other < one:
@@ -211,11 +242,12 @@ def grow(
     for point in fresh:
         own = root_of(parents, point)
         for k in range(near_starts[point], near_starts[point + 1]):
-            if rank_steps[near_ranks[k]] > step:
+            if near_ranks[k] > rank:
                 break
+            j = near[k]
             # Two new ones are united once.
-            if steps[near[k]] < step or (steps[near[k]] == step and near[k] < point):
-                other = root_of(parents, near[k])
+            if parents[j] != own and (steps[j] < step or (steps[j] == step and j < point)):
+                other = root_of(parents, j)
                 if other < own:
                     parents[own] = other
                     own = other
@@ -230,36 +262,44 @@ def write_labels(
     near_starts: Array,
     near: Array,
     near_ranks: Array,
-    rank_steps: Array,
+    rank: int,
     steps: Array,
     parents: Array,
     labels: Array,
     is_core: Array,
 ) -> int:
     """Write the labels of the points from ``first`` on at a step of a chain, and return the number of clusters."""
-    count = 0
+    count, cores = 0, 0
     for point in range(first, steps.size):
         core = steps[point] <= step
         is_core[point - first] = core
         if not core:
             labels[point - first] = -1
             continue
+        cores += 1
         # The root is the first point of its component.
         root = root_of(parents, point)
         if root == point:
             labels[point - first] = count
             count += 1
         else:
+            parents[point] = root
             labels[point - first] = labels[root - first]
+    # The core points write to their neighbours where they are few, else the others look at theirs.
+    is_written = cores * 4 < steps.size - first
     for point in range(first, steps.size):
-        if steps[point] <= step:
+        if (steps[point] <= step) != is_written:
             continue
-        lowest = count
+        own = labels[point - first] if is_written else count
         for k in range(near_starts[point], near_starts[point + 1]):
-            if rank_steps[near_ranks[k]] > step:
+            if near_ranks[k] > rank:
                 break
-            if steps[near[k]] <= step and labels[near[k] - first] < lowest:
-                lowest = labels[near[k] - first]
-        if lowest < count:
-            labels[point - first] = lowest
+            j = near[k]
+            if is_written:
+                if steps[j] > step and j >= first and (labels[j - first] < 0 or own < labels[j - first]):
+                    labels[j - first] = own
+            elif steps[j] <= step:
+                own = min(own, labels[j - first])
+        if not is_written and own < count:
+            labels[point - first] = own
     return count

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,26 @@ from asc.operators.dbscan.chain_kernels import (
     find_core,
     grow,
     list_both,
+    list_ranks,
+    mark_core,
+    sort_by_step,
     sort_pairs,
     write_labels,
 )
 from asc.operators.dbscan.neighbours import Neighbours
 from asc.operators.dbscan.points import Codes, Flags, Ints
+
+STEPS = 255
+"""The steps of the longest chain: the step of a point takes a byte."""
+
+NEAREST = 32
+"""The most nearest points of each whose ranks are listed."""
+
+SHARING = 4
+"""Steps a first point from which on they are."""
+
+CORE_RANK_BYTES = 64 << 20
+"""Bytes that they may take."""
 
 _Ranks = npt.NDArray[np.uint16]
 
@@ -50,7 +65,8 @@ class WindowPairs:
 
     ``newer``, ``older``: the places of each pair's points; ``rank_ends`` int64[ranks + 1]: where the pairs of each rank
     begin. ``near``, ``near_ranks``: the neighbours of each point by rank; those of point n begin at ``near_starts[n]``.
-    Memory: 20 bytes a pair.
+    ``core_ranks``: by the first point of a window, the rank of the n-th nearest point to each, itself included, in row
+    n - 1: the point is core for a min_samples of n from this rank on. Memory: 20 bytes a pair.
     """
 
     points: int
@@ -60,6 +76,7 @@ class WindowPairs:
     near_starts: Ints
     near: Codes
     near_ranks: _Ranks
+    core_ranks: Mapping[int, _Ranks] = field(default_factory=dict)
 
     @staticmethod
     def of(neighbours: Neighbours, rows: Ints, ranks: Ints) -> WindowPairs:
@@ -80,6 +97,18 @@ class WindowPairs:
         near, near_ranks = np.empty(2 * count, dtype=np.int32), np.empty(2 * count, dtype=np.uint16)
         list_both(newer, older, ends, starts[:-1].copy(), near, near_ranks)
         return WindowPairs(len(rows), newer, older, rank_ends, starts, near, near_ranks)
+
+    def with_core_ranks(self, steps: Sequence[Step]) -> WindowPairs:
+        """Return the pairs with the ranks at which points become core, where enough steps share them."""
+        firsts = {step.first for step in steps}
+        number = min(max(step.least for step in steps), NEAREST)
+        if len(steps) < SHARING * len(firsts) or len(firsts) * number * self.points * 2 > CORE_RANK_BYTES:
+            return self
+        found = {}
+        for first in firsts:
+            found[first] = np.full((number, self.points), np.iinfo(np.uint16).max, dtype=np.uint16)
+            list_ranks(self.near_starts, self.near, self.near_ranks, first, found[first])
+        return replace(self, core_ranks=found)
 
     @property
     def ranks(self) -> int:
@@ -102,7 +131,7 @@ def chains_of(steps: Sequence[Step]) -> list[list[int]]:
     found: list[list[int]] = [[] for _ in range(cover(ranks, least, firsts, chains, last))]
     for place, chain in zip(order.tolist(), chains.tolist(), strict=True):
         found[chain].append(place)
-    return found
+    return [own[low : low + STEPS] for own in found for low in range(0, len(own), STEPS)]
 
 
 def grown(pairs: WindowPairs, chain: Sequence[Step]) -> Iterator[Labels]:
@@ -113,23 +142,28 @@ def grown(pairs: WindowPairs, chain: Sequence[Step]) -> Iterator[Labels]:
     neighbours of the others.
     """
     ranks, least, firsts = (np.array(column, dtype=np.int64) for column in zip(*_rows(chain), strict=True))
-    # The first step that reaches each rank, and the one that holds each point.
-    rank_steps = np.searchsorted(ranks, np.arange(pairs.ranks)).astype(np.int32)
-    point_steps = np.searchsorted(-firsts, -np.arange(pairs.points)).astype(np.int32)
-    steps, order = np.empty(pairs.points, dtype=np.int32), np.empty(pairs.points, dtype=np.int32)
+    steps, order = np.empty(pairs.points, dtype=np.uint8), np.empty(pairs.points, dtype=np.int32)
+    near = (pairs.near_starts, pairs.near, pairs.near_ranks)
+    if pairs.core_ranks and len(pairs.core_ranks[chain[0].first]) >= chain[0].least:
+        steps.fill(len(chain))
+        for number, step in enumerate(chain):
+            mark_core(pairs.core_ranks[step.first][step.least - 1], step.rank, number, steps)
+    else:
+        rank_steps = np.searchsorted(ranks, np.arange(pairs.ranks)).astype(np.uint8)
+        point_steps = np.searchsorted(-firsts, -np.arange(pairs.points)).astype(np.uint8)
+        find_core(*near, rank_steps, point_steps, least, np.empty(len(chain), dtype=np.int64), steps)
     ends = np.zeros(len(chain) + 1, dtype=np.int64)
-    near = (pairs.near_starts, pairs.near, pairs.near_ranks, rank_steps)
-    counts = np.empty(len(chain), dtype=np.int64)
-    find_core(*near, point_steps, least, counts, steps, ends, order)
+    sort_by_step(steps, ends, order)
     parents = np.arange(pairs.points, dtype=np.int32)
     reached, fresh = 0, 0
     for number, step in enumerate(chain):
         low, reached = reached, int(pairs.rank_ends[step.rank + 1])
-        grow(number, pairs.newer, pairs.older, low, reached, *near, steps, order[fresh : ends[number]], parents)
+        own = (*near, step.rank, steps)
+        grow(number, pairs.newer, pairs.older, low, reached, *own, order[fresh : ends[number]], parents)
         fresh = int(ends[number])
         labels = np.empty(pairs.points - step.first, dtype=np.int32)
         is_core = np.empty(pairs.points - step.first, dtype=np.bool_)
-        clusters = write_labels(number, step.first, *near, steps, parents, labels, is_core)
+        clusters = write_labels(number, step.first, *own, parents, labels, is_core)
         yield Labels(labels, is_core, clusters)
 
 

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asc.operators.dbscan.grid_kernels import bin_values
+from asc.operators.dbscan.grid_kernels import bin_values, find_cells, sort_by_bin
 from asc.operators.dbscan.points import Codes, Floats, Ints
 
 _DOUBT = 1e-9
 """A share far above the rounding of a sum of squares."""
-
-_CODES = 1 << 62
-"""The numbers that a code of a cell may have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,19 +37,15 @@ class Grid:
         count, attributes = values.shape
         orders = orders_of(values) if orders is None else orders
         bins = np.empty((attributes, count), dtype=np.int32)
-        codes, radix = np.zeros(count, dtype=np.int64), 1
-        for place in range(attributes):
+        order, other = np.arange(count), np.empty(count, dtype=np.int64)
+        # From the last attribute to the first, each keeping the order of the ones after it.
+        for place in range(attributes - 1, -1, -1):
             width = bin_values(np.ascontiguousarray(values[:, place]), orders[place], side, bins[place])
-            if radix > _CODES // max(width, 1):
-                known, codes = np.unique(codes, return_inverse=True)
-                radix = len(known)
-            codes = codes * width + bins[place]
-            radix *= width
-        order = np.argsort(codes, kind="stable")
-        ordered = codes[order]
-        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if count else np.zeros(0, np.int64)
-        own = np.ascontiguousarray(bins[:, order[starts]].T)
-        return Grid(order, values[order], np.append(starts, count), own)
+            sort_by_bin(order, bins[place], np.zeros(width + 1, dtype=np.int64), other)
+            order, other = other, order
+        starts = np.empty(count + 1, dtype=np.int64)
+        starts = starts[: find_cells(order, bins, starts) + 1]
+        return Grid(order, values[order], starts, np.ascontiguousarray(bins[:, order[starts[:-1]]].T))
 
     @property
     def cells(self) -> int:

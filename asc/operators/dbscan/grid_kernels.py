@@ -26,6 +26,36 @@ def bin_values(values: Array, order: Array, side: float, bins: Array) -> int:
 
 
 @compiled
+def sort_by_bin(order: Array, bins: Array, ends: Array, out: Array) -> None:
+    """Sort points by their bin, keeping the order of those of one bin. ``ends`` int64[bins + 1] of zeros is memory."""
+    for point in order:
+        ends[bins[point] + 1] += 1
+    for number in range(1, ends.size):
+        ends[number] += ends[number - 1]
+    for point in order:
+        out[ends[bins[point]]] = point
+        ends[bins[point]] += 1
+
+
+@compiled
+def find_cells(order: Array, bins: Array, starts: Array) -> int:
+    """Write where each cell begins among points that are in the order of their bins, and their end; return the number
+    of cells. ``bins`` int32[attributes, points].
+    """
+    count = 0
+    for i in range(order.size):
+        is_new = i == 0
+        for place in range(bins.shape[0]):
+            if i > 0 and bins[place, order[i]] != bins[place, order[i - 1]]:
+                is_new = True
+        if is_new:
+            starts[count] = i
+            count += 1
+    starts[count] = order.size
+    return count
+
+
+@compiled
 def cells_near(bins: Array, cell: int, reach: int, last: int, ranges: Array, found: Array) -> int:
     """Write to ``found`` the cells up to ``last`` whose bins differ from those of a cell by at most ``reach`` each,
     ascending, and return their number.

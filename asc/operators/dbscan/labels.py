@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asc.operators.dbscan.cells import CellsOfWindows
+from asc.operators.dbscan.cells import CellSetting, labels_by_cells
 from asc.operators.dbscan.chains import Labels, Step, WindowPairs, chains_of, grown
 from asc.operators.dbscan.neighbours import Neighbours
 from asc.operators.dbscan.points import Floats, Ints
@@ -51,11 +51,13 @@ def labelled(
     stored = [(setting, rank) for setting, rank in ranks.items() if rank is not None and setting.first < len(points)]
     for setting, found in _by_pairs(stored, neighbours, rows):
         yield from ((place, found) for place in places[setting])
-    others = [setting for setting, rank in ranks.items() if rank is None or setting.first >= len(points)]
-    cells = CellsOfWindows(points)
-    for setting in sorted(others, key=lambda own: (own.first, own.radius, own.min_samples)):
-        found = cells.labels(setting.first, setting.radius, setting.min_samples)
-        yield from ((place, found) for place in places[setting])
+    others: dict[int, list[CellSetting]] = {}
+    for setting, rank in ranks.items():
+        if rank is None or setting.first >= len(points):
+            others.setdefault(setting.first, []).append(CellSetting(setting.radius, setting.min_samples))
+    for first, own in others.items():
+        for asked, found in labels_by_cells(points[first:], own):
+            yield from ((place, found) for place in places[Setting(asked.radius, asked.min_samples, first)])
 
 
 def _by_pairs(
@@ -71,6 +73,7 @@ def _by_pairs(
         Step(rank, setting.min_samples, setting.first - first)
         for rank, (setting, _) in zip(own_ranks, stored, strict=True)
     ]
+    pairs = pairs.with_core_ranks(steps)
     for chain in chains_of(steps):
         for place, found in zip(chain, grown(pairs, [steps[place] for place in chain]), strict=True):
             yield stored[place][0], found

@@ -14,8 +14,8 @@ from asc.operators.dbscan.points import Codes, Floats, Ints
 PAIR_NEIGHBOURS = 64
 """Neighbours a point up to which they are stored; beyond that cells are faster."""
 
-_SAMPLE = 256
-"""Points of which all neighbours are counted before any are stored."""
+_SAMPLE, _SAMPLE_PAIRS = 256, 1 << 22
+"""The most points of which all neighbours are counted before any are stored, and the pairs that are looked at then."""
 
 _RANKS = 1 << 16
 """Radii that a rank of 16 bits tells apart."""
@@ -90,7 +90,7 @@ def _reached(values: Floats, radii: Floats) -> int:
     """Return the number of radii within which points of a sample have at most PAIR_NEIGHBOURS neighbours each."""
     if not len(radii) or not len(values):
         return len(radii)
-    step = max(1, len(values) // _SAMPLE)
+    step = max(1, len(values) // _SAMPLE, len(values) ** 2 // _SAMPLE_PAIRS)
     counts = np.zeros(len(radii), dtype=np.int64)
     sample_ranks(values, step, radii * radii, counts)
     sampled = -(-len(values) // step)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.cluster import DBSCAN
 
 from asc.operators.dbscan import reference
-from asc.operators.dbscan.cells import Cells
+from asc.operators.dbscan.cells import Cells, CellSetting, labels_by_cells
 from asc.operators.dbscan.chains import Labels
 from asc.operators.dbscan.labels import Setting, labelled, labels
 from asc.operators.dbscan.neighbours import Neighbours
@@ -27,11 +27,30 @@ def _reference(points: Floats, settings: Sequence[Setting]) -> list[Labels]:
 
 
 def _cells(points: Floats, settings: Sequence[Setting]) -> list[Labels]:
-    return [Cells.of(points[own.first :], own.radius).labels(own.min_samples) for own in settings]
+    alone = [(Cells.of(points[own.first :], own.radius), CellSetting(own.radius, own.min_samples)) for own in settings]
+    return [cells.labels(setting) for cells, setting in alone]
+
+
+def _cells_together(points: Floats, settings: Sequence[Setting]) -> list[Labels]:
+    """Cells without any pair: those of alike radii are shared, and the nearest points say what is core."""
+    found = {}
+    for first in {own.first for own in settings}:
+        asked = {CellSetting(own.radius, own.min_samples) for own in settings if own.first == first}
+        # Enough of them for the nearest points to be listed.
+        more = {CellSetting(own.radius * factor, own.min_samples) for own in asked for factor in (0.9, 1.1, 1.2)}
+        for setting, own in labels_by_cells(points[first:], [*(asked | more)]):
+            found[Setting(setting.radius, setting.min_samples, first)] = own
+    return [found[own] for own in settings]
 
 
 def _alone(points: Floats, settings: Sequence[Setting]) -> list[Labels]:
     return [labels(points, [own])[0] for own in settings]
+
+
+def _shared(points: Floats, settings: Sequence[Setting]) -> list[Labels]:
+    """Beside many others, with which they share the ranks at which points become core."""
+    more = [Setting(own.radius * 0.7, least, own.first) for own in settings for least in range(1, 6)]
+    return labels(points, [*settings, *more])[: len(settings)]
 
 
 def _kept(points: Floats, settings: Sequence[Setting]) -> list[Labels]:
@@ -52,8 +71,10 @@ def _kept(points: Floats, settings: Sequence[Setting]) -> list[Labels]:
 WAYS: Mapping[str, Way] = {
     "together": labels,
     "alone": _alone,
+    "shared": _shared,
     "kept": _kept,
     "cells": _cells,
+    "cells together": _cells_together,
     "reference": _reference,
 }
 
