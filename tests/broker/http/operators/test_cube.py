@@ -8,7 +8,7 @@ import socket
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,8 +29,10 @@ from broker.config.sections import ApiConfig
 from broker.errors import ForbiddenError
 from broker.http.app import create_app
 from broker.http.permitted import Permitted
+from broker.operators.cube.folder import CubeFolder
 from broker.operators.cube.keeper import Keeper, cubes_path
 from broker.operators.cube.merging import CubeLimits
+from broker.operators.cube.question_turns import QUESTIONS_MAX
 from cli.main import main
 
 if TYPE_CHECKING:
@@ -219,6 +221,18 @@ def test_what_is_no_question_is_refused_in_one_line(
     assert answer.status_code == status, answer.text
     assert said in answer.json()["error"]["message"]
     assert "\n" not in answer.json()["error"]["message"]
+
+
+def test_beside_as_many_questions_as_may_be_it_is_told_when_to_ask_again(site: Site, published: list[Row]) -> None:
+    assert site.daemon is not None
+    folder = site.daemon.streams()[site.stream("json")].folders["cube"]
+    assert isinstance(folder, CubeFolder)
+    with ExitStack() as others:
+        for _ in range(QUESTIONS_MAX):
+            others.enter_context(folder.keeper._turns.turn(60.0))
+        answer = site.client.post("/v1/queries/late/cube/query", json={})
+        assert (answer.status_code, answer.headers["Retry-After"]) == (429, "1"), answer.text
+    assert site.client.post("/v1/queries/late/cube/query", json={}).status_code == 200
 
 
 def test_only_a_cube_is_asked_and_by_who_may_read_its_columns(site: Site, published: list[Row]) -> None:
