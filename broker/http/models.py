@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar
@@ -337,6 +338,9 @@ def plain_line(line: bytes) -> Any:
 
 AnyBody = TypeVar("AnyBody", bound=BaseModel)
 
+_TYPE = re.compile(r"(?:list|dict|tuple|nullable|function-[a-z]+)\[")
+"""How the name of a type begins that pydantic puts among the fields."""
+
 
 def valid_body(form: type[AnyBody], plain: Any) -> AnyBody:
     """Return a body from the content of JSON; QueryError where it is none."""
@@ -371,8 +375,12 @@ def body_error(*details: Mapping[str, Any]) -> QueryError:
 
 
 def _fields(location: Sequence[str | int]) -> list[str]:
-    """Return the names of fields on the path to a value; pydantic has the name of the operator among them."""
+    """Return the names of fields on the path to a value.
+
+    pydantic has the name of the operator among them, and the types that a field may have.
+    """
     parts = [str(part) for part in location if part not in ("body", "query", "path")]
+    parts = [part for part in parts if not _TYPE.match(part)]
     return [part for place, part in enumerate(parts) if not (place == 1 and parts[0] == "operator")]
 
 

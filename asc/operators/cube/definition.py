@@ -151,6 +151,8 @@ def checked_grain_s(given: object) -> int:
     """Return the length of a pane; CubeError where it divides neither an hour nor, in whole hours, a day."""
     if isinstance(given, float) and given.is_integer():
         given = int(given)
+    if given is None:
+        raise CubeError("grain_s", None, f"is missing, the length of a pane (--grain): {_GRAIN_REMEDY}")
     if type(given) is not int or given < 1:
         raise CubeError("grain_s", given, _GRAIN_REMEDY)
     hours, rest = divmod(given, HOUR_S)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,7 @@ TIME = "pane"
 """The field of a row that has the begin of its interval, by which rows may be ordered."""
 
 _FIELDS = ("by", "where", "from", "to", "grain_s", "measures", "order", "limit")
+_NAMES_SHOWN = 20
 _BY_REMEDY = 'give a cuboid, as ["carrier"], or a list of them, as [["carrier"], []]'
 
 
@@ -161,15 +163,16 @@ def _ordering(
 ) -> tuple[Ordering, ...]:
     if given is None:
         return ()
-    remedy = 'give a list of measures or dimensions of the answer, as ["delay DESC", "carrier"]'
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise CubeError("order", given, remedy)
     dimensions = definition.dimensions
     grouped = [set(dimensions.columns(cuboid)) for cuboid in cuboids]
-    own = {folded(name) for place, name in enumerate(dimensions.names) if all(place in places for places in grouped)}
-    own |= {folded(measure.name) for measure in definition.measures}
-    if has_time:
-        own.add(TIME)
+    names = [name for place, name in enumerate(dimensions.names) if all(place in places for places in grouped)]
+    names += [measure.name for measure in definition.measures]
+    names += [TIME] if has_time else []
+    own = set(map(folded, names))
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    remedy = f"give a list of some of {shown}, as [{json.dumps(f'{names[-1]} DESC')}]"
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise CubeError("order", given, remedy)
     found = []
     for text in given:
         if not isinstance(text, str):

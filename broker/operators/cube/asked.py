@@ -66,7 +66,9 @@ def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None) -> d
     last_s = body["last_s"]
     step = interval_panes(body.get("grain_s"), state.definition) or 1
     grain_s = step * state.grain_us // 1_000_000
-    if type(last_s) is not int or last_s < 1 or last_s % grain_s:
+    if type(last_s) is not int or last_s < 1:
+        raise CubeError("last_s", last_s, f"is no length of time: give a multiple of {grain_s} s, the grain")
+    if last_s % grain_s:
         raise CubeError("last_s", last_s, f"is off the grain of {grain_s} s: give a multiple of it")
     if body.get("from") is not None or body.get("to") is not None:
         raise CubeError("last_s", last_s, "is an interval already: leave from and to out, or last_s")

@@ -28,7 +28,8 @@ def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _shown(values: Mapping[str, Any], name: str) -> object:
-    """Return a value as a table has it: NULL spelled out, and nothing where there is none."""
+    """Return a value as a table has it: NULL and the empty text spelled out, and nothing where there is no value."""
     if name not in values:
         return ""
-    return "NULL" if values[name] is None else values[name]
+    value = values[name]
+    return "NULL" if value is None else '""' if value == "" else value

@@ -195,7 +195,7 @@ def test_a_cursor_goes_through_all_rows_and_links_can_be_asked(site: Site, publi
     ("body", "status", "said"),
     [
         ({"by": ["tail"]}, 400, "by 'tail': is no dimension"),
-        ({"by": "carrier"}, 400, "by"),
+        ({"by": "carrier"}, 400, "field by 'carrier': "),
         ({"group": []}, 400, "unknown field"),
         ({"by": [], "from": "2026-06-01T00:30:00Z"}, 400, "is off the grain of 3600 s"),
         ({"by": [], "where": "delay > 3"}, 400, "'delay': is no dimension"),

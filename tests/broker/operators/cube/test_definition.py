@@ -80,6 +80,7 @@ def test_its_expressions_are_the_time_and_each_value_once() -> None:
         ({"dimension": []}, "field operator 'dimension': is not known: known are name, dimensions"),
         ({"time": None}, "operator.time: give an expression over the record"),
         ({"grain_s": 7}, "operator.grain_s '7': give seconds that divide an hour"),
+        ({"grain_s": None}, "operator.grain_s: is missing, the length of a pane (--grain): give seconds"),
         ({"measures": []}, "operator.measures"),
         ({"measures": ["median(x)"]}, "operator.measure 'median(x)': has the function 'median'"),
         ({"dimensions": [["a"], ["A"]]}, "operator."),

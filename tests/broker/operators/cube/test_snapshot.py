@@ -150,9 +150,10 @@ def test_a_cursor_goes_on_and_is_of_one_commit(keeper: Keeper, tmp_path: Path) -
     [
         ({"live": "yes"}, "live 'yes': give true"),
         ({"cursor": "9"}, "cursor '9': is none"),
+        ({"last_s": 0}, "last_s 0: is no length of time: give a multiple of"),
         ({"cursor": 9}, "cursor 9: is none"),
         ({"last_s": 90}, "last_s 90: is off the grain of 60 s"),
-        ({"last_s": True}, "last_s True: is off the grain"),
+        ({"last_s": True}, "last_s True: is no length of time"),
         ({"last_s": 180, "grain_s": 120}, "last_s 180: is off the grain of 120 s"),
         ({"grain_s": 420}, "grain_s 420: give seconds that divide an hour"),
         ({"grain_s": 30}, "grain_s 30: is no multiple of the cube's grain of 60 s"),
