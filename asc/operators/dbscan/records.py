@@ -107,12 +107,13 @@ class PointTexts:
         self._topic = source_topic
         self._values: dict[int, str] = {}
 
-    def values(self, row: int) -> str:
-        """Return the values of a point, separated by commas."""
-        found = self._values.get(row)
-        if found is None:
-            found = self._values[row] = ",".join(map(repr, self.points.values[row].tolist()))
-        return found
+    def values(self, rows: Sequence[int]) -> list[str]:
+        """Return the values of points, those of each separated by commas."""
+        known = self._values
+        missing = [row for row in rows if row not in known]
+        texts = [repr(own)[1:-1].replace(" ", "") for own in self.points.values[missing].tolist()]
+        known.update(zip(missing, texts, strict=True))
+        return [known[row] for row in rows]
 
     def source(self, place: Place | None) -> str:
         """Return the record of a point."""
@@ -165,14 +166,18 @@ class WindowRecords:
     def _clusters(self, evolution: Evolution, rows: Ints, summary: Summary) -> Iterator[DbscanOutput]:
         head, points = self._head("cluster"), self.texts.points
         newest = rows[summary.newest].tolist()
-        columns = (evolution.ids, summary.sizes.tolist(), summary.core.tolist(), summary.centres, summary.boxes)
+        low, high = zip(*summary.boxes, strict=True) if summary.boxes else ((), ())
+        texts = [_lists(summary.centres), _lists(low), _lists(high)]
+        columns = (evolution.ids, summary.sizes.tolist(), summary.core.tolist(), *texts)
         rest = (evolution.events, evolution.origins, newest)
-        for label, (own, size, core, centre, box, events, origins, row) in enumerate(zip(*columns, *rest, strict=True)):
+        for label, (own, size, core, centre, least, most, events, origins, row) in enumerate(
+            zip(*columns, *rest, strict=True)
+        ):
             named = id_text(own)
             listed = ",".join([f'"{event}"' for event in events])
             value = (
-                f'{head},"cluster":"{named}","label":{label},"points":{size},"core":{core},"center":[{_numbers(centre)}],'
-                f'"box":[[{_numbers(box[0])}],[{_numbers(box[1])}]],"events":[{listed}],"from":[{_ids(origins)}]}}'
+                f'{head},"cluster":"{named}","label":{label},"points":{size},"core":{core},"center":{centre},'
+                f'"box":[{least},{most}],"events":[{listed}],"from":[{_ids(origins)}]}}'
             )
             yield self._output("cluster", value, named, points.place(row))
 
@@ -203,8 +208,8 @@ class WindowRecords:
         if not self.query.sample or not len(rows):
             return ""
         every = -(-len(rows) // self.query.sample)
-        own, values = now.labels[::every].tolist(), self.texts.values
-        return ",".join([f"[{values(row)},{label}]" for row, label in zip(rows[::every].tolist(), own, strict=True)])
+        shown = zip(self.texts.values(rows[::every].tolist()), now.labels[::every].tolist(), strict=True)
+        return ",".join([f"[{values},{label}]" for values, label in shown])
 
     def _head(self, record: str) -> str:
         return f'{{"query":{json.dumps(self.query.id)},"record":"{record}","window":{self.name.bounds}'
@@ -238,9 +243,11 @@ def _ids(ids: Sequence[Id]) -> str:
     return ",".join([f'"{end}-{label}"' for end, label in ids])
 
 
-def _numbers(values: Sequence[float]) -> str:
-    """Return numbers as JSON has them; it has no infinite ones."""
-    return ",".join([repr(value) if math.isfinite(value) else "null" for value in values])
+def _lists(rows: Sequence[Sequence[float]]) -> list[str]:
+    """Return lists of numbers as JSON has them, in which infinite ones are null."""
+    if np.isfinite(rows).all():
+        return [repr(row).replace(" ", "") for row in map(list, rows)]
+    return [f"[{','.join([repr(value) if math.isfinite(value) else 'null' for value in row])}]" for row in rows]
 
 
 def _flag(value: bool) -> str:
