@@ -8,7 +8,7 @@ import numpy as np
 
 from asc.operators.dbscan.chains import Labels
 from asc.operators.dbscan.neighbours import Neighbours
-from asc.operators.dbscan.points import Floats, Ints, Place, Points
+from asc.operators.dbscan.points import Floats, Ints, Points
 
 LABEL_BYTES = 64 << 20
 """Bytes of labels of the last windows that are kept for the next ones."""
@@ -23,7 +23,6 @@ class StoredNeighbours:
     radii: Floats
     neighbours: Neighbours
     arrivals: Ints
-    last: Place
 
     def rows(self, arrivals: Ints) -> Ints | None:
         """Return the rows of the first of some points in order, up to one that is not stored; None where a later one
@@ -65,12 +64,9 @@ class NeighbourCache:
             if found is not None:
                 return found
         neighbours = Neighbours.of(values[:settled], radii)
-        self._keep(neighbours, points, points.arrival[:settled], settled, radii)
-        return neighbours, np.arange(settled)
-
-    def _keep(self, neighbours: Neighbours, points: Points, arrivals: Ints, settled: int, radii: Floats) -> None:
         if self._is_kept and settled:
-            self._stored = StoredNeighbours(radii, neighbours, arrivals, points.place(settled - 1))
+            self._stored = StoredNeighbours(radii, neighbours, points.arrival[:settled])
+        return neighbours, np.arange(settled)
 
     def _extended(
         self, stored: StoredNeighbours, points: Points, values: Floats, settled: int, radii: Floats
@@ -84,13 +80,11 @@ class NeighbourCache:
         known = len(rows)
         if settled <= known:
             return stored.neighbours, rows[:settled]
-        if points.place(known) < stored.last:
-            return None
         neighbours = stored.neighbours.extended(values[known:settled])
         if neighbours is None:
             return None
         arrivals = np.concatenate([stored.arrivals, points.arrival[known:settled]])
-        self._keep(neighbours, points, arrivals, settled, radii)
+        self._stored = StoredNeighbours(radii, neighbours, arrivals)
         return neighbours, np.concatenate([rows, np.arange(len(stored.arrivals), len(arrivals))])
 
 

@@ -189,8 +189,11 @@ def test_a_window_is_final_from_its_end_to_the_microsecond_and_excludes_it() -> 
     late = [
         record.message().text() for record in (Record(10 * MS, (0, 0), ("s",), 20), Record(19 * MS, (0, 0), ("s",), 21))
     ]
-    assert windows(run([*late, passed(40 * MS)], clusters)) == [(40, 0, 0)]
+    held = clusters.held
+    assert run(late, clusters) == []
+    assert clusters.held == held
     assert clusters.counts.excluded == {"late": 2}
+    assert windows(run([passed(40 * MS)], clusters)) == [(40, 0, 0)]
 
 
 def test_a_late_point_is_in_its_windows_that_are_not_final_and_in_none_that_is_computed_again() -> None:
@@ -208,6 +211,20 @@ def test_a_late_point_is_in_its_windows_that_are_not_final_and_in_none_that_is_c
         assert after["events"] == ["grow"]
         assert clusters.counts.excluded == {}
     assert outputs[0] == outputs[1]
+
+
+def test_a_point_that_is_late_by_counts_counts_by_time_alone() -> None:
+    timed, counted = query(), query("counted", is_timed=False, window=4, slide=4, members="all")
+    start = [settings(timed, counted), *(record.message() for record in crowd(12 * MS, 3)), Watermarks({"ts": 13 * MS})]
+    late = Record(12 * MS, (0.0, 0.25), ("s",), 50).message()
+    rest = [*(record.message() for record in crowd(14 * MS, 1, first=60)), Watermarks({"ts": 30 * MS})]
+    clusters = Clusters()
+    outputs = run(texts([*start, late, *rest]), clusters)
+    assert windows(outputs) == [(20, 5, 1), (30, 5, 1)]
+    assert windows(outputs, "counted") == [(4, 4, 1)]
+    members = [own.source for own in outputs if own.query == "counted" and own.kind == "member"]
+    assert members == ["flights-0-0", "flights-0-1", "flights-0-2", "flights-0-60"]
+    assert clusters.counts.excluded == {}
 
 
 def test_a_gap_of_a_year_is_crossed_by_one_empty_window() -> None:
@@ -317,6 +334,21 @@ def test_windows_of_points_that_were_dropped_are_skipped_and_later_ones_whole() 
         assert capacity(outputs, "counted") == [4, 6, 8]
         assert [end for end, *_ in windows(outputs, "counted")] == [4, 6, 8, 10, 12, 14, 16, 18, 20]
         assert json.loads(outputs[-1].value)["partial"] is False
+
+
+def test_points_that_were_dropped_after_they_got_a_number_skip_no_later_window() -> None:
+    held, counted = query("held", window=900 * MS, slide=100 * MS), query("counted", is_timed=False, window=4, slide=2)
+    records = [Record(number * MS, (0.0, 0.0), ("s",), number) for number in range(20)]
+    messages = [
+        settings(held, counted, limit=5),
+        *(record.message() for record in records[:14]),
+        Watermarks({"ts": 10 * MS}),
+    ]
+    messages += [*(record.message() for record in records[14:]), Watermarks({"ts": 20 * MS})]
+    outputs = run(texts(messages))
+    # Five were dropped, whose windows were told.
+    assert [end for end, *_ in windows(outputs, "counted")] == [4, 6, 8, 10, 12, 14, 16, 18, 20]
+    assert capacity(outputs, "counted") == []
 
 
 def test_points_before_those_that_were_dropped_are_excluded_however_often_they_come() -> None:
