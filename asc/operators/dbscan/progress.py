@@ -164,12 +164,13 @@ class Views:
         self.points = points
         self._selections = selections
         self._accepted: dict[tuple[str, ...], Ints] = {}
-        self._rows: dict[tuple[tuple[str, ...], int, bool], Ints] = {}
+        self._rows: dict[tuple[tuple[str, ...], int, bool], tuple[Ints, Ints]] = {}
         self._timed: dict[tuple[tuple[str, ...], int], View] = {}
         self._counted: dict[tuple[tuple[str, ...], int, int], View] = {}
 
-    def rows(self, progress: QueryProgress) -> Ints:
-        """Return the rows of the points of a query, in order: those that it accepts and that came after it.
+    def rows(self, progress: QueryProgress) -> tuple[Ints, Ints]:
+        """Return the rows of the points of a query, in order, and their times: those that it accepts and that came
+        after it.
 
         A point that a query by counts finds late is none of its own.
         """
@@ -181,21 +182,20 @@ class Views:
                 rows = rows[points.arrival[rows] >= progress.since]
             if not query.is_timed:
                 rows = rows[points.seen_us[rows] <= points.time_us[rows]]
-            self._rows[name] = rows
+            self._rows[name] = rows, points.time_us[rows]
         return self._rows[name]
 
     def timed(self, progress: QueryProgress) -> View:
         """Return the view of a query by time."""
         name = progress.query.selections, progress.since
         if name not in self._timed:
-            rows = self.rows(progress)
-            self._timed[name] = View(rows, self.points.time_us[rows])
+            self._timed[name] = View(*self.rows(progress))
         return self._timed[name]
 
     def counted(self, progress: QueryProgress, before_us: int) -> View:
         """Return the view of a query by counts, whose points before a time all have a number."""
-        rows = self.rows(progress)
-        settled = int(np.searchsorted(self.points.time_us[rows], before_us))
+        rows, times_us = self.rows(progress)
+        settled = int(np.searchsorted(times_us, before_us))
         first = progress.numbered - settled
         name = progress.query.selections, progress.since, first
         if name not in self._counted:

@@ -171,18 +171,17 @@ class Track:
         self.counts.excluded["capacity"] += count
         self.dropped = self.points.place(count - 1)
         views = Views(self.points, self.selections)
-        times_us = self.points.time_us
         for progress in self.queries.values():
-            rows = views.rows(progress)
+            rows, times_us = views.rows(progress)
             own = int(np.searchsorted(rows, count))
             if not own:
                 continue
             newest = self.points.place(int(rows[own - 1]))
             if progress.query.is_timed:
-                progress.lose(int(times_us[rows[0]]), newest.time_us, newest)
+                progress.lose(int(times_us[0]), newest.time_us, newest)
             else:
                 # All points before the watermark have a number, and those that are dropped get one.
-                numbered = int(np.searchsorted(times_us[rows], self.watermark_us))
+                numbered = int(np.searchsorted(times_us, self.watermark_us))
                 progress.numbered += max(own - numbered, 0)
                 progress.lose(0, progress.numbered - max(numbered - own, 0) - 1, newest)
         self.points = self.points.take(slice(count, None))
@@ -289,7 +288,7 @@ def _until(points: Points, place: Place) -> Flags:
 
 def _numbered(progress: QueryProgress, views: Views, before_us: int, watermark_us: int) -> int:
     """Give the points of a query by counts that become settled a number, and return how many have one."""
-    times_us = views.points.time_us[views.rows(progress)]
+    _, times_us = views.rows(progress)
     low, high = (int(np.searchsorted(times_us, time_us)) for time_us in (before_us, watermark_us))
     progress.numbered += high - low
     return progress.numbered

@@ -115,6 +115,21 @@ def test_labels_of_heaps_with_many_and_few_neighbours() -> None:
     check(points, [Setting(*own) for own in product(radii, (2, 5, 30), (0, 250))])
 
 
+def test_labels_of_the_fixtures_of_scikit_learn() -> None:
+    # Of its tests test_dbscan_core_samples_toy and test_boundaries.
+    toy = np.array([[0], [2], [3], [4], [6], [8], [10]], dtype=np.float64)
+    found = check(toy, [Setting(1.0, least) for least in (1, 2, 3, 4)])
+    assert [own.labels.tolist() for own in found] == [
+        [0, 1, 1, 1, 2, 3, 4],
+        [-1, 0, 0, 0, -1, -1, -1],
+        [-1, 0, 0, 0, -1, -1, -1],
+        [-1] * 7,
+    ]
+    assert [np.flatnonzero(own.is_core).tolist() for own in found] == [list(range(7)), [1, 2, 3], [2], []]
+    pair = np.array([[0], [1]], dtype=np.float64)
+    assert [own.clusters for own in check(pair, [Setting(radius, 2) for radius in (2.0, 1.0, 0.99)])] == [1, 1, 0]
+
+
 def test_equal_settings_are_computed_once() -> None:
     one, other, third = labels(heaps(100), [Setting(0.1, 5), Setting(0.1, 5), Setting(0.1, 5)])
     assert one is other is third
