@@ -14,7 +14,7 @@ from asc.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class ReadOperand:
-    """What an expression is over the records of a schema: the type of its values, None where only whether they are NULL
+    """An expression over the records of a schema: the type of its values, None where only whether they are NULL
     matters; the path of a plain column; whether it is the same for every record; and what is odd in it.
     """
 

@@ -339,7 +339,7 @@ def plain_line(line: bytes) -> Any:
 AnyBody = TypeVar("AnyBody", bound=BaseModel)
 
 _TYPE = re.compile(r"(?:list|dict|tuple|nullable|function-[a-z]+)\[")
-"""How the name of a type begins that pydantic puts among the fields."""
+"""Pattern of the names of types that pydantic puts among the fields."""
 
 
 def valid_body(form: type[AnyBody], plain: Any) -> AnyBody:

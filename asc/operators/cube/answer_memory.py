@@ -14,19 +14,19 @@ from asc.operators.cube.keys import Key
 Reserve = Callable[[int], None]
 """A call before a step, with the bytes that are held from then on beside those of before, fewer where negative.
 
-It may raise, and then the step is not begun.
+It may raise, and then the step does not begin.
 """
 
 _WORK_BYTES = 72
-"""Of a cell that is merged: its number, its place, its slots in a table of numbers, or a sort of them."""
+"""Bytes of a cell that is merged: its number, its place, its slots in a table of numbers, or a sort of them."""
 _VALUE_BYTES = 56
-"""Of a different value of variable width, beside its own bytes: a table of values, its rank and place."""
+"""Bytes of a different value of variable width beside its own: a table of values, its rank and place."""
 _ROW_BYTES, _FIELD_BYTES = 480, 112
-"""Of a row of an answer, and of each of its groups and measures, beside the bytes of texts."""
+"""Bytes of a row of an answer, and of each of its groups and measures, beside those of texts."""
 _TEXT_COPIES = 7
 """The bytes of a text in a row, for each of its bytes in Arrow: four for each character, where one is rare."""
 _ORDER_BYTES = 128
-"""Of a cell, for each measure or dimension by which rows are ordered."""
+"""Bytes of a cell for each measure or dimension by which rows are ordered."""
 _COPIES = 3
 """The copies of values of variable width while they are ranked: in a table, sorted, and the result."""
 

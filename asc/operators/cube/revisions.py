@@ -39,7 +39,7 @@ class RevisionLimits:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far a round of revisions is. A round goes once through the windows that late records have changed, ascending.
+    """Position of a round of revisions. A round goes once through the windows that late records changed, ascending.
 
     ``window``: the first one that is not done; None before a round. ``place``: the first of its output cuboids that is
     not, and ``skipped``: how many rows of that are written. ``batch``: the last batch whose changes the rows of this
@@ -88,7 +88,7 @@ class Revised:
 
 
 class _Work:
-    """What one commit has made so far.
+    """Rows and work of one commit so far.
 
     ``room``: the rows that it may write still. ``windows``, ``cells``: those that it has looked at. ``older``,
     ``newest``: the groups with rows, by place. ``done``: the places at which the newest window is done, each with the

@@ -25,7 +25,7 @@ NOW = 2**62
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LateChange:
-    """What the late records of one batch changed of windows that were written.
+    """Changes that the late records of one batch made to windows that were written.
 
     ``number``: greater than those of the batches before. ``first``, ``end``: the windows that have rows of the former
     cells, from the one to before the other.

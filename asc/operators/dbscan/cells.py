@@ -40,7 +40,7 @@ _Near = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class CellSetting:
-    """What is asked for of one window: the radius and min_samples."""
+    """Radius and min_samples that are asked for of one window."""
 
     radius: float
     min_samples: int

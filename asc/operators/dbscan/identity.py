@@ -33,7 +33,7 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Evolution:
-    """What became of clusters from one window to the next.
+    """Evolution of clusters from one window to the next.
 
     By new label: the ``ids``; ``origins``, the old ids that each is related to, older first; ``events``; and ``taken``,
     the old label whose id it has, NEW for none. ``disappeared``: each old id that no cluster has, with the ids that its

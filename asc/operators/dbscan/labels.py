@@ -15,7 +15,7 @@ from asc.operators.dbscan.points import Floats, Ints
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is asked for: the radius, min_samples, and the first point of the window, which ends with the last one."""
+    """Radius, min_samples, and the first point of the window, which ends with the last one."""
 
     radius: float
     min_samples: int

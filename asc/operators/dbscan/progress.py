@@ -61,7 +61,7 @@ class DueWindow:
 
 @dataclass(slots=True)
 class QueryProgress:
-    """What is known of one query.
+    """Progress of one query.
 
     ``since``: how many points of its track had come when it was registered; these are none of its own. ``done``: its
     last window that is final. ``first_us``: the time of its first point. ``is_quiet``: no window is told until one has

@@ -61,7 +61,7 @@ class WindowName:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
-    """What the clusters of a window have, by label: points, core points, centres, boxes, and the newest point's place.
+    """Summaries of a window's clusters by label: points, core points, centres, boxes, and the newest point's place.
 
     Of positions, centres and boxes are in degrees.
     """

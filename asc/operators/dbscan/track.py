@@ -30,7 +30,7 @@ _NO_TIME_US = 2**62
 
 @dataclass(frozen=True, slots=True)
 class TrackName:
-    """What tells a track: its name in the feed, the expression of its time, and what its points have."""
+    """Identity of a track: its name in the feed, the expression of its time, and what its points have."""
 
     name: str
     time: str

@@ -21,7 +21,7 @@ _REVISION_BYTES = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptChange:
-    """What the late records of one batch changed, without its former cells, which the store has.
+    """Changes of the late records of one batch, without its former cells, which the store has.
 
     ``number``: that of its row; later batches have greater ones. ``first``, ``end``: the written windows that have rows
     of the former cells, from the one to before the other, of those that hold a pane. ``panes``: int64, ascending.
