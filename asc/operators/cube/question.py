@@ -22,6 +22,7 @@ TIME = "pane"
 
 _FIELDS = ("by", "where", "from", "to", "grain_s", "measures", "order", "limit")
 _NAMES_SHOWN = 20
+_TWICE = "is named twice: name it once"
 _BY_REMEDY = 'give a cuboid, as ["carrier"], or a list of them, as [["carrier"], []]'
 
 
@@ -93,7 +94,11 @@ def _cuboids(given: object, definition: CubeDefinition) -> tuple[tuple[Levels, .
     several = [list(own) for own in given] if _is_several(given) else [list(given)]
     found: dict[Levels, tuple[int, ...]] = {}
     for names in several:
-        found.setdefault(definition.dimensions.cuboid_of(names), definition.dimensions.order_of(names))
+        cuboid = definition.dimensions.cuboid_of(names)
+        spelled = [folded(name.strip()) for name in names]
+        if len(set(spelled)) < len(spelled):
+            raise CubeError("by", names, "has a dimension twice: name each once")
+        found.setdefault(cuboid, definition.dimensions.order_of(names))
     return tuple(found), tuple(found.values())
 
 
@@ -149,13 +154,16 @@ def _measures(given: object, definition: CubeDefinition) -> tuple[int, ...]:
     names = [folded(measure.name) for measure in definition.measures]
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         raise CubeError("measures", given, "give a list of names of measures")
-    found = []
+    found: list[int] = []
     for name in given:
         if not isinstance(name, str) or folded(name) not in names:
             shown = ", ".join(measure.name for measure in definition.measures)
             raise CubeError("measure", name, f"is not declared: the cube has {shown}")
-        found.append(names.index(folded(name)))
-    return tuple(dict.fromkeys(found))
+        place = names.index(folded(name))
+        if place in found:
+            raise CubeError("measure", name, _TWICE)
+        found.append(place)
+    return tuple(found)
 
 
 def _ordering(
@@ -173,7 +181,7 @@ def _ordering(
     remedy = f"give a list of some of {shown}, as [{json.dumps(f'{names[-1]} DESC')}]"
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise CubeError("order", given, remedy)
-    found = []
+    found: list[Ordering] = []
     for text in given:
         if not isinstance(text, str):
             raise CubeError("order", text, remedy)
@@ -182,6 +190,8 @@ def _ordering(
             name, direction = text.strip(), "ASC"
         if folded(name.strip()) not in own:
             raise CubeError("order", text, remedy)
+        if any(own.name == folded(name.strip()) for own in found):
+            raise CubeError("order", text, _TWICE)
         found.append(Ordering(folded(name.strip()), direction.upper() == "DESC"))
     return tuple(found)
 
