@@ -130,7 +130,11 @@ class _Links:
         where = slice_text(self._look.layout, group)
         if where is None or where in self._view.where:
             return shown
-        link = self._view.address(self._query_id, where=[*self._view.where, where])
+        # A slice by a coarser level says nothing more beside this one.
+        names = list(group)
+        implied = {slice_text(self._look.layout, {own: group[own] for own in names[:end]}) for end in range(len(names))}
+        kept = [own for own in self._view.where if own not in implied]
+        link = self._view.address(self._query_id, where=[*kept, where])
         return Shown(shown.text, shown.title, shown.is_word, link)
 
 

@@ -176,6 +176,10 @@ def test_one_slices_rolls_up_and_drills_down_by_links(site: Site) -> None:
     assert [row[:2] for row in table_of(down)[1:-1]] == [
         ["O'HARE", r["group"]["dest"][:197] + "..." * (len(r["group"]["dest"]) > 200)] for r in answer["rows"]
     ]
+    finer = links_of(down)["SFO"]
+    # The slice by both levels takes the place of the one by the coarser level.
+    assert finer.count("where=") == 1
+    assert [row[0] for row in table_of(page(site, finer))[1:]] == ["O'HARE", "all"]
     back = page(site, links_of(down)["dest to origin"])
     assert table_of(back) == table_of(sliced)
     rolled = page(site, links_of(back)["origin to all"])
