@@ -33,33 +33,36 @@ _REQUEST_S = 60.0
 class HttpSize:
     """Size of the measurement of answers.
 
-    Records that are there before; cubes by the width of a value of ``a`` in them; clients; records a second; seconds of
-    a load. Rounds with and without questions, and whether it is no measurement.
+    Records that are there before; cubes by the width of a value of ``a`` in them; clients; records a second; questions
+    a second of all clients where they ask by a clock; seconds of a load. Rounds with and without questions, and whether
+    it is no measurement.
     """
 
     backlog: int
     widths: Mapping[str, int]
     clients: int
     rate: float
+    queries_a_s: float
     seconds: float
     rounds: int
     quick: bool = False
 
 
 TEN, HUNDRED = "10,000 cells", "100,000 cells"
-FULL = HttpSize(1_000_000, {TEN: 10_000, HUNDRED: 1_000}, 4, 2_000, 30.0, 2)
-QUICK = HttpSize(5_000, {TEN: 100_000, HUNDRED: 50_000}, 2, 100, 4.0, 1, quick=True)
+FULL = HttpSize(1_000_000, {TEN: 10_000, HUNDRED: 1_000}, 4, 2_000, 100.0, 30.0, 2)
+QUICK = HttpSize(5_000, {TEN: 100_000, HUNDRED: 50_000}, 2, 100, 20.0, 4.0, 1, quick=True)
 
 
 def http(size: HttpSize) -> dict[str, Any]:
     """Return the figures of questions to each cube, and the latency of routing with and without them.
 
     One open pane of a day has all cells, and each answer adds up all of them for the hundred zones. The clients are
-    threads of a process beside the sender, the receiver, Kafka and the daemon. RuntimeError where the answers do not
-    count every record once.
+    threads of a process beside the sender, the receiver, Kafka and the daemon. They ask by a clock ("paced"), for what
+    routing loses by so many questions, and as fast as they are answered ("flat out"). RuntimeError where the answers do
+    not count every record once, or paced clients are not answered in time.
     """
     spark = spark_session(app_name="asc-bench-cube")
-    routing: dict[str, list[float]] = {"alone": [], "asked": []}
+    routing: dict[str, list[float]] = {"alone": [], "paced": [], "flat out": []}
     asked: dict[str, list[dict[str, Any]]] = {name: [] for name in size.widths}
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         served = Served(Path(name), kafka, "http", quick=size.quick)
@@ -84,19 +87,27 @@ def http(size: HttpSize) -> dict[str, Any]:
             loaded()
             for _ in range(size.rounds):
                 routing["alone"].append(round(loaded(), 4))
+                with _clients(served, "cube-0", size.clients, size.queries_a_s) as found:
+                    routing["paced"].append(round(loaded(), 4))
+                _check_pace(_figures(found[0], size.clients), size.queries_a_s)
                 with _clients(served, "cube-0", size.clients) as found:
-                    routing["asked"].append(round(loaded(), 4))
+                    routing["flat out"].append(round(loaded(), 4))
                 asked[TEN].append(_figures(found[0], size.clients))
             for clients in (size.clients, 1):
                 with _clients(served, "cube-1", clients) as found:
                     loaded()
                 asked[HUNDRED].append(_figures(found[0], clients))
             cells = [_checked(served, f"cube-{number}", sent) for number in range(len(size.widths))]
-    ratios = [own / other for own, other in zip(routing["asked"], routing["alone"], strict=True)]
+    paced, flat_out = (
+        statistics.median(own / other for own, other in zip(routing[name], routing["alone"], strict=True))
+        for name in ("paced", "flat out")
+    )
     return {
         "rate": size.rate,
+        "queries_a_s": size.queries_a_s,
         "routing_p50_s": routing,
-        "routing_ratio": round(statistics.median(ratios), 4),
+        "routing_ratio": round(paced, 4),
+        "routing_ratio_flat_out": round(flat_out, 4),
         "results": [
             {"cube": name, "cells": own, "runs": asked[name]} for name, own in zip(size.widths, cells, strict=True)
         ],
@@ -108,6 +119,12 @@ def _figures(latency: list[float], clients: int) -> dict[str, Any]:
     p50, p99 = np.percentile(each, (50, 99)).tolist()
     rate = round(len(each) / elapsed_s, 1)
     return {"clients": clients, "queries_a_s": rate, "p50_s": round(p50, 5), "p99_s": round(p99, 5)}
+
+
+def _check_pace(figures: Mapping[str, Any], queries_a_s: float) -> None:
+    """RuntimeError where clients that ask by a clock got fewer answers than nine in ten."""
+    if figures["queries_a_s"] < 0.9 * queries_a_s:
+        raise RuntimeError(f"clients got {figures['queries_a_s']} answers a second, and asked {queries_a_s}")
 
 
 def _checked(served: Served, cube: str, sent: int) -> int:
@@ -125,11 +142,14 @@ def _checked(served: Served, cube: str, sent: int) -> int:
 
 
 @contextmanager
-def _clients(served: Served, cube: str, clients: int) -> Iterator[list[list[float]]]:
-    """Have clients ask while this lasts; then the list has the seconds of each question, and of all together."""
+def _clients(served: Served, cube: str, clients: int, queries_a_s: float | None = None) -> Iterator[list[list[float]]]:
+    """Have clients ask while this lasts, so many questions a second or as fast as they are answered.
+
+    Then the list has the seconds of each question, and of all together.
+    """
     context = multiprocessing.get_context("spawn")
     own, others = context.Pipe()
-    process = context.Process(target=_asking, args=(others, served.address, cube, clients), daemon=True)
+    process = context.Process(target=_asking, args=(others, served.address, cube, clients, queries_a_s), daemon=True)
     process.start()
     others.close()
     found: list[list[float]] = []
@@ -145,16 +165,21 @@ def _clients(served: Served, cube: str, clients: int) -> Iterator[list[list[floa
         process.kill()
 
 
-def _asking(connection: Connection, address: str, cube: str, clients: int) -> None:
+def _asking(connection: Connection, address: str, cube: str, clients: int, queries_a_s: float | None) -> None:
+    interval_s = 0.0 if queries_a_s is None else clients / queries_a_s
     ended = threading.Event()
     latency: list[list[float]] = [[] for _ in range(clients)]
 
     def asks(own: list[float]) -> None:
         with httpx.Client(base_url=address, timeout=_REQUEST_S, trust_env=False) as client:
+            due = time.perf_counter()
             while not ended.is_set():
                 begun = time.perf_counter()
                 client.post(f"/v1/queries/{cube}/cube/query", json=_ASKED).raise_for_status()
                 own.append(time.perf_counter() - begun)
+                # One that is late asks at once, and at its times again when it has caught up.
+                due += interval_s
+                ended.wait(max(0.0, due - time.perf_counter()))
 
     threads = [threading.Thread(target=asks, args=(own,)) for own in latency]
     begun = time.perf_counter()

@@ -60,7 +60,7 @@ def pair(size: PairSize) -> dict[str, Any]:
             for way, measured in (("cube", _by_cube), ("pair", _by_pair)):
                 served = Served(folder, kafka, f"{way}-{turn}", batch=size.batch, quick=size.quick, ddl=SALES_DDL)
                 send_lines(served, lines)
-                found[way].append(measured(served, folder / f"{way}-{turn}", records))
+                found[way].append(measured(served, folder / f"{way}-{turn}", kafka, records))
     ratios = [own["records_a_s"] / other["records_a_s"] for own, other in zip(*found.values(), strict=True)]
     return {
         "records": size.records,
@@ -69,10 +69,11 @@ def pair(size: PairSize) -> dict[str, Any]:
         "runs": found,
         "ratio": round(statistics.median(ratios), 4),
         "stored_ratio": round(found["cube"][-1]["stored_bytes"] / found["pair"][-1]["stored_bytes"], 4),
+        "stored_ratio_of_files": round(found["cube"][-1]["file_bytes"] / found["pair"][-1]["file_bytes"], 4),
     }
 
 
-def _by_cube(served: Served, folder: Path, records: pa.Table) -> dict[str, float]:
+def _by_cube(served: Served, _: Path, kafka: EmbeddedKafka, records: pa.Table) -> dict[str, float]:
     served.stand_all([cube_query(_CUBE)])
     with served.running():
         first, begun = served.reached(1)
@@ -84,11 +85,11 @@ def _by_cube(served: Served, folder: Path, records: pa.Table) -> dict[str, float
         end = time.monotonic()
         check_totals(served, _CUBE, records)
         folder_of_cubes = cubes_path(served.checkpoint_dir, STREAM).parent
-    # It is stopped: the log is in the file.
-    return _figures(records, begun, end - first, sum(path.stat().st_size for path in folder_of_cubes.iterdir()))
+    # It is stopped: the log is in the file. Without an output a cube has no topic.
+    return _figures(records, begun, end - first, _folder_bytes(folder_of_cubes), 0)
 
 
-def _by_pair(served: Served, folder: Path, records: pa.Table) -> dict[str, float]:
+def _by_pair(served: Served, folder: Path, kafka: EmbeddedKafka, records: pa.Table) -> dict[str, float]:
     topic, database = served.destinations[0], folder / "sales.duckdb"
     served.stand_all([RegisteredQuery(_CUBE.id, STREAM, _CUBE.where, topic)])
     context = multiprocessing.get_context("spawn")
@@ -108,12 +109,23 @@ def _by_pair(served: Served, folder: Path, records: pa.Table) -> dict[str, float
         process.join(timeout=60)
         process.kill()
     _check_inserted(database, records)
-    return _figures(records, begun, end - first, database.stat().st_size)
+    (log,) = kafka.data_dir.glob(f"log/{topic}-0")
+    return _figures(records, begun, end - first, database.stat().st_size, _segment_bytes(log))
 
 
-def _figures(records: pa.Table, begun: int, seconds: float, stored_bytes: int) -> dict[str, float]:
+def _figures(records: pa.Table, begun: int, seconds: float, file_bytes: int, topic_bytes: int) -> dict[str, float]:
     rate = (records.num_rows - begun) / seconds
-    return {"seconds": round(seconds, 3), "records_a_s": round(rate, 1), "stored_bytes": stored_bytes}
+    stored = {"file_bytes": file_bytes, "topic_bytes": topic_bytes, "stored_bytes": file_bytes + topic_bytes}
+    return {"seconds": round(seconds, 3), "records_a_s": round(rate, 1), **stored}
+
+
+def _folder_bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+def _segment_bytes(partition: Path) -> int:
+    """Return the bytes of the records of a partition in Kafka's folder, without its indexes, which have holes."""
+    return sum(path.stat().st_size for path in partition.glob("*.log"))
 
 
 def _counted(served: Served) -> int:

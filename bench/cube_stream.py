@@ -1,19 +1,33 @@
-"""A backlog through a daemon that routes it: without cubes, with one and with twenty."""
+"""A backlog through a daemon that routes it: without cubes, with a predicate over their columns, and with cubes."""
 
 from __future__ import annotations
 
 import statistics
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from bench.cube_source import check_totals, cube_query, routing_queries, send_lines, write_lines
-from bench.served import Served
+from bench.served import STREAM, Served
 from broker.kafka.embedded import EmbeddedKafka
-from workloads.sales import NARROW, SALES_DDL, sales, sales_cubes
+from broker.queries.query import RegisteredQuery
+from workloads.sales import DIMENSIONS, NARROW, SALES_DDL, sales, sales_cubes
+
+_READ = "quantity = 0 AND amount < 0 AND price < 0 AND sold_at < TIMESTAMP '1970-01-01' AND " + " AND ".join(
+    f"{name} = 'none'" for name in DIMENSIONS
+)
+"""A predicate that reads the columns of the cubes, and accepts no record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The queries beside those that route: so many cubes, or a predicate that reads their columns."""
+
+    cubes: int
+    reads_columns: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,45 +46,47 @@ QUICK = StreamSize(8_000, 2_000, (2,), 1, quick=True)
 
 
 def stream(size: StreamSize) -> dict[str, Any]:
-    """Return the records a second of each number of cubes, in turns with none; the median of the rounds' ratios.
+    """Return the records a second of each load, in turns with none; the median of the rounds' ratios.
 
     The first batch, in which code is generated and compiled, is no part of a time. RuntimeError where a cube's totals
     are not those of DuckDB over the records.
     """
     records = sales(size.records, NARROW)
-    rates: dict[int, list[float]] = {count: [] for count in (0, *size.cubes)}
+    loads = (Load(0), Load(0, reads_columns=True), *map(Load, size.cubes))
+    rates: dict[Load, list[float]] = {load: [] for load in loads}
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         lines = Path(name) / "sales.ndjson"
         write_lines(records, lines)
         for turn in range(size.rounds):
-            for count, own in rates.items():
+            for number, (load, own) in enumerate(rates.items()):
                 served = Served(
                     Path(name),
                     kafka,
-                    f"cubes-{count}-{turn}",
+                    f"load-{number}-{turn}",
                     batch=size.batch,
                     quick=size.quick,
                     ddl=SALES_DDL,
                 )
-                own.append(_drained(served, lines, count, records))
+                own.append(_drained(served, lines, load, records))
     return {
         "records": size.records,
         "batch": size.batch,
         "results": [
             {
-                "cubes": count,
+                **asdict(load),
                 "rounds_records_a_s": own,
-                "ratio": round(statistics.median(a / b for a, b in zip(own, rates[0], strict=True)), 4),
+                "ratio": round(statistics.median(a / b for a, b in zip(own, rates[Load(0)], strict=True)), 4),
             }
-            for count, own in rates.items()
+            for load, own in rates.items()
         ],
     }
 
 
-def _drained(served: Served, lines: Path, count: int, records: pa.Table) -> float:
-    """Return the records a second with so many cubes, which stand before the first record comes."""
-    cubes = list(sales_cubes(count)) if count else []
-    served.stand_all([*routing_queries(served), *map(cube_query, cubes)])
+def _drained(served: Served, lines: Path, load: Load, records: pa.Table) -> float:
+    """Return the records a second with a load, which is registered before the first record comes."""
+    cubes = list(sales_cubes(load.cubes)) if load.cubes else []
+    reading = [RegisteredQuery("reads", STREAM, _READ, served.destinations[0])] if load.reads_columns else []
+    served.stand_all([*routing_queries(served), *reading, *map(cube_query, cubes)])
     send_lines(served, lines)
     with served.running():
         first, begun = served.reached(1)
