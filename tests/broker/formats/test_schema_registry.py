@@ -293,7 +293,7 @@ def test_tls_trusts_the_file_alone_and_shows_a_certificate(tmp_path: Path) -> No
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         url = f"https://127.0.0.1:{server.server_port}"
         trusted = registry_of(url, ca_file=tmp_path / "ca.pem", cert_file=tmp_path / "me.pem")
         assert trusted.schema(1) == WrittenSchema('"int"')
