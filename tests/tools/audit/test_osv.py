@@ -140,7 +140,7 @@ class Osv(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Answer)
         self.status = status
         self.queries: list[dict[str, Any]] = []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
     @property
     def address(self) -> str:
