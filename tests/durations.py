@@ -6,10 +6,12 @@ Each process of a run measures what it does; reports carry the figures, so that 
 from __future__ import annotations
 
 import json
-import time
 from collections import defaultdict
 from collections.abc import Generator
 from dataclasses import dataclass, field
+
+# Bound here, for a test may put a clock of its own in the place of the module's.
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -44,17 +46,17 @@ class FixtureClock:
         name = _name_of(fixturedef)
         # Finalizers run last in, first out: what the fixture itself adds runs between these two.
         begun_s: list[float] = []
-        fixturedef.addfinalizer(lambda: self._spent.append((name, "teardown", time.perf_counter() - begun_s[0])))
+        fixturedef.addfinalizer(lambda: self._spent.append((name, "teardown", perf_counter() - begun_s[0])))
         self._inner_s.append(0.0)
-        start_s = time.perf_counter()
+        start_s = perf_counter()
         try:
             return (yield)
         finally:
-            whole_s = time.perf_counter() - start_s
+            whole_s = perf_counter() - start_s
             self._spent.append((name, "setup", whole_s - self._inner_s.pop()))
             if self._inner_s:
                 self._inner_s[-1] += whole_s
-            fixturedef.addfinalizer(lambda: begun_s.append(time.perf_counter()))
+            fixturedef.addfinalizer(lambda: begun_s.append(perf_counter()))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -72,7 +74,7 @@ class Durations:
     """Collected durations of a whole run, in the process that prints its summary."""
 
     config: pytest.Config
-    _started_s: float = field(default_factory=time.perf_counter)
+    _started_s: float = field(default_factory=perf_counter)
     _tests: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(lambda: dict.fromkeys(PHASES, 0.0)))
     _fixtures: dict[str, dict[str, float]] = field(
         default_factory=lambda: defaultdict(lambda: {"setups": 0, "setup": 0.0, "teardown": 0.0})
@@ -92,7 +94,7 @@ class Durations:
         file = self.config.rootpath / FILE
         file.parent.mkdir(exist_ok=True)
         written = {
-            "run_s": round(time.perf_counter() - self._started_s, 3),
+            "run_s": round(perf_counter() - self._started_s, 3),
             "files": {name: round(seconds, 3) for name, seconds in self._files()},
             "tests": _rounded(self._tests),
             "fixtures": _rounded(self._fixtures),
