@@ -18,6 +18,9 @@ from asc.operators.cube.piece import Piece
 
 _Ints = npt.NDArray[np.int64]
 
+_SEARCH_CELLS = 64
+"""The cells a pane from which on a binary search for the first cell of a pane costs less than a pass."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
@@ -75,8 +78,19 @@ class Cells:
         return replace(self, keys=tuple(key.bounded() for key in self.keys))
 
     def different_panes(self) -> _Ints:
-        """Return the numbers of the panes that have a cell, ascending."""
-        return self.panes[np.append(0, np.flatnonzero(np.diff(self.panes)) + 1)] if self.count else self.panes
+        """Return the numbers of the panes that have a cell, ascending.
+
+        Cost: a search for each pane of the interval, or where it has nearly as many panes as cells, these.
+        """
+        found = self.panes
+        if not self.count:
+            return found
+        first, end = int(found[0]), int(found[-1]) + 1
+        if end - first > self.count // _SEARCH_CELLS:
+            found = found[np.append(0, np.flatnonzero(np.diff(found)) + 1)]
+        else:
+            found = first + np.flatnonzero(np.diff(np.searchsorted(found, np.arange(first, end + 1))))
+        return found
 
     def pieces(self, layout: Layout) -> Iterator[Piece]:
         """Yield the cells of each pane as a piece, by ascending pane. Only for cells of the base cuboid."""
@@ -119,9 +133,8 @@ def merged(layout: Layout, parts: Sequence[Cells], *, by_pane: bool = True) -> C
     whole = joined(layout, parts)
     if not whole.count:
         return whole
-    rows = frozen(np.arange(whole.count, dtype=np.int64))
     digits = [(key.codes, key.radix) for key in whole.keys]
-    grouping = Grouping.of([pane_digit(whole.panes), *digits] if by_pane else digits, rows)
+    grouping = Grouping.of([pane_digit(whole.panes), *digits] if by_pane else digits, whole.count)
     states = tuple(
         slot.state.merge(own, grouping.cells, grouping.count)
         for slot, own in zip(layout.slots, whole.states, strict=True)

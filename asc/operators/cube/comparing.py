@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from asc.frozen import frozen
 from asc.operators.cube.cells import Cells, joined, merged
 from asc.operators.cube.grouping import Grouping, pane_digit
 from asc.operators.cube.keys import Key
@@ -85,7 +84,6 @@ def _states(cells: Cells, places: _Ints) -> tuple[pa.Array, ...]:
 def _groups(layout: Layout, parts: Sequence[Cells], *, by_pane: bool) -> tuple[npt.NDArray[np.int32], int]:
     """Return the number of the group of each cell of some parts, none of which is empty, and that of the groups."""
     whole = joined(layout, parts)
-    rows = frozen(np.arange(whole.count, dtype=np.int64))
     digits = [(key.codes, key.radix) for key in whole.keys]
-    grouping = Grouping.of([pane_digit(whole.panes), *digits] if by_pane else digits, rows)
+    grouping = Grouping.of([pane_digit(whole.panes), *digits] if by_pane else digits, whole.count)
     return grouping.cells, grouping.count

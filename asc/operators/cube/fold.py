@@ -57,7 +57,7 @@ def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folde
     if layout.time is not None and layout.definition.grain_us is not None:
         panes = columns.panes(layout.time, layout.definition.grain_us)
         digits.insert(0, (panes.codes, panes.radix))
-    grouping = Grouping.of(digits, rows)
+    grouping = Grouping.of(digits, counted, rows)
     firsts = np.empty(grouping.count, dtype=np.int64)
     gather(rows, grouping.firsts, firsts)
     states = []

@@ -9,7 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.frozen import frozen
-from asc.operators.cube.kernels import DIGIT_BITS, combine, gather, hash_keys, mark, rank, renumber, sort_pass
+from asc.operators.cube.kernels import (
+    DIGIT_BITS,
+    combine,
+    combine_all,
+    gather,
+    hash_keys,
+    mark,
+    rank,
+    renumber,
+    sort_pass,
+)
 
 _KEYS_MOST = 2**62
 """The most keys that there may be of several digits, so that each is an int64."""
@@ -39,23 +49,29 @@ class Grouping:
         return len(self.firsts)
 
     @staticmethod
-    def of(digits: Sequence[tuple[npt.NDArray[np.int32], int]], rows: npt.NDArray[np.int64]) -> Grouping:
-        """Return the cells of ``rows`` by several digits, the most significant first.
+    def of(
+        digits: Sequence[tuple[npt.NDArray[np.int32], int]], count: int, rows: npt.NDArray[np.int64] | None = None
+    ) -> Grouping:
+        """Return the cells of ``count`` rows by several digits, the most significant first.
 
-        A digit is int32[n], not writeable, with its radix. Without any digit all rows are one cell. Cost: a pass a
-        digit; then a table of all keys that there may be where these are few, else a hash table and a sort of cells.
-        Where keys are chosen to meet in that table, a sort of the rows.
+        A digit is int32[n], not writeable, with its radix. ``rows`` are the places of the rows in the digits; None for
+        all in their order. Without any digit all rows are one cell. Cost: a pass a digit; then a table of all keys that
+        there may be where these are few, else a hash table and a sort of cells. Where keys are chosen to meet in that
+        table, a sort of the rows.
         """
-        keys = np.zeros(len(rows), dtype=np.int64)
+        keys = np.zeros(count, dtype=np.int64)
         radix = 1
         for codes, own in digits:
             if radix * own > _KEYS_MOST:
                 different, inverse = np.unique(keys, return_inverse=True)
                 keys, radix = inverse.astype(np.int64), len(different)
-            combine(keys, codes, rows, own)
+            if rows is None:
+                combine_all(keys, codes, own)
+            else:
+                combine(keys, codes, rows, own)
             radix *= own
         frozen(keys)
-        if radix <= max(_DIRECT_LEAST, _SLOTS_A_ROW * len(rows)):
+        if radix <= max(_DIRECT_LEAST, _SLOTS_A_ROW * count):
             return _by_table(keys, radix)
         return _by_hash(keys, radix)
 

@@ -25,6 +25,13 @@ def combine(keys: Array, codes: Array, rows: Array, radix: int) -> None:
 
 
 @compiled
+def combine_all(keys: Array, codes: Array, radix: int) -> None:
+    """Append a digit to int64 keys, the codes of all rows in their order, as :func:`combine` does of some."""
+    for i in range(keys.size):
+        keys[i] = keys[i] * radix + codes[i]
+
+
+@compiled
 def gather(values: Array, places: Array, out: Array) -> None:
     """Write the value at each place. NumPy would make places of 32 bits wider first, which takes as long again."""
     for i in range(places.size):

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.errors import CubeError
-from asc.frozen import frozen
 from asc.operators.cube.answer_memory import Reserve, ordering_bytes, placing_bytes, unbounded
 from asc.operators.cube.cells import Cells
 from asc.operators.cube.cuboid import Dimensions, Levels
@@ -131,7 +130,7 @@ def _places(fine: Source, side: Source, shown: npt.NDArray[np.int64]) -> npt.NDA
         return np.zeros(0, dtype=np.int64)
     keys = [fine.cells.keys[fine.columns.index(place)] for place in side.columns]
     # The cells of a side are in the order of their keys, as the groups are numbered.
-    groups = Grouping.of([(key.codes, key.radix) for key in keys], frozen(np.arange(count, dtype=np.int64)))
+    groups = Grouping.of([(key.codes, key.radix) for key in keys], count)
     places = np.full(groups.count, -1, dtype=np.int64)
     places[shown] = np.arange(len(shown))
     return places[groups.cells]

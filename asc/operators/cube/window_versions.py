@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from asc.frozen import frozen
 from asc.operators.cube.cells import Cells, joined, merged
 from asc.operators.cube.comparing import is_within, rolled_up
 from asc.operators.cube.former_cells import FormerCells
@@ -143,7 +142,7 @@ class _Versions:
         ids = np.zeros(whole.count, dtype=np.int64)
         if whole.count:
             digits = [pane_digit(whole.panes), *((key.codes, key.radix) for key in whole.keys)]
-            ids = Grouping.of(digits, frozen(np.arange(whole.count, dtype=np.int64))).cells.astype(np.int64)
+            ids = Grouping.of(digits, whole.count).cells.astype(np.int64)
         order = np.lexsort((numbers, ids))
         return _Versions(whole, ids, numbers, firsts, ends, absents.astype(np.bool_))._taken(order)
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 from asc.frozen import frozen
 from asc.operators.cube.states.kernels import sum_decimals, sum_integers, sum_limbs, sum_short
 from asc.operators.cube.states.memory import nulls_of, numbers, stored
-from asc.operators.cube.states.state import Places, Rows, State, Values
+from asc.operators.cube.states.state import Places, Rows, State, Values, merged_values
 
 _LIMBS = 3
 _SHORT_DIGITS = 18
@@ -54,9 +54,9 @@ class ExactSum(State):
 
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
         """Return the sums of sums by cell."""
-        limbs, has_value = np.zeros((count, _LIMBS), dtype=np.uint64), np.zeros(count, dtype=np.bool_)
-        sum_limbs(numbers(states, np.uint64, _LIMBS), nulls_of(states), cells, limbs, has_value)
-        return stored(self.storage, limbs, has_value)
+        limbs, nulls = np.zeros((count, _LIMBS), dtype=np.uint64), nulls_of(states)
+        sum_limbs(numbers(states, np.uint64, _LIMBS), nulls, cells, limbs)
+        return stored(self.storage, limbs, merged_values(nulls, cells, count))
 
     def answer(self, states: pa.Array) -> pa.Array:
         """Return the sums as DECIMAL(38, scale): NULL of no value, and where there are more digits."""

@@ -11,9 +11,9 @@ from asc.frozen import frozen
 from asc.keys.floats import SIGN_MASK
 from asc.keys.kernels import float_keys
 from asc.operators.cube.keys import Key
-from asc.operators.cube.states.kernels import greatest, least
+from asc.operators.cube.states.kernels import greatest, least, merge_greatest, merge_least
 from asc.operators.cube.states.memory import nulls_of, numbers, stored
-from asc.operators.cube.states.state import Places, Rows, State, Values
+from asc.operators.cube.states.state import Places, Rows, State, Values, merged_values
 
 _SHORT_DIGITS = 18
 _LEAST, _GREATEST = np.int64(-(2**63)), np.int64(2**63 - 1)
@@ -55,18 +55,32 @@ class Extreme(State):
         found, has_value = np.full(count, _LEAST if self._is_max else _GREATEST), np.zeros(count, dtype=np.bool_)
         find = greatest if self._is_max else least
         find(values.numbers, values.nulls, rows, cells, found, has_value)
-        # Values under NULL are zero.
-        found *= has_value
-        return self._of_keys(found, has_value, values.dictionary)
+        return self._of_found(found, has_value, values.dictionary)
 
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
         """Return the extreme of extremes by cell."""
-        rows = frozen(np.arange(len(states), dtype=np.int64))
-        return self.fold(self.values(states), rows, cells, count)
+        values = self._native(states)
+        found = np.full(count, _LEAST if self._is_max else _GREATEST)
+        (merge_greatest if self._is_max else merge_least)(values.numbers, values.nulls, cells, found)
+        return self._of_found(found, merged_values(values.nulls, cells, count), values.dictionary)
+
+    def _native(self, states: pa.Array) -> Values:
+        """Return the keys of states, without a copy where they are integers of 32 bits or stored as such."""
+        types = pa.types
+        if types.is_int32(self.type) or types.is_date32(self.type):
+            return Values(numbers(states, np.int32), nulls_of(states))
+        return self.values(states)
 
     def answer(self, states: pa.Array) -> pa.Array:
         """Return the extremes."""
         return states
+
+    def _of_found(
+        self, found: npt.NDArray[np.int64], has_value: npt.NDArray[np.bool_], dictionary: pa.Array | None
+    ) -> pa.Array:
+        # Values under NULL are zero.
+        found *= has_value
+        return self._of_keys(found, has_value, dictionary)
 
     def _of_keys(
         self, keys: npt.NDArray[np.int64], has_value: npt.NDArray[np.bool_], dictionary: pa.Array | None

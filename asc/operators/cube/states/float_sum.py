@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from asc.operators.cube.states.kernels import IN_UNITS, UNIT, sum_floats, sum_pairs
 from asc.operators.cube.states.memory import nulls_of, numbers, stored
-from asc.operators.cube.states.state import Places, Rows, State, Values
+from asc.operators.cube.states.state import Places, Rows, State, Values, merged_values
 
 _NUMBERS = 3
 
@@ -37,10 +37,9 @@ class FloatSum(State):
 
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
         """Return the sums of sums by cell."""
-        sums, has_value = np.zeros((count, _NUMBERS)), np.zeros(count, dtype=np.bool_)
-        added = numbers(states, np.float64, _NUMBERS)
-        sum_pairs(added, nulls_of(states), cells, sums, has_value)
-        return stored(self.storage, sums, has_value)
+        sums, nulls = np.zeros((count, _NUMBERS)), nulls_of(states)
+        sum_pairs(numbers(states, np.float64, _NUMBERS), nulls, cells, sums)
+        return stored(self.storage, sums, merged_values(nulls, cells, count))
 
     def answer(self, states: pa.Array) -> pa.Array:
         """Return the sums as doubles: infinite where they are beyond all of them."""

@@ -2,7 +2,8 @@
 """Compiled loops over the values of cells: counts, exact sums, TwoSum pairs, extremes.
 
 In all of them ``rows`` int64[n] are the places of the values taken, in their order, and ``cells`` int32[n] the cell of
-each. ``nulls`` bool[values] marks the values that are NULL; it is empty where none is.
+each. Those that merge states take all of them in their order. ``nulls`` bool[values] marks the values that are NULL; it
+is empty where none is.
 """
 
 from __future__ import annotations
@@ -109,13 +110,23 @@ def sum_decimals(values: Array, nulls: Array, rows: Array, cells: Array, limbs: 
 
 
 @compiled
-def sum_limbs(added: Array, nulls: Array, cells: Array, limbs: Array, has_value: Array) -> None:
+def sum_limbs(added: Array, nulls: Array, cells: Array, limbs: Array) -> None:
     """Add sums, uint64[n, 3], to those of their cells."""
+    if nulls.size:
+        for i in range(cells.size):
+            if not nulls[i]:
+                _add_limbs(limbs, cells[i], added[i, 0], added[i, 1], added[i, 2])
+    else:
+        for i in range(cells.size):
+            _add_limbs(limbs, cells[i], added[i, 0], added[i, 1], added[i, 2])
+
+
+@compiled
+def mark_values(nulls: Array, cells: Array, has_value: Array) -> None:
+    """Mark the cells that have a state of some value."""
     for i in range(cells.size):
-        if nulls.size and nulls[i]:
-            continue
-        _add_limbs(limbs, cells[i], added[i, 0], added[i, 1], added[i, 2])
-        has_value[cells[i]] = True
+        if not nulls[i]:
+            has_value[cells[i]] = True
 
 
 @inlined
@@ -169,13 +180,15 @@ def sum_floats(values: Array, nulls: Array, rows: Array, cells: Array, sums: Arr
 
 
 @compiled
-def sum_pairs(added: Array, nulls: Array, cells: Array, sums: Array, has_value: Array) -> None:
+def sum_pairs(added: Array, nulls: Array, cells: Array, sums: Array) -> None:
     """Add sums, float64[n, 3], to those of their cells."""
-    for i in range(cells.size):
-        if nulls.size and nulls[i]:
-            continue
-        has_value[cells[i]] = True
-        _add_pair(sums, cells[i], added[i, 0], added[i, 1], added[i, 2])
+    if nulls.size:
+        for i in range(cells.size):
+            if not nulls[i]:
+                _add_pair(sums, cells[i], added[i, 0], added[i, 1], added[i, 2])
+    else:
+        for i in range(cells.size):
+            _add_pair(sums, cells[i], added[i, 0], added[i, 1], added[i, 2])
     _normalise(sums)
 
 
@@ -216,3 +229,27 @@ def greatest(keys: Array, nulls: Array, rows: Array, cells: Array, found: Array,
         for i in range(cells.size):
             found[cells[i]] = max(found[cells[i]], keys[rows[i]])
             has_value[cells[i]] = True
+
+
+@compiled
+def merge_least(keys: Array, nulls: Array, cells: Array, found: Array) -> None:
+    """Find the least of the integers of each cell, as :func:`least` does, of all rows in their order."""
+    if nulls.size:
+        for i in range(cells.size):
+            if not nulls[i]:
+                found[cells[i]] = min(found[cells[i]], np.int64(keys[i]))
+    else:
+        for i in range(cells.size):
+            found[cells[i]] = min(found[cells[i]], np.int64(keys[i]))
+
+
+@compiled
+def merge_greatest(keys: Array, nulls: Array, cells: Array, found: Array) -> None:
+    """Find the greatest of the integers of each cell, as :func:`greatest` does, of all rows in their order."""
+    if nulls.size:
+        for i in range(cells.size):
+            if not nulls[i]:
+                found[cells[i]] = max(found[cells[i]], np.int64(keys[i]))
+    else:
+        for i in range(cells.size):
+            found[cells[i]] = max(found[cells[i]], np.int64(keys[i]))

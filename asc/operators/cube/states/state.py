@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from asc.operators.cube.states.kernels import mark_values
+
 Rows: TypeAlias = npt.NDArray[np.int64]
 Places: TypeAlias = npt.NDArray[np.int32]
 
@@ -26,6 +28,15 @@ class Values:
     nulls: npt.NDArray[np.bool_]
     dictionary: pa.Array | None = None
     magnitude: int = 0
+
+
+def merged_values(nulls: npt.NDArray[np.bool_], cells: Places, count: int) -> npt.NDArray[np.bool_]:
+    """Return bool[cells], whether a cell has a state of some value. Each cell has a state, if there is any."""
+    if len(cells) and not len(nulls):
+        return np.ones(count, dtype=np.bool_)
+    has_value = np.zeros(count, dtype=np.bool_)
+    mark_values(nulls, cells, has_value)
+    return has_value
 
 
 class State(ABC):

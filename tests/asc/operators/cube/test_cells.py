@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from asc.operators.cube.cells import Cells, merged
 from asc.operators.cube.columns import Columns
@@ -55,6 +56,13 @@ def test_nothing_merges_to_nothing() -> None:
     assert merged(LAYOUT, [nothing, nothing]).count == 0
     assert listed(merged(LAYOUT, [nothing, ONE])) == listed(ONE)
     assert (nothing.different_panes().tolist(), list(nothing.pieces(LAYOUT))) == ([], [])
+
+
+@pytest.mark.parametrize("cells_a_pane", [1, 100])
+def test_panes_with_a_cell_are_those_of_all_cells(cells_a_pane: int) -> None:
+    panes = [-7, -6, -3, 0, 1, 40]
+    found = cells([(pane, "a", number) for pane in panes for number in range(cells_a_pane)])
+    assert found.different_panes().tolist() == panes
 
 
 def test_cells_between_panes() -> None:

@@ -19,7 +19,7 @@ def grouping(digits: list[tuple[list[int], int]], rows: list[int]) -> Grouping:
     places.setflags(write=False)
     for own, _ in codes:
         own.setflags(write=False)
-    return Grouping.of(codes, places)
+    return Grouping.of(codes, len(places), places)
 
 
 @given(data=st.data(), radices=RADICES, count=st.integers(1, 30))
@@ -51,7 +51,7 @@ def test_many_rows_of_many_keys() -> None:
     rows = np.arange(50_000, dtype=np.int64)
     for array in (codes, others, rows):
         array.setflags(write=False)
-    found = Grouping.of([(others, 1_000), (codes, 2**31 - 1)], rows)
+    found = Grouping.of([(others, 1_000), (codes, 2**31 - 1)], len(rows), rows)
     whole = others.astype(np.int64) * 2**31 + codes
     different, cells = np.unique(whole, return_inverse=True)
     assert found.count == len(different)
