@@ -16,9 +16,10 @@ _NUMBERS = 3
 class FloatSum(State):
     """A sum of floats or doubles: a TwoSum pair and a third number, 24 bytes.
 
-    The pair is the sum of the finite values and its rounding error. The third number is 0; or IN_UNITS where the pair
-    is in units of 2**128, so that no sum between overflows; or the sum of the infinities and NaN, and the pair is then
-    0. The answer is within 1 ulp of ``math.fsum`` while the sum of magnitudes is at most 1e12 times the sum's.
+    The pair is the sum of the finite values and its rounding error. The third number is 0. It is IN_UNITS where the
+    pair is in units of 2**128, so that no sum between overflows. Where there are infinities or NaN it is their sum, and
+    the pair is 0. The answer is within 1 ulp of ``math.fsum`` while the sum of magnitudes is at most 1e12 times the
+    sum's: a step loses at most the square of the rounding unit of the magnitudes, whatever the values in it.
     """
 
     storage = pa.binary(8 * _NUMBERS)
@@ -32,13 +33,13 @@ class FloatSum(State):
         """Return the sums of values by cell."""
         assert values is not None
         sums, has_value = np.zeros((count, _NUMBERS)), np.zeros(count, dtype=np.bool_)
-        sum_floats(values.numbers, values.nulls, rows, cells, sums, has_value)
+        sum_floats(values.numbers, values.nulls, rows, cells, sums, np.zeros(count), has_value)
         return stored(self.storage, sums, has_value)
 
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
         """Return the sums of sums by cell."""
         sums, nulls = np.zeros((count, _NUMBERS)), nulls_of(states)
-        sum_pairs(numbers(states, np.float64, _NUMBERS), nulls, cells, sums)
+        sum_pairs(numbers(states, np.float64, _NUMBERS), nulls, cells, sums, np.zeros(count))
         return stored(self.storage, sums, merged_values(nulls, cells, count))
 
     def answer(self, states: pa.Array) -> pa.Array:

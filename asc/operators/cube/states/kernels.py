@@ -130,16 +130,29 @@ def mark_values(nulls: Array, cells: Array, has_value: Array) -> None:
 
 
 @inlined
-def _add_pair(sums: Array, cell: Any, first: Any, second: Any, kind: Any) -> None:
-    """Add a pair to that of a cell. ``kind``: 0, IN_UNITS, or the sum of values that are not finite."""
+def _two_sum(first: Any, second: Any) -> Any:
+    """Return the rounded sum of two doubles and its rounding error, which add up to their exact sum."""
+    total = first + second
+    part = total - first
+    return total, (first - (total - part)) + (second - part)
+
+
+@inlined
+def _add_pair(sums: Array, rests: Array, cell: Any, first: Any, second: Any, kind: Any) -> None:
+    """Add a pair to that of a cell. ``kind``: 0, IN_UNITS, or the sum of values that are not finite.
+
+    ``rests`` float64[cells] has the rounding errors of the second number: a plain sum of n errors would lose up to n**2
+    times the square of the rounding unit.
+    """
     own = sums[cell, 2]
-    high = sums[cell, 0]
     if own == 0.0 and kind == 0.0:
-        total = high + first
+        total, error = _two_sum(sums[cell, 0], first)
         if abs(total) < LARGE:
-            part = total - high
-            sums[cell, 1] += ((high - (total - part)) + (first - part)) + second
+            low, rest = _two_sum(sums[cell, 1], error)
+            low, last = _two_sum(low, second)
             sums[cell, 0] = total
+            sums[cell, 1] = low
+            rests[cell] += rest + last
             return
     if not (abs(own) <= IN_UNITS and abs(kind) <= IN_UNITS):
         # Infinities and NaN: a plain sum of them alone, whatever their order.
@@ -147,24 +160,33 @@ def _add_pair(sums: Array, cell: Any, first: Any, second: Any, kind: Any) -> Non
         right = 0.0 if abs(kind) <= IN_UNITS else kind
         sums[cell, 0] = 0.0
         sums[cell, 1] = 0.0
+        rests[cell] = 0.0
         sums[cell, 2] = np.nan if left + right != left + right else left + right
         return
     if own == 0.0:
-        high /= UNIT
+        sums[cell, 0] /= UNIT
         sums[cell, 1] /= UNIT
+        rests[cell] /= UNIT
         sums[cell, 2] = IN_UNITS
     if kind == 0.0:
         first /= UNIT
         second /= UNIT
-    total = high + first
-    part = total - high
-    sums[cell, 1] += ((high - (total - part)) + (first - part)) + second
+    total, error = _two_sum(sums[cell, 0], first)
+    low, rest = _two_sum(sums[cell, 1], error)
+    low, last = _two_sum(low, second)
     sums[cell, 0] = total
+    sums[cell, 1] = low
+    rests[cell] += rest + last
 
 
 @compiled
-def sum_floats(values: Array, nulls: Array, rows: Array, cells: Array, sums: Array, has_value: Array) -> None:
-    """Add float64 values to the sums of their cells, float64[cells, 3]: a pair, and what its unit is."""
+def sum_floats(
+    values: Array, nulls: Array, rows: Array, cells: Array, sums: Array, rests: Array, has_value: Array
+) -> None:
+    """Add float64 values to the sums of their cells, float64[cells, 3]: a pair, and what its unit is.
+
+    ``rests`` float64[cells] is working memory of zeros.
+    """
     has_nulls = nulls.size > 0
     for i in range(cells.size):
         row = rows[i]
@@ -173,34 +195,33 @@ def sum_floats(values: Array, nulls: Array, rows: Array, cells: Array, sums: Arr
         value = values[row]
         has_value[cells[i]] = True
         if abs(value) < np.inf:
-            _add_pair(sums, cells[i], value, 0.0, 0.0)
+            _add_pair(sums, rests, cells[i], value, 0.0, 0.0)
         else:
-            _add_pair(sums, cells[i], 0.0, 0.0, value)
-    _normalise(sums)
+            _add_pair(sums, rests, cells[i], 0.0, 0.0, value)
+    _normalise(sums, rests)
 
 
 @compiled
-def sum_pairs(added: Array, nulls: Array, cells: Array, sums: Array) -> None:
-    """Add sums, float64[n, 3], to those of their cells."""
+def sum_pairs(added: Array, nulls: Array, cells: Array, sums: Array, rests: Array) -> None:
+    """Add sums, float64[n, 3], to those of their cells, as :func:`sum_floats` does values."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[i]:
-                _add_pair(sums, cells[i], added[i, 0], added[i, 1], added[i, 2])
+                _add_pair(sums, rests, cells[i], added[i, 0], added[i, 1], added[i, 2])
     else:
         for i in range(cells.size):
-            _add_pair(sums, cells[i], added[i, 0], added[i, 1], added[i, 2])
-    _normalise(sums)
+            _add_pair(sums, rests, cells[i], added[i, 0], added[i, 1], added[i, 2])
+    _normalise(sums, rests)
 
 
 @inlined
-def _normalise(sums: Array) -> None:
-    """Make the first number of each pair their rounded sum, and the second the rest; no zero is negative."""
+def _normalise(sums: Array, rests: Array) -> None:
+    """Make the first number of each pair the rounded sum, and the second the rest; no zero is negative."""
     for cell in range(sums.shape[0]):
-        high, low = sums[cell, 0], sums[cell, 1]
-        total = high + low
-        part = total - high
+        total, error = _two_sum(sums[cell, 0], sums[cell, 1])
+        total, error = _two_sum(total, error + rests[cell])
         sums[cell, 0] = total + 0.0
-        sums[cell, 1] = ((high - (total - part)) + (low - part)) + 0.0
+        sums[cell, 1] = error + 0.0
 
 
 @compiled

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asc.frozen import frozen
 from asc.operators.cube.states.count import Count, RecordCount
 from asc.operators.cube.states.exact_sum import ExactSum
 from asc.operators.cube.states.extreme import Extreme
@@ -333,6 +334,23 @@ def test_a_cancelling_sum_is_within_one_ulp_of_fsum(seed: int) -> None:
     assert sum(map(abs, values)) <= 1e12 * abs(expected) or is_near(found, expected, values)
     if sum(map(abs, values)) <= 1e12 * abs(expected):
         assert abs(found - expected) <= math.ulp(expected)
+
+
+@pytest.mark.parametrize("cells", [1, 1_000_000])
+@pytest.mark.parametrize("value", [0.1, 1 / 3])
+def test_a_million_equal_values_and_their_sum_taken_away(value: float, cells: int) -> None:
+    """Sum values folded into one cell, or into as many cells as values, which are then merged."""
+    state = FloatSum()
+    values = np.full(1_000_000, value)
+    whole = math.fsum(values)
+    values = np.append(values, [-whole, 2 * whole / 0.999e12])
+    exact = math.fsum(values)
+    assert math.fsum(np.abs(values)) <= 1e12 * abs(exact)
+    rows = frozen(np.arange(len(values)))
+    places = frozen((rows % cells).astype(np.int32))
+    states = state.fold(state.values(pa.array(values)), rows, places, cells)
+    found = state.answer(state.merge(states, frozen(np.zeros(cells, dtype=np.int32)), 1))[0].as_py()
+    assert abs(found - exact) <= math.ulp(exact)
 
 
 def test_sums_of_doubles_beyond_all_doubles() -> None:
