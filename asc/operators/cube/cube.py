@@ -37,7 +37,7 @@ class Cube:
     """
 
     def __init__(self, definition: CubeDefinition, schema: object, *, time_zone: str = "UTC") -> None:
-        """``schema``: of the records, as ``Schema.of`` takes it; CubeError where the definition does not fit it.
+        """Begin an empty cube. ``schema``: of the records, as ``Schema.of`` takes it; CubeError where the definition does not fit it.
 
         ``time_zone``: that in which Spark reads TIMESTAMP literals of predicates.
         """

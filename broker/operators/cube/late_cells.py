@@ -30,7 +30,7 @@ class LateCells:
     """
 
     def __init__(self, read: Callable[[Layout, StoredPiece], Cells], numbers: Iterator[int]) -> None:
-        """``read``: the cells of a piece. ``numbers``: those of changes."""
+        """Begin without late records. ``read``: the cells of a piece. ``numbers``: those of changes."""
         self._read = read
         self._numbers = numbers
 

@@ -31,7 +31,7 @@ class SavedCubes:
     """The cubes of a store, read as states and written as what differs between two states."""
 
     def __init__(self, store: Store, schema: Schema, time_zone: str, lateness_us: int) -> None:
-        """``schema`` and ``time_zone``: of the records of the stream."""
+        """Read and write cubes of one store. ``schema`` and ``time_zone``: of the records of the stream."""
         self._store = store
         self._schema = schema
         self._time_zone = time_zone

@@ -211,7 +211,7 @@ def show_rolled(rolled: Rolled, *, as_json: bool) -> None:
     shown, groups = len(rolled.answer["rows"]), rolled.answer["groups"]
     cut = f", the first {shown:,} shown" if shown < groups else ""
     how = " (without Spark)" if rolled.engine == "arrow" else ""
-    left_out = "".join(f", {count:,} without a usable {name}" for name, count in _told(rolled.excluded).items())
+    left_out = "".join(f", {count:,} {name}" for name, count in _told(rolled.excluded).items())
     click.echo(
         f"{counted(held.records, 'row')} read, {held.counted:,} counted{left_out}, {counted(held.cells, 'cell')}, "
         f"{counted(groups, 'group')}{cut}{how}"
@@ -219,5 +219,5 @@ def show_rolled(rolled: Rolled, *, as_json: bool) -> None:
 
 
 def _told(excluded: Mapping[str, int]) -> dict[str, int]:
-    words = {"time": "time", "too_large": "key"}
+    words = {"time": "without a usable time", "too_large": "with a group of over 4 KiB"}
     return {words[name]: count for name, count in excluded.items() if count}
