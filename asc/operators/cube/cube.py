@@ -39,7 +39,8 @@ class Cube:
     def __init__(self, definition: CubeDefinition, schema: object, *, time_zone: str = "UTC") -> None:
         """Begin an empty cube; CubeError where the definition does not fit the schema.
 
-        ``schema``: of the records, as ``Schema.of`` takes it. ``time_zone``: that in which Spark reads TIMESTAMP literals of predicates.
+        ``schema``: of the records, as ``Schema.of`` takes it. ``time_zone``: that in which Spark reads TIMESTAMP
+        literals of predicates.
         """
         self.layout = Layout.of(definition, Schema.of(schema), time_zone)
         self._cells = GrowingCells(self.layout)
