@@ -39,7 +39,7 @@ _DATA = click.option(
     "--data",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     envvar="ASC_DATA_DIR",
-    help="Folder of recorded tuples (ASC_DATA_DIR): flights, kddcup99 and census in it; without it what is packaged.",
+    help="Folder of recorded tuples (ASC_DATA_DIR): flights, kddcup99, census, adsb; without it packaged or made ones.",
 )
 
 
@@ -329,6 +329,24 @@ def cube() -> None:
     whose records are inserted into DuckDB. stream: a backlog with and without cubes. commit: a batch into the file.
     register: three cubes more on a running stream. http: questions while records flow. The answers of all are compared
     before a figure is printed. Needs the packages duckdb and polars. Takes about an hour.
+    """
+
+
+_DBSCAN_PART = click.option("--part", type=click.Choice(["ratios"]), help="One part, not all.")
+
+
+@benchmark(
+    "bench.dbscan",
+    "asc bench dbscan --data DIR",
+    "asc bench dbscan --part ratios --quick --output /tmp/results",
+    options=(_DBSCAN_PART, _DATA, _QUICK),
+)
+def dbscan() -> None:
+    """Standing DBSCAN queries beside scikit-learn, dbscan, hdbscan, incdbscan and Extra-N, on one thread each.
+
+    ratios: the cost of a slide of one query and of a thousand. Each goal stands beside its figure, met or missed.
+    Labels of all are compared before a figure is printed. A peer that is not installed is not measured, and its goals
+    say so. Points are aircraft, those recorded in the folder or simulated ones, and made heaps.
     """
 
 

@@ -26,6 +26,14 @@ WITHOUT_TESTS = {
         [f"bench/cube_{name}.py" for name in ("fold", "http", "keeper", "pair", "register", "source", "stream")],
         "is run by tests/bench/test_cube.py",
     ),
+    **dict.fromkeys(
+        [f"bench/dbscan_{name}.py" for name in ("ratios", "sizes", "streams")],
+        "is run by tests/bench/test_dbscan.py",
+    ),
+    **dict.fromkeys(
+        [f"bench/dbscan_{name}.py" for name in ("extra_n_kernels", "own", "visits")],
+        "is run by tests/bench/test_dbscan_extra_n.py",
+    ),
     "broker/http/followed.py": "is held against the client by tests/broker/client/test_contract.py",
     **dict.fromkeys(VALUE_CLASSES, "holds values that the tests of its users compare"),
     "asc/operators/times.py": "has an example that is run",

@@ -1,0 +1,199 @@
+"""Part ``ratios`` of the DBSCAN benchmark: our cost beside scikit-learn, dbscan, hdbscan and incdbscan."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from asc.operators.dbscan.chains import Labels
+from asc.operators.dbscan.labels import Setting, labels
+from asc.operators.dbscan.points import Floats
+from bench.dbscan_compare import check_equal, check_variation, differing
+from bench.dbscan_goals import EXTRA_N, HDBSCAN, SKLEARN, Figure
+from bench.dbscan_own import Records, Together, observation_texts
+from bench.dbscan_peers import PACKAGES, Peer, hdbscan_cuts, missing, peers
+from bench.dbscan_points import aircraft, heaps
+from bench.dbscan_queries import BenchQuery, Ranges
+from bench.dbscan_sizes import RatioSize
+from bench.dbscan_turns import Windows, run_through, slides
+
+NAMES: Mapping[str, str] = {**PACKAGES, SKLEARN: "sklearn", EXTRA_N: "extra-n"}
+"""Rivals as the names of goals have them."""
+
+
+def many(key: str, size: RatioSize, share: float, eps: tuple[float, float], data: Path | None) -> dict[str, Any]:
+    """Return the cost of a slide of many different queries, from points to labels, beside that of peers.
+
+    Windows are 20 to 100 % of the largest, in slides of a tenth of it. Peers take some of the queries, of all sizes.
+    """
+    largest = round(10_000 * size.share * share)
+    slide = max(1, largest // 10)
+    ranges = Ranges(eps, (2, 30), (largest // 5, largest), slide, slide)
+    queries = ranges.group(size.queries, 1)
+    some = _some(queries, size.peer_queries)
+    begin = largest - slide
+    points = begin + (size.runs + 1) * slide
+    found = []
+    for stream in (aircraft(data, points), heaps(points)):
+        windows = Windows()
+        own = Together(stream.values, queries, windows.take)
+        run_through(own, begin, slide)
+        seconds: dict[str, list[float]] = {"asc": []}
+        apart: dict[str, int] = {}
+        for turn in range(size.runs + 1):
+            low = begin + turn * slide
+            windows.found.clear()
+            spent_s = next(slides(own, low, slide, 1))
+            if not turn:
+                # The first slide warms all of them.
+                _warm(stream.values[low : low + slide], queries[0])
+                continue
+            seconds["asc"].append(spent_s)
+            for peer in peers():
+                spent_s, others = _peer_slide(peer, stream.values, low + slide, some, windows)
+                seconds.setdefault(peer.name, []).append(spent_s * len(queries) / len(some))
+                apart[peer.name] = apart.get(peer.name, 0) + others
+        varied = check_variation(f"{key}, {stream.name}", windows.most_clusters())
+        found.append(
+            {
+                **{"stream": stream.name, "queries": len(queries), "window": largest, "slide": slide},
+                **{"peer_queries": len(some), "variation": round(varied, 1), "differing": apart},
+                "slide_s": {name: round(statistics.median(own), 5) for name, own in seconds.items()},
+            }
+        )
+    return {"key": key, "runs": size.runs, "results": found}
+
+
+def _warm(points: Floats, query: BenchQuery) -> None:
+    for peer in peers():
+        peer.labels(points, query.eps, query.min_samples)
+
+
+def _some(queries: Sequence[BenchQuery], count: int) -> dict[int, BenchQuery]:
+    """Return some queries by their places: every k-th by window, then by eps."""
+    order = sorted(range(len(queries)), key=lambda place: (queries[place].window, queries[place].eps))
+    chosen = [order[len(order) * number // count] for number in range(min(count, len(order)))]
+    return {place: queries[place] for place in chosen}
+
+
+def _peer_slide(
+    peer: Peer, values: Floats, end: int, some: Mapping[int, BenchQuery], windows: Windows
+) -> tuple[float, int]:
+    """Return the processor time of a peer for some queries at one end, and how many points it labels otherwise."""
+    spent_s, others = 0.0, 0
+    for place, query in some.items():
+        window = values[end - query.window : end]
+        begun = time.process_time()
+        found = peer.labels(window, query.eps, query.min_samples)
+        spent_s += time.process_time() - begun
+        others += _compared(peer, windows.found[place, end], found)
+    return spent_s, others
+
+
+def _compared(peer: Peer, own: Labels, found: Any) -> int:
+    if peer.is_exact:
+        check_equal(peer.name, own, found)
+        return 0
+    return differing(peer.name, own, found)
+
+
+def settings(size: RatioSize) -> dict[str, Any]:
+    """Return the cost of the labels of many settings over one window, beside that of peers."""
+    stream = heaps(round(100_000 * size.share))
+    radii = np.linspace(0.002, 0.02, 10).tolist()
+    asked = [Setting(radius, least) for least in range(2, 31) for radius in radii]
+    labels(stream.values[:1_000], asked[:20])
+    some = [asked[len(asked) * number // size.peer_queries] for number in range(size.peer_queries)]
+    seconds: dict[str, list[float]] = {"asc": []}
+    apart: dict[str, int] = {}
+    for _ in range(size.runs):
+        begun = time.process_time()
+        found = dict(zip(asked, labels(stream.values, asked), strict=True))
+        seconds["asc"].append(time.process_time() - begun)
+        for peer in peers():
+            spent_s = 0.0
+            for setting in some:
+                begun = time.process_time()
+                theirs = peer.labels(stream.values, setting.radius, setting.min_samples)
+                spent_s += time.process_time() - begun
+                apart[peer.name] = apart.get(peer.name, 0) + _compared(peer, found[setting], theirs)
+            seconds.setdefault(peer.name, []).append(spent_s * len(asked) / len(some))
+        if missing(HDBSCAN) is None:
+            spent_s, others = _hierarchies(stream.values, radii, found)
+            seconds.setdefault(HDBSCAN, []).append(spent_s)
+            apart[HDBSCAN] = apart.get(HDBSCAN, 0) + others
+    varied = check_variation("settings", [own.clusters for own in found.values()])
+    median = {name: round(statistics.median(own), 4) for name, own in seconds.items()}
+    own = {"stream": stream.name, "points": len(stream.values), "settings": len(asked), "peer_queries": len(some)}
+    return {
+        "key": "settings",
+        "results": [{**own, "variation": round(varied, 1), "differing": apart, "slide_s": median}],
+    }
+
+
+def _hierarchies(points: Floats, radii: Sequence[float], found: Mapping[Setting, Labels]) -> tuple[float, int]:
+    """Return the processor time of hdbscan for all settings, from two of its 29 trees, and how many core points it
+    labels otherwise.
+    """
+    spent_s, others, asked = 0.0, 0, (5, 20)
+    for least in asked:
+        begun = time.process_time()
+        cuts = hdbscan_cuts(points, least, radii)
+        spent_s += time.process_time() - begun
+        for radius, cut in zip(radii, cuts, strict=True):
+            own = found[Setting(radius, least)]
+            # It has no border points, and takes each point that is not core for a cluster of its own.
+            core = own.is_core
+            others += differing(HDBSCAN, Labels(own.labels[core], core[core], own.clusters), cut[core])
+    return spent_s * 29 / len(asked), others
+
+
+def single(key: str, size: RatioSize, neighbours: int, data: Path | None) -> dict[str, Any]:
+    """Return the cost of a slide of one query, from messages to records, beside that of peers for its window.
+
+    ``neighbours``: how many a point has; 0 for the parameters that the other rows have.
+    """
+    window = round(10_000 * size.share)
+    slide = window // 10
+    count = window + (size.runs + 1) * slide
+    stream = heaps(count) if neighbours else aircraft(data, count)
+    eps = _radius(stream.values[:window], neighbours) if neighbours else 0.02
+    query = BenchQuery(eps, 10, window, slide)
+    windows = Windows()
+    own = Records(observation_texts(stream.values), [query], windows.take)
+    alone = Together(stream.values, [query])
+    run_through(own, window, slide)
+    run_through(alone, window, slide)
+    _warm(stream.values[:slide], query)
+    seconds: dict[str, list[float]] = {"asc": [], "asc, labels alone": []}
+    apart: dict[str, int] = {}
+    for low in range(window, window + size.runs * slide, slide):
+        seconds["asc"] += slides(own, low, slide, 1)
+        seconds["asc, labels alone"] += slides(alone, low, slide, 1)
+        for peer in peers():
+            spent_s, others = _peer_slide(peer, stream.values, low + slide, {0: query}, windows)
+            seconds.setdefault(peer.name, []).append(spent_s)
+            apart[peer.name] = apart.get(peer.name, 0) + others
+    shown = {"stream": stream.name, "window": window, "slide": slide, "eps": round(eps, 6), "differing": apart}
+    median = {name: round(statistics.median(each), 6) for name, each in seconds.items()}
+    return {"key": key, "results": [{**shown, "records": own.records, "slide_s": median}]}
+
+
+def _radius(points: Floats, neighbours: int) -> float:
+    """Return the radius within which a point has so many neighbours, of the median of some points."""
+    distances = [np.sort(np.hypot(*(points - points[row]).T))[neighbours - 1] for row in range(0, len(points), 50)]
+    return float(np.median(distances))
+
+
+def ratios_of(row: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
+    """Yield the figures of a row by the name of their goal: of several streams the lowest ratio."""
+    results: list[Any] = row["results"]
+    for peer, name in NAMES.items():
+        own = [each["slide_s"] for each in results]
+        if all(peer in each for each in own):
+            yield f"{row['key']}-{name}", min(each[peer] / each["asc"] for each in own)

@@ -1,0 +1,154 @@
+"""Rows of part ``ratios`` that go slide by slide: incdbscan and Extra-N, heaps, messages, state, and later slides."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from asc.operators.dbscan.labels import Setting, labels
+from bench.dbscan_compare import differing
+from bench.dbscan_extra_n import ExtraN
+from bench.dbscan_goals import DBSCAN, EXTRA_N, INCDBSCAN, Figure
+from bench.dbscan_own import Records, observation_texts
+from bench.dbscan_peers import Incremental, Numbers, dbscan, missing
+from bench.dbscan_points import Floats, aircraft
+from bench.dbscan_queries import BenchQuery, Ranges
+from bench.dbscan_sizes import RatioSize
+from bench.dbscan_turns import Streaming, Windows, run_through, slides
+
+_EPS, _LEAST = 0.02, 5
+
+
+def incremental(key: str, size: RatioSize, window: int, slide: int, data: Path | None) -> dict[str, Any]:
+    """Return the cost of a slide of one query, from messages to records, beside that of incremental contenders."""
+    window, slide = round(window * size.share), max(1, round(slide * size.share))
+    window -= window % slide
+    count = window + (size.runs + 1) * slide
+    stream = aircraft(data, count)
+    query = BenchQuery(_EPS, _LEAST, window, slide)
+    windows, theirs = Windows(), Windows()
+    numbers: dict[int, Numbers] = {}
+    contenders: dict[str, Streaming] = {
+        "asc": Records(observation_texts(stream.values), [query], windows.take),
+        EXTRA_N: ExtraN(stream.values, [query], theirs.take, is_shared=False),
+    }
+    if missing(INCDBSCAN) is None:
+        contenders[INCDBSCAN] = Incremental(
+            stream.values, [query], lambda _, end, found: numbers.__setitem__(end, found)
+        )
+    # All windows of the beginning are one for incdbscan: it takes points where a window ends.
+    for own in contenders.values():
+        run_through(own, window + slide, slide)
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    for low in range(window + slide, count, slide):
+        for name, own in contenders.items():
+            seconds[name] += slides(own, low, slide, 1)
+    windows.check_same(EXTRA_N, theirs)
+    apart = {
+        INCDBSCAN: sum(differing(INCDBSCAN, windows.found[0, end], found) for end, found in numbers.items()),
+    }
+    shown = {"stream": stream.name, "window": window, "slide": slide, "differing": apart if numbers else {}}
+    median = {name: round(statistics.median(own), 6) for name, own in seconds.items()}
+    return {"key": key, "results": [{**shown, "slide_s": median}]}
+
+
+def dense_heaps(size: RatioSize) -> dict[str, Any]:
+    """Return the cost of labels of 12 heaps, and the memory above the points: a known fault of all pairs."""
+    random = np.random.default_rng(0)
+    own = [random.normal((1_000 * heap, 0), 40, (round(15_000 * size.share), 2)) for heap in range(12)]
+    points = random.permutation(np.concatenate(own))
+    asked = [Setting(40.0, 10)]
+    labels(points[:1_000], asked)
+    seconds: dict[str, list[float]] = {"asc": []}
+    apart: dict[str, int] = {}
+    above = _grown_bytes(points, asked)
+    for _ in range(size.runs):
+        begun = time.process_time()
+        (found,) = labels(points, asked)
+        seconds["asc"].append(time.process_time() - begun)
+        if missing(DBSCAN) is None:
+            begun = time.process_time()
+            theirs = dbscan(points, 40.0, 10)
+            seconds.setdefault(DBSCAN, []).append(time.process_time() - begun)
+            apart[DBSCAN] = differing(DBSCAN, found, theirs)
+    median = {name: round(statistics.median(each), 5) for name, each in seconds.items()}
+    shown = {"points": len(points), "clusters": found.clusters, "differing": apart, "above_bytes": above}
+    return {"key": "heaps", "results": [{**shown, "slide_s": median}]}
+
+
+def _grown_bytes(points: Floats, asked: list[Setting]) -> int:
+    """Return by how much the most memory of this process grows while labels are computed."""
+    # The most memory so far is forgotten.
+    Path("/proc/self/clear_refs").write_text("5")
+    before = _memory_bytes("VmRSS")
+    labels(points, asked)
+    return max(0, _memory_bytes("VmHWM") - before)
+
+
+def _memory_bytes(name: str) -> int:
+    lines = Path("/proc/self/status").read_text("utf-8").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
+
+
+def sizes(size: RatioSize, data: Path | None) -> dict[str, Any]:
+    """Return the bytes of a feed message and of the state of many queries with one WHERE."""
+    window = round(10_000 * size.share)
+    slide = window // 10
+    queries = Ranges((0.005, 0.05), (2, 30), (window // 5, window), slide, slide).group(size.queries, 2)
+    stream = aircraft(data, window)
+    texts = observation_texts(stream.values)
+    own = Records(texts, queries)
+    run_through(own, window, slide)
+    state = own.clusters.to_bytes()
+    return {
+        "key": "sizes",
+        "queries": len(queries),
+        "points": own.clusters.held,
+        "message_bytes": max(map(len, texts)),
+        "state_bytes": len(state),
+    }
+
+
+def later(size: RatioSize, data: Path | None) -> dict[str, Any]:
+    """Return the cost and the state of a late slide beside those of an early one, over the same points again and again.
+
+    A window is ten slides, so every tenth one holds the same points in the same order.
+    """
+    window, slide = 1_000, 100
+    queries = Ranges((0.02, 0.1), (2, 30), window, slide, slide).group(20, 3)
+    period = aircraft(data, window).values
+    last = size.slides
+    texts = observation_texts(period[np.arange((last + 10) * slide) % window])
+    own = Records(texts, queries)
+    spent: dict[int, float] = {}
+    states: dict[int, int] = {}
+    for number, spent_s in enumerate(slides(own, 0, slide, last + 10), 1):
+        spent[number] = spent_s
+        if number in {20, last}:
+            states[number] = len(own.clusters.to_bytes())
+    return {
+        "key": "later",
+        "slides": last,
+        "queries": len(queries),
+        "early_s": statistics.median(spent[number] for number in range(11, 21)),
+        "late_s": statistics.median(spent[number] for number in range(last, last + 10)),
+        "early_bytes": states[20],
+        "late_bytes": states[last],
+    }
+
+
+def figures_of(row: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
+    """Yield the figures of the rows that are no ratio to a peer."""
+    if row["key"] == "heaps":
+        yield "heaps-bytes", row["results"][0]["above_bytes"] / 1e6
+    elif row["key"] == "sizes":
+        yield "message", float(row["message_bytes"])
+        yield "state", row["state_bytes"] / 1e6
+    elif row["key"] == "later":
+        yield "later-cost", row["late_s"] / row["early_s"]
+        yield "later-state", row["late_bytes"] / row["early_bytes"]

@@ -1,0 +1,92 @@
+"""Streaming contenders in turns: how long each takes, what it holds at most, and whether all find the same."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
+
+import numpy as np
+
+from asc.operators.dbscan.chains import Labels
+
+
+class Streaming(Protocol):
+    """A contender that takes points in order."""
+
+    def advance(self, low: int, high: int) -> None:
+        """Take the points from ``low`` to before ``high``."""
+
+
+Make = Callable[[], Streaming]
+"""Makes a contender before its first point."""
+
+
+def run_through(contender: Streaming, points: int, step: int, begin: int = 0) -> None:
+    """Give a contender the points, a step at a time."""
+    for low in range(begin, points, step):
+        contender.advance(low, min(low + step, points))
+
+
+def cpu_in_turns(contenders: Mapping[str, Make], points: int, step: int, runs: int) -> dict[str, float]:
+    """Return the median seconds of processor time that each takes for all points, in turns; each run begins anew."""
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(runs):
+        for name, make in contenders.items():
+            own = make()
+            gc.collect()
+            begun = time.process_time()
+            run_through(own, points, step)
+            seconds[name].append(time.process_time() - begun)
+    return {name: statistics.median(own) for name, own in seconds.items()}
+
+
+def peak_bytes(make: Make, points: int, step: int) -> int:
+    """Return the most memory that a contender had while it took all points, its own objects and arrays alone."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        begun = tracemalloc.get_traced_memory()[0]
+        own = make()
+        run_through(own, points, step)
+        return tracemalloc.get_traced_memory()[1] - begun
+    finally:
+        tracemalloc.stop()
+
+
+class Windows:
+    """The windows that a contender found, by query and end."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[int, int], Labels] = {}
+
+    def take(self, place: int, end: int, labels: Labels) -> None:
+        """Keep a window."""
+        self.found[place, end] = Labels(labels.labels.copy(), labels.is_core.copy(), labels.clusters)
+
+    def check_same(self, name: str, others: Windows) -> None:
+        """Raise RuntimeError where another contender found other windows, labels or core points."""
+        if self.found.keys() != others.found.keys():
+            raise RuntimeError(f"{name}: {len(others.found):,} windows in place of {len(self.found):,}")
+        for where, own in self.found.items():
+            other = others.found[where]
+            if not (np.array_equal(own.labels, other.labels) and np.array_equal(own.is_core, other.is_core)):
+                raise RuntimeError(f"{name}: labels of query {where[0]} at {where[1]:,} differ")
+
+    def most_clusters(self) -> list[int]:
+        """Return the most clusters in a window of each query."""
+        most: dict[int, int] = {}
+        for (place, _), labels in self.found.items():
+            most[place] = max(most.get(place, 0), labels.clusters)
+        return list(most.values())
+
+
+def slides(contender: Streaming, begin: int, step: int, count: int) -> Iterator[float]:
+    """Yield the processor time of each of so many steps, from a point on."""
+    for low in range(begin, begin + count * step, step):
+        begun = time.process_time()
+        contender.advance(low, low + step)
+        yield time.process_time() - begun

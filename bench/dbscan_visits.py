@@ -1,0 +1,100 @@
+"""How many neighbours our computation of labels looks at, counted beside it and not in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from asc.compiled import compiled
+from asc.operators.dbscan.chains import Step, WindowPairs, chains_of, grown
+from asc.operators.dbscan.labels import Setting
+from asc.operators.dbscan.neighbours import Neighbours
+from asc.operators.dbscan.points import Floats, Ints
+
+Array = Any
+
+
+def visits_of(points: Floats, settings: Sequence[Setting], neighbours: Neighbours, rows: Ints) -> int:
+    """Return how many neighbours :func:`asc.operators.dbscan.labels.labelled` looks at for the same arguments.
+
+    Pairs of a window are looked at twice as they are gathered and once in each list; then each chain looks at those
+    from which it counts, unites and labels. Settings by cells look at none that is listed, and count 0.
+    """
+    places = {setting: neighbours.rank(setting.radius) for setting in dict.fromkeys(settings)}
+    stored = [(setting, rank) for setting, rank in places.items() if rank is not None and setting.first < len(points)]
+    if not stored:
+        return 0
+    first = min(setting.first for setting, _ in stored)
+    used = np.unique([rank for _, rank in stored])
+    pairs = WindowPairs.of(neighbours, rows[first:], used)
+    ranks = np.searchsorted(used, [rank for _, rank in stored]).tolist()
+    steps = [
+        Step(rank, min(setting.min_samples, len(points) + 1), setting.first - first)
+        for rank, (setting, _) in zip(ranks, stored, strict=True)
+    ]
+    pairs = pairs.with_core_ranks(steps)
+    visits = 2 * len(pairs.newer) + len(pairs.near)
+    for begin, known in pairs.core_ranks.items():
+        visits += _listed(pairs.near_starts, begin, len(known))
+    for chain in chains_of(steps):
+        visits += _of_chain(pairs, [steps[place] for place in chain])
+    return visits
+
+
+def _of_chain(pairs: WindowPairs, chain: Sequence[Step]) -> int:
+    visits, reached = 0, 0
+    near = (pairs.near_starts, pairs.near_ranks)
+    was_core = np.zeros(pairs.points, dtype=np.bool_)
+    is_known = bool(pairs.core_ranks) and len(pairs.core_ranks[chain[0].first]) >= chain[0].least
+    if not is_known:
+        visits += _counting(*near, chain[-1].rank, chain[0].least)
+    for step, labels in zip(chain, grown(pairs, chain), strict=True):
+        is_core = np.zeros(pairs.points, dtype=np.bool_)
+        is_core[step.first :] = labels.is_core
+        low, reached = reached, int(pairs.rank_ends[step.rank + 1])
+        visits += reached - low
+        visits += _within(*near, step.rank, is_core & ~was_core)
+        cores = int(np.count_nonzero(labels.is_core))
+        asked = np.zeros(pairs.points, dtype=np.bool_)
+        asked[step.first :] = labels.is_core if cores * 4 < len(labels.is_core) else ~labels.is_core
+        visits += _within(*near, step.rank, asked)
+        was_core |= is_core
+    return visits
+
+
+@compiled
+def _within(starts: Array, ranks: Array, rank: int, asked: Array) -> int:
+    """Return how many neighbours up to a rank some points have."""
+    count = 0
+    for point in range(asked.size):
+        if asked[point]:
+            for k in range(starts[point], starts[point + 1]):
+                if ranks[k] > rank:
+                    break
+                count += 1
+    return count
+
+
+@compiled
+def _counting(starts: Array, ranks: Array, rank: int, least: int) -> int:
+    """Return how many neighbours are looked at until each point is known to be core at the first step, or is not."""
+    count = 0
+    for point in range(starts.size - 1):
+        own = 0
+        for k in range(starts[point], starts[point + 1]):
+            if ranks[k] > rank or own >= least - 1:
+                break
+            own += 1
+        count += own
+    return count
+
+
+@compiled
+def _listed(starts: Array, first: int, number: int) -> int:
+    """Return how many neighbours are looked at to list the nearest ones of each point."""
+    count = 0
+    for point in range(first, starts.size - 1):
+        count += min(starts[point + 1] - starts[point], number)
+    return count

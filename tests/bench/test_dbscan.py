@@ -1,0 +1,54 @@
+"""The benchmark of DBSCAN queries: one row of it, and nightly all, at sizes that measure nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import bench.dbscan
+from bench.dbscan import PARTS, RATIO_ROWS, ratio_row
+from bench.dbscan_goals import GOALS, NOT_RUN
+from bench.dbscan_peers import missing, versions
+from bench.dbscan_sizes import QUICK_RATIOS
+from cli.bench import bench as commands
+
+
+def test_the_command_offers_the_parts() -> None:
+    (option,) = (own for own in commands.commands["dbscan"].params if own.name == "part")
+    assert tuple(getattr(option.type, "choices", ())) == PARTS
+
+
+def test_a_row_gives_the_figures_of_its_goals() -> None:
+    row = ratio_row("thousand", QUICK_RATIOS, None)
+    assert [own["stream"] for own in row["results"]] == ["simulated aircraft", "100 made heaps"]
+    assert all(own["variation"] >= 5 for own in row["results"])
+    installed = dict.fromkeys(versions(), "1")
+    found = bench.dbscan.figures({"versions": installed, "ratios": {"thousand": row}})
+    peers = {"thousand-sklearn": "scikit-learn", "thousand-dbscan": "dbscan 1.0"}
+    assert found.keys() == {name for name, peer in peers.items() if missing(peer) is None}
+    slowest = min(own["slide_s"]["scikit-learn"] / own["slide_s"]["asc"] for own in row["results"])
+    assert found["thousand-sklearn"] == pytest.approx(slowest)
+
+
+def test_a_goal_says_why_it_has_no_figure() -> None:
+    installed = {**dict.fromkeys(versions(), "1"), "hdbscan": None}
+    assert bench.dbscan.figures({"versions": installed, "ratios": {}}) == {
+        "settings-hdbscan": "hdbscan was not installed",
+    }
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_every_row_is_measured(tmp_path: Path) -> None:
+    result = bench.dbscan.run(quick=True, part="ratios", data=None, output_dir=tmp_path)
+    assert result == json.loads((tmp_path / "dbscan-ratios.json").read_text("utf-8"))
+    assert list(result["ratios"]) == list(RATIO_ROWS)
+    assert result["ratios"]["sizes"]["message_bytes"] <= 200
+    assert set(result["threads"].values()) == {"1"}
+    told = bench.dbscan.table(result)
+    assert told.startswith("sizes that measure nothing")
+    ratios = [goal for goal in GOALS.values() if goal.part == "ratios"]
+    assert told.count(NOT_RUN) == len(GOALS) - len(ratios)
