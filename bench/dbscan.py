@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
+from asc.errors import AscError
+from bench.dbscan_claims import claims
+from bench.dbscan_claims import figures_of as paper_figures
 from bench.dbscan_goals import GOALS, Figure, goals_table
+from bench.dbscan_paper import CASES, CONTENDERS, case_of, measured_case
 from bench.dbscan_peers import PACKAGES, versions
 from bench.dbscan_ratios import many, ratios_of, settings, single
-from bench.dbscan_sizes import QUICK_RATIOS, RATIOS, RatioSize
+from bench.dbscan_sizes import PAPER, QUICK_PAPER, QUICK_RATIOS, RATIOS, RatioSize
 from bench.dbscan_streams import dense_heaps, figures_of, incremental, later, sizes
 from bench.machine import machine
 from bench.one_thread import THREADS, in_one_thread
+from bench.plot_dbscan import plot_case
 from bench.result_file import write_result
 
-PARTS = ("ratios",)
+PARTS = ("ratios", "paper")
 
 RATIO_ROWS: Mapping[str, Callable[[RatioSize, Path | None], dict[str, Any]]] = {
     "thousand": lambda size, data: many("thousand", size, 1.0, (0.005, 0.05), data),
@@ -40,13 +46,16 @@ TIMES = {
 }
 
 
-def run(*, quick: bool, part: str | None, data: Path | None, output_dir: Path) -> dict[str, Any]:
+def run(*, quick: bool, part: str | None, figure: int | None, data: Path | None, output_dir: Path) -> dict[str, Any]:
     """Measure a part, all without one, and write ``dbscan.json`` into the folder; the result is what the file holds.
 
-    A run of one part leaves ``dbscan-PART.json``. RuntimeError where labels of two contenders differ or the queries
-    find too much alike: then no figure is printed.
+    A run of one part leaves ``dbscan-PART.json``, and one of the case of a figure ``dbscan-figure-N.json``; neither
+    changes the file of a whole run. Plots are drawn of the paper's figures. RuntimeError where labels of two contenders
+    differ or the queries find too much alike: then no figure is printed.
     """
-    chosen = [name for name in PARTS if part in {None, name}]
+    if figure is not None and part not in {None, "paper"}:
+        raise AscError("figure", figure, "is of part paper: leave --part out")
+    chosen = ["paper"] if figure is not None else [name for name in PARTS if part in {None, name}]
     measured: dict[str, Any] = {}
     if "ratios" in chosen:
         size = QUICK_RATIOS if quick else RATIOS
@@ -54,6 +63,16 @@ def run(*, quick: bool, part: str | None, data: Path | None, output_dir: Path) -
             name: in_one_thread(ratio_row, name, size, data)
             for name in tqdm(RATIO_ROWS, desc="ratios", leave=False, disable=None)
         }
+    if "paper" in chosen:
+        paper_size = QUICK_PAPER if quick else PAPER
+        cases = list(CASES) if figure is None else [case_of(figure)]
+        measured["paper"] = {
+            name: in_one_thread(measured_case, name, paper_size, data)
+            for name in tqdm(cases, desc="paper", leave=False, disable=None)
+        }
+        measured["claims"] = claims(measured["paper"])
+        for name, case in measured["paper"].items():
+            plot_case(name, case, output_dir)
     result = {
         "benchmark": "dbscan",
         "quick": quick,
@@ -64,7 +83,8 @@ def run(*, quick: bool, part: str | None, data: Path | None, output_dir: Path) -
         "times": TIMES,
         **measured,
     }
-    write_result(output_dir, "dbscan" if part is None else f"dbscan-{part}", result)
+    of_figure = None if figure is None else f"figure-{figure}"
+    write_result(output_dir, "-".join(filter(None, ("dbscan", of_figure or part))), result)
     return result
 
 
@@ -80,6 +100,7 @@ def figures(result: Mapping[str, Any]) -> dict[str, Figure]:
         if "results" in row:
             found.update((name, figure) for name, figure in ratios_of(row) if name in GOALS)
         found.update(figures_of(row))
+    found.update(paper_figures(result.get("paper", {})))
     for peer, package in PACKAGES.items():
         if result["versions"][package] is None and "ratios" in result:
             reason = f"{package} was not installed"
@@ -93,6 +114,10 @@ def table(result: dict[str, Any]) -> str:
     lines += [goals_table(figures(result)), ""]
     lines += [f"one thread each: {', '.join(result['threads'])} = 1; warm-up: {result['warm_ups']}"]
     lines += [f"{what}: {included}" for what, included in result["times"].items()]
+    for name, case in result.get("paper", {}).items():
+        lines += ["", *_case_lines(name, case)]
+    if result.get("claims"):
+        lines += ["", *_claim_lines(result["claims"]), ""]
     for name, row in result.get("ratios", {}).items():
         lines += [line for own in row.get("results", ()) for line in _row_lines(name, own)]
     return "\n".join(lines)
@@ -104,3 +129,32 @@ def _row_lines(name: str, own: Mapping[str, Any]) -> list[str]:
     some = f"; peers on {own['peer_queries']} of them, extrapolated" if "peer_queries" in own else ""
     apart = "".join(f"; {who} labels {count:,} points otherwise" for who, count in own["differing"].items() if count)
     return [f"{where}: {taken}{some}{apart}"]
+
+
+def _case_lines(name: str, case: Mapping[str, Any]) -> list[str]:
+    """Return a table of what the contenders take, a line a number of queries: the mean of its groups."""
+    figures = " and ".join(map(str, case["figures"]))
+    lines = [f"figure {figures}, {CASES[name].title}, {case['stream']}: us of processor time a record / MB at most", ""]
+    lines += [f"| queries | {' | '.join(CONTENDERS)} |", f"|{'---|' * (len(CONTENDERS) + 1)}"]
+    for count in dict.fromkeys(own["queries"] for own in case["results"]):
+        groups = [own for own in case["results"] if own["queries"] == count]
+        cells = []
+        for contender in CONTENDERS:
+            known = [own for own in groups if contender in own["cpu_us"]]
+            cpu_us, size = (
+                statistics.fmean(own[measure][contender] for own in known) if known else None
+                for measure in ("cpu_us", "bytes")
+            )
+            cells.append("-" if cpu_us is None or size is None else f"{cpu_us:,.1f} / {size / 1e6:,.1f}")
+        lines.append(f"| {count:,} | {' | '.join(cells)} |")
+    counted = [(what, case["results"][-1][what]) for what in ("searches", "visits")]
+    lines += ["", *(f"{what}: {', '.join(f'{who} {own:,.0f}' for who, own in each.items())}" for what, each in counted)]
+    return lines
+
+
+def _claim_lines(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = ["| the paper's claim | its value | ours | |", "|---|---|---|---|"]
+    for own in found:
+        verdict = "confirmed" if own["holds"] else "refuted"
+        lines.append(f"| {own['claim']} | {own['paper']} | {own['ours']} | {verdict} |")
+    return lines

@@ -14,8 +14,8 @@ from bench.dbscan_extra_n_kernels import output_view, search_new, update_views
 from bench.dbscan_own import Take
 from bench.dbscan_queries import BenchQuery
 
-_BUCKETS = 1 << 14
 _NEIGHBOURS = 64
+"""Room for neighbours of the new points at first."""
 
 
 class RangeSearch:
@@ -25,7 +25,7 @@ class RangeSearch:
         self._values = values
         self._side, self._square, self._window = reach_of(radius), radius * radius, window
         self._cells = np.zeros((window, 2), dtype=np.int64)
-        self._heads = np.full(_BUCKETS, -1, dtype=np.int64)
+        self._heads = np.full(1 << window.bit_length(), -1, dtype=np.int64)
         self._following = np.full(window, -1, dtype=np.int64)
         self.starts = np.zeros(1, dtype=np.int64)
         self.found = np.empty(_NEIGHBOURS, dtype=np.int32)

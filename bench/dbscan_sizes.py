@@ -39,4 +39,4 @@ class PaperSize:
 
 RATIOS, QUICK_RATIOS = RatioSize(1.0, 1_000, 20, 5, 1_000), RatioSize(0.06, 40, 5, 1, 40, is_quick=True)
 PAPER = PaperSize(15_000, 7_500, 6, 5, 1.0, (20, 40, 60), (10, 100, 1_000), 100)
-QUICK_PAPER = PaperSize(1_500, 1_000, 1, 1, 0.1, (20, 40, 60), (10, 20), 10, is_quick=True)
+QUICK_PAPER = PaperSize(1_000, 600, 1, 1, 0.1, (20, 40, 60), (10, 20), 10, is_quick=True)

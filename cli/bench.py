@@ -332,19 +332,21 @@ def cube() -> None:
     """
 
 
-_DBSCAN_PART = click.option("--part", type=click.Choice(["ratios"]), help="One part, not all.")
+_DBSCAN_PART = click.option("--part", type=click.Choice(["ratios", "paper"]), help="One part, not all.")
 
 
 @benchmark(
     "bench.dbscan",
     "asc bench dbscan --data DIR",
     "asc bench dbscan --part ratios --quick --output /tmp/results",
-    options=(_DBSCAN_PART, _DATA, _QUICK),
+    "asc bench dbscan --figure 30 --quick",
+    options=(_DBSCAN_PART, _figure(18, 32), _DATA, _QUICK),
 )
 def dbscan() -> None:
     """Standing DBSCAN queries beside scikit-learn, dbscan, hdbscan, incdbscan and Extra-N, on one thread each.
 
-    ratios: the cost of a slide of one query and of a thousand. Each goal stands beside its figure, met or missed.
+    ratios: the cost of a slide of one query and of a thousand. paper: figures 18 to 32 of the paper, and its claims,
+    confirmed or refuted. Each goal stands beside its figure, met or missed.
     Labels of all are compared before a figure is printed. A peer that is not installed is not measured, and its goals
     say so. Points are aircraft, those recorded in the folder or simulated ones, and made heaps.
     """

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 import bench.dbscan
+from asc.errors import AscError
 from bench.dbscan import PARTS, RATIO_ROWS, ratio_row
 from bench.dbscan_goals import GOALS, NOT_RUN
+from bench.dbscan_paper import CASES
 from bench.dbscan_peers import missing, versions
 from bench.dbscan_sizes import QUICK_RATIOS
 from cli.bench import bench as commands
@@ -39,16 +41,35 @@ def test_a_goal_says_why_it_has_no_figure() -> None:
     }
 
 
+def test_a_figure_is_of_one_part(tmp_path: Path) -> None:
+    with pytest.raises(AscError, match="is of part paper"):
+        bench.dbscan.run(quick=True, part="ratios", figure=18, data=None, output_dir=tmp_path)
+
+
 @pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_every_row_is_measured(tmp_path: Path) -> None:
-    result = bench.dbscan.run(quick=True, part="ratios", data=None, output_dir=tmp_path)
-    assert result == json.loads((tmp_path / "dbscan-ratios.json").read_text("utf-8"))
+def test_one_figure_leaves_a_file_of_its_own(tmp_path: Path) -> None:
+    result = bench.dbscan.run(quick=True, part=None, figure=31, data=None, output_dir=tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"dbscan-figure-31.json", "dbscan-figure-31-32.png", "dbscan-figure-31-32.svg"}
+    assert list(result["paper"]) == ["scale"]
+    assert "| processor time, from 10 to 20 queries | x 33 |" in bench.dbscan.table(result)
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
+@pytest.mark.timeout(1_800)
+def test_every_part_is_measured(tmp_path: Path) -> None:
+    result = bench.dbscan.run(quick=True, part=None, figure=None, data=None, output_dir=tmp_path)
+    assert result == json.loads((tmp_path / "dbscan.json").read_text("utf-8"))
     assert list(result["ratios"]) == list(RATIO_ROWS)
+    assert list(result["paper"]) == list(CASES)
     assert result["ratios"]["sizes"]["message_bytes"] <= 200
     assert set(result["threads"].values()) == {"1"}
+    assert len(result["claims"]) >= 10
     told = bench.dbscan.table(result)
     assert told.startswith("sizes that measure nothing")
-    ratios = [goal for goal in GOALS.values() if goal.part == "ratios"]
-    assert told.count(NOT_RUN) == len(GOALS) - len(ratios)
+    # Of fewer queries than a whole run has.
+    unmeasured = {name for name, goal in GOALS.items() if goal.part == "served"} | {"scale-100", "scale-1000"}
+    assert told.count(NOT_RUN) == len(unmeasured)
