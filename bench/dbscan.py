@@ -147,9 +147,12 @@ def _case_lines(name: str, case: Mapping[str, Any]) -> list[str]:
             )
             cells.append("-" if cpu_us is None or size is None else f"{cpu_us:,.1f} / {size / 1e6:,.1f}")
         lines.append(f"| {count:,} | {' | '.join(cells)} |")
-    counted = [(what, case["results"][-1][what]) for what in ("searches", "visits")]
-    lines += ["", *(f"{what}: {', '.join(f'{who} {own:,.0f}' for who, own in each.items())}" for what, each in counted)]
-    return lines
+    # incdbscan takes the first group alone.
+    most = max((own for own in case["results"] if not own["group"]), key=lambda own: int(own["queries"]))
+    for what in ("searches", "visits"):
+        counted = ", ".join(f"{who} {own:,.0f}" for who, own in most[what].items())
+        lines += ["", f"{what} at {most['queries']:,} queries: {counted}"]
+    return [*lines, *(f"{who} labels {count:,} points otherwise" for who, count in case["differing"].items() if count)]
 
 
 def _claim_lines(found: Sequence[Mapping[str, Any]]) -> list[str]:

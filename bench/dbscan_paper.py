@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from bench.dbscan_peers import Incremental, missing
 from bench.dbscan_points import aircraft
 from bench.dbscan_queries import BenchQuery, Ranges
 from bench.dbscan_sizes import PaperSize
-from bench.dbscan_turns import Make, Streaming, Windows, cpu_in_turns, peak_bytes, run_through
+from bench.dbscan_turns import Make, Streaming, Windows, cpu_in_turns, memory_of, run_through
 
 OWN, OWN_LABELS = "asc", "asc, labels alone"
 CONTENDERS = (OWN, OWN_LABELS, ALONE, EXTRA_N_SHARED, EXTRA_N, INCDBSCAN)
@@ -111,9 +112,11 @@ class _Group:
         points, size = self._size.points, self._size
         searches, visits, search_us = self._checked()
         cpu_s = cpu_in_turns(self._makers(), points, self._step, size.runs)
+        memory = {name: memory_of(make, points, self._step) for name, make in self._makers().items()}
         found = {
             "cpu_us": {name: spent_s / points * 1e6 for name, spent_s in cpu_s.items()},
-            "bytes": {name: float(peak_bytes(make, points, self._step)) for name, make in self._makers().items()},
+            "bytes": {name: float(most) for name, (most, _) in memory.items()},
+            "held_bytes": {name: float(held) for name, (_, held) in memory.items()},
             "searches": searches,
             "visits": visits,
             "search_us": search_us,
@@ -128,7 +131,7 @@ class _Group:
         found["cpu_us"][EXTRA_N_SHARED] = once_us + (found["cpu_us"][EXTRA_N_SHARED] - once_us) * share
         for name, of_contenders in found.items():
             of_contenders[EXTRA_N] *= share
-            if name in {"bytes", "visits"}:
+            if name in {"bytes", "held_bytes", "visits"}:
                 of_contenders[EXTRA_N_SHARED] *= share
 
     def _makers(self) -> dict[str, Make]:
@@ -181,7 +184,7 @@ def _incremental(values: Floats, queries: Sequence[BenchQuery], size: PaperSize)
     if missing(INCDBSCAN) is not None:
         return {}, 0
     step, share = max(1, round(_STEP * size.share)), size.points / len(values)
-    found: dict[str, list[float]] = {name: [] for name in ("cpu_us", "bytes", "searches", "visits")}
+    found: dict[str, list[float]] = {name: [] for name in ("cpu_us", "bytes", "held_bytes", "searches", "visits")}
     for query in queries[: min(_INCREMENTAL, size.most_queries)]:
         begun = time.process_time()
         run_through(Incremental(values, [query]), len(values), step)
@@ -198,5 +201,7 @@ def _incremental(values: Floats, queries: Sequence[BenchQuery], size: PaperSize)
         run_through(counted, len(values), step)
         found["searches"].append(counted.searches * share)
         found["visits"].append(counted.visits * share)
-        found["bytes"].append(float(peak_bytes(lambda query=query: Incremental(values, [query]), len(values), step)))  # type: ignore[misc]
+        most, held = memory_of(partial(Incremental, values, [query]), len(values), step)
+        found["bytes"].append(float(most))
+        found["held_bytes"].append(float(held))
     return found, sum(apart)

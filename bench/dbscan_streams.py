@@ -14,7 +14,7 @@ from asc.operators.dbscan.labels import Setting, labels
 from bench.dbscan_compare import differing
 from bench.dbscan_extra_n import ExtraN
 from bench.dbscan_goals import DBSCAN, EXTRA_N, INCDBSCAN, Figure
-from bench.dbscan_own import Records, observation_texts
+from bench.dbscan_own import Records, Together, observation_texts
 from bench.dbscan_peers import Incremental, Numbers, dbscan, missing
 from bench.dbscan_points import Floats, aircraft
 from bench.dbscan_queries import BenchQuery, Ranges
@@ -35,6 +35,7 @@ def incremental(key: str, size: RatioSize, window: int, slide: int, data: Path |
     numbers: dict[int, Numbers] = {}
     contenders: dict[str, Streaming] = {
         "asc": Records(observation_texts(stream.values), [query], windows.take),
+        "asc, labels alone": Together(stream.values, [query]),
         EXTRA_N: ExtraN(stream.values, [query], theirs.take, is_shared=False),
     }
     if missing(INCDBSCAN) is None:

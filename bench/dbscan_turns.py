@@ -44,15 +44,19 @@ def cpu_in_turns(contenders: Mapping[str, Make], points: int, step: int, runs: i
     return {name: statistics.median(own) for name, own in seconds.items()}
 
 
-def peak_bytes(make: Make, points: int, step: int) -> int:
-    """Return the most memory that a contender had while it took all points, its own objects and arrays alone."""
+def memory_of(make: Make, points: int, step: int) -> tuple[int, int]:
+    """Return the most memory that a contender had while it took all points, and the most that it held between steps:
+    its own objects and arrays alone.
+    """
     gc.collect()
     tracemalloc.start()
     try:
         begun = tracemalloc.get_traced_memory()[0]
-        own = make()
-        run_through(own, points, step)
-        return tracemalloc.get_traced_memory()[1] - begun
+        own, held = make(), 0
+        for low in range(0, points, step):
+            own.advance(low, min(low + step, points))
+            held = max(held, tracemalloc.get_traced_memory()[0])
+        return tracemalloc.get_traced_memory()[1] - begun, held - begun
     finally:
         tracemalloc.stop()
 

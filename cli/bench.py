@@ -348,7 +348,7 @@ def dbscan() -> None:
     ratios: the cost of a slide of one query and of a thousand. paper: figures 18 to 32 of the paper, and its claims,
     confirmed or refuted. Each goal stands beside its figure, met or missed.
     Labels of all are compared before a figure is printed. A peer that is not installed is not measured, and its goals
-    say so. Points are aircraft, those recorded in the folder or simulated ones, and made heaps.
+    say so. Points are aircraft, those recorded in the folder or simulated ones, and made heaps. Takes half an hour.
     """
 
 
