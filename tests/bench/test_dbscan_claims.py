@@ -36,8 +36,9 @@ def test_the_general_case_is_the_mean_of_its_groups_and_its_worst_one() -> None:
     assert dict(figures_of(cases)) == pytest.approx(
         {"general-20": 2.5, "general-20-bytes": 0.4, "general-20-alone": 0.75, "general-20-saved": -100 / 15}
     )
-    saved, never, alone, searches = claims(cases)
+    saved, labels, never, alone, searches = claims(cases)
     assert (saved["paper"], saved["ours"], saved["holds"]) == ("70 %", "60 %", False)
+    assert (labels["ours"], labels["holds"]) == ("84 %", True)
     assert (never["ours"], never["holds"]) == ("50 % saved at least", True)
     assert not alone["holds"]
     assert (searches["ours"], searches["holds"]) == ("5.0 % at most", True)
