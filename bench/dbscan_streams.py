@@ -65,6 +65,8 @@ def dense_heaps(size: RatioSize) -> dict[str, Any]:
     points = random.permutation(np.concatenate(own))
     asked = [Setting(40.0, 10)]
     labels(points[:1_000], asked)
+    if missing(DBSCAN) is None:
+        dbscan(points[:1_000], 40.0, 10)
     seconds: dict[str, list[float]] = {"asc": []}
     apart: dict[str, int] = {}
     above = _grown_bytes(points, asked)
