@@ -71,8 +71,6 @@ def run(*, quick: bool, part: str | None, figure: int | None, data: Path | None,
             for name in tqdm(cases, desc="paper", leave=False, disable=None)
         }
         measured["claims"] = claims(measured["paper"])
-        for name, case in measured["paper"].items():
-            plot_case(name, case, output_dir)
     result = {
         "benchmark": "dbscan",
         "quick": quick,
@@ -85,6 +83,8 @@ def run(*, quick: bool, part: str | None, figure: int | None, data: Path | None,
     }
     of_figure = None if figure is None else f"figure-{figure}"
     write_result(output_dir, "-".join(filter(None, ("dbscan", of_figure or part))), result)
+    for name, case in measured.get("paper", {}).items():
+        plot_case(name, case, output_dir)
     return result
 
 

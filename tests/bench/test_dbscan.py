@@ -50,8 +50,9 @@ def test_a_figure_is_of_one_part(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_one_figure_leaves_a_file_of_its_own(tmp_path: Path) -> None:
-    result = bench.dbscan.run(quick=True, part=None, figure=31, data=None, output_dir=tmp_path)
-    names = {path.name for path in tmp_path.iterdir()}
+    folder = tmp_path / "made"
+    result = bench.dbscan.run(quick=True, part=None, figure=31, data=None, output_dir=folder)
+    names = {path.name for path in folder.iterdir()}
     assert names == {"dbscan-figure-31.json", "dbscan-figure-31-32.png", "dbscan-figure-31-32.svg"}
     assert list(result["paper"]) == ["scale"]
     assert "| processor time, from 10 to 20 queries | x 33 |" in bench.dbscan.table(result)
