@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -11,8 +11,7 @@ import click
 from cli.arguments import with_options
 from cli.client import Json
 from cli.duration import Duration
-
-_OPENING, _CLOSING = ("(", "["), (")", "]")
+from cli.operators.divided import divided
 
 
 class Grain(Duration):
@@ -123,34 +122,3 @@ def late_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "By default merge.",
     )
     return with_options(with_late, (option,))
-
-
-def divided(text: str, separator: str) -> list[str]:
-    """Return the parts of a text of Spark SQL between separators outside of brackets and quotes; none of a blank one.
-
-    PredicateError for a text that cannot be read.
-
-    >>> divided("origin > dest, concat(carrier, ','), (a > b)", ",")
-    ['origin > dest', "concat(carrier, ',')", '(a > b)']
-    >>> divided("origin > dest", ">"), divided(" ", ",")
-    (['origin', 'dest'], [])
-    """
-    # Imported where a text is given: the tokenizer loads sqlglot.
-    from asc.predicate.syntax import Source
-    from asc.predicate.tokens import tokens_of
-
-    if not text.strip():
-        return []
-    kinds: Collection[str] = (*_OPENING, *_CLOSING, separator)
-    parts, start, depth = [], 0, 0
-    for token in tokens_of(Source(text)):
-        if token.kind not in kinds:
-            continue
-        if token.kind in _OPENING:
-            depth += 1
-        elif token.kind in _CLOSING:
-            depth -= 1
-        elif depth == 0:
-            parts.append(text[start : token.start].strip())
-            start = token.end
-    return [*parts, text[start:].strip()]

@@ -12,8 +12,9 @@ from broker.visible_text import visible
 from cli.client import server_options
 from cli.command import Command, examples
 from cli.duration import Duration
-from cli.operators.cube.options import Grain, divided
+from cli.operators.cube.options import Grain
 from cli.operators.cube.rows import print_rows
+from cli.operators.divided import divided
 from cli.output import counted, json_option, print_json
 
 

@@ -13,8 +13,8 @@ from cli.client import Json
 from cli.decoding import Decoding
 from cli.input_files import check_line_lengths
 from cli.match_inputs import check_columns
-from cli.operators.cube.options import divided
 from cli.operators.cube.rows import print_rows
+from cli.operators.divided import divided
 from cli.output import counted, print_json
 
 if TYPE_CHECKING:

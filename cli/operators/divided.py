@@ -1,0 +1,38 @@
+"""Lists of expressions in options."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+_OPENING, _CLOSING = ("(", "["), (")", "]")
+
+
+def divided(text: str, separator: str) -> list[str]:
+    """Return the parts of a text of Spark SQL between separators outside of brackets and quotes; none of a blank one.
+
+    PredicateError for a text that cannot be read.
+
+    >>> divided("origin > dest, concat(carrier, ','), (a > b)", ",")
+    ['origin > dest', "concat(carrier, ',')", '(a > b)']
+    >>> divided("origin > dest", ">"), divided(" ", ",")
+    (['origin', 'dest'], [])
+    """
+    # Imported where a text is given: the tokenizer loads sqlglot.
+    from asc.predicate.syntax import Source
+    from asc.predicate.tokens import tokens_of
+
+    if not text.strip():
+        return []
+    kinds: Collection[str] = (*_OPENING, *_CLOSING, separator)
+    parts, start, depth = [], 0, 0
+    for token in tokens_of(Source(text)):
+        if token.kind not in kinds:
+            continue
+        if token.kind in _OPENING:
+            depth += 1
+        elif token.kind in _CLOSING:
+            depth -= 1
+        elif depth == 0:
+            parts.append(text[start : token.start].strip())
+            start = token.end
+    return [*parts, text[start:].strip()]
