@@ -109,7 +109,7 @@ class CubeError(AscError):
 
 
 class DbscanError(AscError):
-    """A DBSCAN query's definition that is refused."""
+    """A definition of clusters that is refused."""
 
 
 class FeedFormError(AscError):

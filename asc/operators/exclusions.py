@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from asc.operators.feed import Kind, Observation
 from asc.operators.times import FIRST_US, LAST_US
@@ -22,11 +23,15 @@ NOT_OF_RECORDS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(slots=True)
 class FeedCounts:
-    """Counts of some messages: observations, records excluded by reason, and outputs by type."""
+    """Counts of some messages: observations, records excluded by reason, and outputs by type.
+
+    ``latest``: figures of the last output of each query of the part, by its id; None of a kind that has none.
+    """
 
     observations: int = 0
     excluded: Counter[str] = field(default_factory=Counter)
     outputs: Counter[Kind] = field(default_factory=Counter)
+    latest: Mapping[str, Mapping[str, Any]] | None = None
 
 
 def exclusion_reason(seen: Observation, *, is_planar: bool) -> str | None:

@@ -69,6 +69,7 @@ class Settings:
 
     ``op``: the tag of the kind. ``source_topic``: the topic of the stream's records. ``is_planar``: positions are no
     degrees. ``limit``: the objects or observations that one holder of them, a part or a query, may hold.
+    ``lateness_us``: the allowed lateness of the stream, which its watermarks are behind its marks.
     """
 
     op: str
@@ -76,6 +77,7 @@ class Settings:
     is_planar: bool
     limit: int
     queries: tuple[QuerySettings, ...]
+    lateness_us: int = 0
 
     def text(self, writer: str | None = None) -> str:
         """Return the settings as a message of a writer."""
@@ -87,6 +89,7 @@ class Settings:
             "source": self.source_topic,
             "planar": self.is_planar,
             "limit": self.limit,
+            **({"lateness_us": self.lateness_us} if self.lateness_us else {}),
             "queries": [query.plain() for query in self.queries],
         }
 
@@ -96,7 +99,9 @@ class Settings:
         queries = tuple(map(QuerySettings.of_plain, plain["queries"]))
         if type(plain["planar"]) is not bool:
             raise ValueError("planar is neither true nor false")
-        return Settings(op, _name(plain["source"]), plain["planar"], whole(plain["limit"]), queries)
+        # A version before wrote none.
+        lateness_us = whole(plain.get("lateness_us", 0))
+        return Settings(op, _name(plain["source"]), plain["planar"], whole(plain["limit"]), queries, lateness_us)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,12 @@ class NeighbourCache:
             self._stored = StoredNeighbours(radii, neighbours, points.arrival[:settled])
         return neighbours, np.arange(settled)
 
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of what is stored."""
+        stored = self._stored
+        return 0 if stored is None else stored.neighbours.nbytes + stored.arrivals.nbytes
+
     def _extended(
         self, stored: StoredNeighbours, points: Points, values: Floats, settled: int, radii: Floats
     ) -> tuple[Neighbours, Ints] | None:
@@ -93,6 +99,7 @@ class LabelCache:
 
     def __init__(self, room: int = LABEL_BYTES) -> None:
         self._room = room
+        self.held_bytes = 0
         self._held: dict[str, tuple[int, Labels]] = {}
 
     def put(self, query: str, number: int, labels: Labels) -> None:
@@ -101,6 +108,7 @@ class LabelCache:
         size = _size(labels)
         if size <= self._room:
             self._room -= size
+            self.held_bytes += size
             self._held[query] = number, labels
 
     def get(self, query: str, number: int) -> Labels | None:
@@ -112,7 +120,9 @@ class LabelCache:
         """Forget the labels of a query."""
         held = self._held.pop(query, None)
         if held is not None:
-            self._room += _size(held[1])
+            size = _size(held[1])
+            self._room += size
+            self.held_bytes -= size
 
 
 def _size(labels: Labels) -> int:

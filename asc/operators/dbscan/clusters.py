@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,18 @@ class Clusters:
         self._on_labels = on_labels
         self.counts = FeedCounts()
 
+    def count_anew(self) -> None:
+        """Begin new counts, for the next messages."""
+        self.counts = FeedCounts()
+        for track in self._tracks.values():
+            track.counts = self.counts
+
+    @property
+    def cache_bytes(self) -> int:
+        """Return the bytes of points and caches."""
+        tracks = self._tracks.values()
+        return self._labels.held_bytes + sum(track.points.nbytes + track.neighbours.nbytes for track in tracks)
+
     @property
     def held(self) -> int:
         """Return the number of points held."""
@@ -77,6 +90,9 @@ class Clusters:
                     self.counts.outputs[output.kind] += 1
                     yield output
         self._hold()
+        self.counts.latest = {
+            progress.query.id: progress.latest for track in self._tracks.values() for progress in track.queries.values()
+        }
 
     def settled(self) -> Iterator[DbscanOutput]:
         """Yield the records of the windows by counts that are full, as though no earlier point would come.
@@ -96,7 +112,8 @@ class Clusters:
             return
         self._settings = settings
         queries: dict[TrackName, dict[str, DbscanQuery]] = {}
-        for query in map(DbscanQuery.of, settings.queries):
+        for given in map(DbscanQuery.of, settings.queries):
+            query = given if given.lateness_us is not None else replace(given, lateness_us=settings.lateness_us)
             queries.setdefault(TrackName.of(query), {})[query.id] = query
         before, self._tracks = self._tracks, {}
         for name, own in queries.items():

@@ -30,9 +30,9 @@ class DbscanQuery:
 
     ``attributes``: how many a point has; with ``is_position`` longitude and latitude, and ``eps`` is in metres.
     ``is_timed``: ``window`` and ``slide`` are microseconds of event time, else numbers of points. ``sample``: the most
-    points that a window record shows. ``lateness_us``: the allowed lateness of the stream. ``track`` names the
-    expressions of its points, ``time`` the one of their event time. ``selections`` names the selections whose records
-    it accepts.
+    points that a window record shows. ``lateness_us``: the allowed lateness of its points; None for that of the stream,
+    which the settings of the feed have. ``track`` names the expressions of its points, ``time`` the one of their event
+    time. ``selections`` names the selections whose records it accepts.
     """
 
     id: str
@@ -49,7 +49,7 @@ class DbscanQuery:
     slide: int
     members: Members = "none"
     sample: int = 200
-    lateness_us: int = 0
+    lateness_us: int | None = None
 
     @property
     def schedule(self) -> Schedule:
@@ -90,8 +90,9 @@ class DbscanQuery:
             f"slide_{unit}": self.slide,
             "members": self.members,
             "sample": self.sample,
-            "lateness_us": self.lateness_us,
         }
+        if self.lateness_us is not None:
+            definition["lateness_us"] = self.lateness_us
         return QuerySettings(self.id, self.topic, self.track, self.time, self.selections, definition)
 
     @staticmethod
@@ -108,8 +109,9 @@ class DbscanQuery:
             raise ValueError(f"{attributes} is no number of attributes")
         if type(eps) not in (int, float) or members not in MEMBERS:
             raise ValueError(f"{str(eps)[:50]} is no eps, or {str(members)[:50]} are no members")
-        min_samples, sample, lateness_us = (whole(own[name]) for name in ("min_samples", "sample", "lateness_us"))
-        if min_samples < 1 or sample < 0 or lateness_us < 0:
+        min_samples, sample = (whole(own[name]) for name in ("min_samples", "sample"))
+        lateness_us = None if own.get("lateness_us") is None else whole(own["lateness_us"])
+        if min_samples < 1 or sample < 0 or (lateness_us is not None and lateness_us < 0):
             raise ValueError("min_samples is below 1, or sample or lateness below 0")
         named = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
         windows = (is_timed, window, slide)

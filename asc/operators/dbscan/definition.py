@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any
 
 from asc.errors import DbscanError
 from asc.operators.dbscan.dbscan_query import ATTRIBUTES_MAX, MEMBERS, OP, DbscanQuery, Members, has_area
+from asc.operators.dbscan.schedule import Schedule
 from asc.operators.dbscan.sphere import HALF_EARTH_M, chord
 
 DEFAULT_TIME = "_timestamp"
@@ -17,11 +19,15 @@ SLIDES_MAX = 1_000
 """The most slides of a window: each point is in as many windows."""
 SAMPLE_MAX = 1_000
 """The most points that a window record shows."""
-_DEFAULT_SAMPLE = 200
+DEFAULT_SAMPLE = 200
 _EXPRESSION_CHARS_MAX = 10_000
-_LEAST_S = 0.001
+LEAST_S = 0.001
 """The shortest slide: ids tell the ends of windows by milliseconds."""
-_COUNTS = 1 << 63
+COUNT_MAX = (1 << 63) - 1
+"""The largest number of points."""
+COMBINATIONS_MAX = 1_000
+"""The most queries that the lists of one definition stand for."""
+SLIDE_IS_WINDOW = "slide = window: consecutive windows share no point, so no id lasts"
 
 _FIELDS = (
     *("name", "attributes", "position", "eps", "min_samples", "time", "window_s", "slide_s", "window_points"),
@@ -50,7 +56,7 @@ class DbscanDefinition:
     slide: float
     members: Members = "none"
     key: str | None = None
-    sample: int = _DEFAULT_SAMPLE
+    sample: int = DEFAULT_SAMPLE
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any], *, needs_time: bool = True) -> DbscanDefinition:
@@ -86,7 +92,7 @@ class DbscanDefinition:
             slide,
             members,
             None if key is None else _expression("key", key),
-            _count("sample", plain.get("sample", _DEFAULT_SAMPLE), 0, "points of a window record", SAMPLE_MAX),
+            _count("sample", plain.get("sample", DEFAULT_SAMPLE), 0, "points of a window record", SAMPLE_MAX),
         )
 
     def plain(self) -> dict[str, Any]:
@@ -114,11 +120,22 @@ class DbscanDefinition:
         )
         return f"eps {self.eps}{metres}, min_samples {self.min_samples} over {over}, {windows}"
 
-    def query(
-        self, query_id: str, topic: str, *, track: str, time: str, selection: str, lateness_us: int
-    ) -> DbscanQuery:
-        """Return the query as a feed has it."""
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return the warnings of a registration."""
+        return (SLIDE_IS_WINDOW,) if self.window == self.slide else ()
+
+    @property
+    def schedule(self) -> Schedule:
+        """Return the schedule of its windows, in microseconds or points."""
         unit = 1_000_000 if self.is_timed else 1
+        return Schedule(round(self.window * unit), round(self.slide * unit))
+
+    def query(
+        self, query_id: str, topic: str, *, track: str, time: str, selection: str, lateness_us: int | None = None
+    ) -> DbscanQuery:
+        """Return the query as a feed has it. ``lateness_us``: None for that of the stream."""
+        schedule = self.schedule
         return DbscanQuery(
             query_id,
             topic,
@@ -130,8 +147,8 @@ class DbscanDefinition:
             self.eps,
             self.min_samples,
             self.is_timed,
-            round(self.window * unit),
-            round(self.slide * unit),
+            schedule.window,
+            schedule.slide,
             self.members,
             self.sample,
             lateness_us,
@@ -149,6 +166,10 @@ def combinations(query_id: str, plain: Mapping[str, Any]) -> list[tuple[str, dic
     for name, own in lists.items():
         if not own:
             raise DbscanError(f"operator.{name}", own, "has no number: give one, or several")
+    count = prod(map(len, lists.values()))
+    if count > COMBINATIONS_MAX:
+        remedy = f"are too many: {COMBINATIONS_MAX:,} at most, divide the lists"
+        raise DbscanError("combinations of eps and min_samples", count, remedy)
     found = [dict(zip(lists, own, strict=True)) for own in product(*lists.values())]
     names = [query_id] if len(found) == 1 else [f"{query_id}.{number}" for number in range(1, len(found) + 1)]
     return [(name, {**plain, **own}) for name, own in zip(names, found, strict=True)]
@@ -183,11 +204,11 @@ def _eps(given: object, *, is_metres: bool) -> float:
     return int(eps) if eps.is_integer() and isinstance(given, int) else eps
 
 
-def _count(name: str, given: object, least: int, what: str, most: int = _COUNTS - 1) -> int:
+def _count(name: str, given: object, least: int, what: str, most: int = COUNT_MAX) -> int:
     if isinstance(given, float) and given.is_integer():
         given = int(given)
     if type(given) is not int or not least <= given <= most:
-        upto = "" if most == _COUNTS - 1 else f", at most {most:,}"
+        upto = "" if most == COUNT_MAX else f", at most {most:,}"
         raise DbscanError(f"operator.{name}", given, f"give a whole number from {least}{upto}: {what}")
     return given
 
@@ -217,8 +238,8 @@ def _windows(plain: Mapping[str, Any]) -> tuple[bool, float, float]:
 
 
 def _seconds(name: str, given: object) -> float:
-    if not _is_number(given) or not _LEAST_S <= given <= LONGEST_S:  # type: ignore[operator]
-        raise DbscanError(f"operator.{name}", given, f"give seconds, from {_LEAST_S} to {LONGEST_S:,}, or points")
+    if not _is_number(given) or not LEAST_S <= given <= LONGEST_S:  # type: ignore[operator]
+        raise DbscanError(f"operator.{name}", given, f"give seconds, from {LEAST_S} to {LONGEST_S:,}, or points")
     seconds = round(float(given), 6)  # type: ignore[arg-type]
     return int(seconds) if seconds.is_integer() else seconds
 

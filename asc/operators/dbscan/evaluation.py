@@ -141,6 +141,7 @@ class Evaluation:
             self._on_labels(own, self._points, rows, now.labels)
         is_partial = _is_partial(own)
         yield from records.told(now.labels, rows, evolution, summary, old_labels=old_labels, is_partial=is_partial)
+        progress.told = own.number, now.labels.clusters, len(rows) - int(summary.sizes.sum())
         progress.ids = evolution.ids or None
         if progress.ids is None:
             self._labels.drop(query.id)
@@ -177,6 +178,7 @@ class Evaluation:
             newest = newest or [progress.lost[2]]
         progress.newest = max(newest, default=progress.newest)
         progress.ids = None
+        progress.told = own.number, None, None
         self._labels.drop(progress.query.id)
         records = WindowRecords(progress.query, WindowName.of(progress.query, own.number), self._texts, progress.newest)
         return records.skipped(is_partial=_is_partial(own))
@@ -188,7 +190,7 @@ def _is_partial(own: DueWindow) -> bool:
     if not progress.query.is_timed or progress.first_us is None:
         return False
     begin = progress.query.schedule.bounds(own.number)[0]
-    return begin < progress.first_us + progress.query.lateness_us
+    return begin < progress.first_us + (progress.query.lateness_us or 0)
 
 
 def groups_of(due: Mapping[str, Iterator[DueWindow]]) -> Iterator[list[DueWindow]]:

@@ -48,9 +48,7 @@ class DbscanExpressions:
             values = tuple(reader.number(sql) for sql in definition.attributes)
         time = None if definition.time is None else reader.time(definition.time)
         key = None if definition.key is None else reader.scalar("key", definition.key)
-        if definition.window == definition.slide:
-            reader.warnings["slide = window: consecutive windows share no point, so no id lasts"] = None
-        return DbscanExpressions(values, time, key, tuple(reader.warnings))
+        return DbscanExpressions(values, time, key, (*reader.warnings, *definition.warnings))
 
 
 class _Reader:

@@ -58,6 +58,11 @@ class Neighbours:
         """Return the number of points."""
         return len(self.values)
 
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of points and pairs."""
+        return sum(own.nbytes for own in (self.values, self.radii, self.starts, self.older, self.ranks))
+
     def rank(self, radius: float) -> int | None:
         """Return the place of a radius; None where its neighbours are not stored."""
         place = int(np.searchsorted(self.radii, radius))

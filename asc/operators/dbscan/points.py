@@ -88,6 +88,11 @@ class Points:
         """Return the number of points."""
         return len(self.time_us)
 
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of the columns, but for keys."""
+        return sum(getattr(self, name).nbytes for name in _COLUMNS)
+
     def place(self, row: int) -> Place:
         """Return the place of a point."""
         return Place(int(self.time_us[row]), int(self.partition[row]), int(self.offset[row]))

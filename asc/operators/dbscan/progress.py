@@ -12,6 +12,7 @@ from asc.operators.dbscan.dbscan_query import DbscanQuery
 from asc.operators.dbscan.identity import Id
 from asc.operators.dbscan.points import Ints, Place, Points
 from asc.operators.dbscan.selections import Selections
+from asc.operators.times import time_text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +69,8 @@ class QueryProgress:
     a point. ``ids``: those of the clusters of the window ``done``; None where the next one is compared with nothing.
     ``newest``: the newest point of its windows. ``numbered``: of a query by counts, how many points have a number.
     ``lost``: the first and the last place along the axis of points that were dropped, and the newest of these.
+    ``told``: the number of the last window that was output, and of its clusters and noise points, None where it was
+    skipped.
     """
 
     query: DbscanQuery
@@ -79,6 +82,7 @@ class QueryProgress:
     newest: Place | None = None
     numbered: int = 0
     lost: tuple[int, int, Place] | None = None
+    told: tuple[int, int | None, int | None] | None = None
 
     @staticmethod
     def of(query: DbscanQuery, arrived: int, watermark_us: int) -> QueryProgress:
@@ -138,12 +142,12 @@ class QueryProgress:
     def plain(self) -> list[Any]:
         """Return the progress as JSON has it, but for the ids."""
         own = (self.query.id, self.since, self.done, self.first_us, self.is_quiet, self.newest, self.numbered)
-        return [*own, self.lost, None if self.ids is None else len(self.ids)]
+        return [*own, self.lost, self.told, None if self.ids is None else len(self.ids)]
 
     @staticmethod
     def of_plain(query: DbscanQuery, plain: Sequence[Any], ids: Sequence[Id] | None) -> QueryProgress:
         """Return the progress of its JSON list."""
-        _, since, done, first_us, is_quiet, newest, numbered, lost, _ = plain
+        _, since, done, first_us, is_quiet, newest, numbered, lost, told, _ = plain
         return QueryProgress(
             query,
             since,
@@ -154,7 +158,18 @@ class QueryProgress:
             None if newest is None else Place(*newest),
             numbered,
             None if lost is None else (lost[0], lost[1], Place(*lost[2])),
+            None if told is None else (told[0], told[1], told[2]),
         )
+
+    @property
+    def latest(self) -> dict[str, Any]:
+        """Return the figures of the last window that was output; the end as records have it."""
+        if self.told is None:
+            return {}
+        number, clusters, noise = self.told
+        end = self.query.schedule.bounds(number)[1]
+        figures = {"clusters": clusters, "noise": noise, "end": time_text(end) if self.query.is_timed else end}
+        return figures if clusters is not None else {**figures, "skipped": "capacity"}
 
 
 class Views:

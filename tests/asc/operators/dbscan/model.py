@@ -85,7 +85,7 @@ def expected(records: Sequence[Record], own: DbscanQuery, watermark: int) -> Ite
         windows = count_windows(int((times < watermark).sum()), own.window, own.slide)
     old: dict[Id, Cluster] = {}
     for begin, end, places in windows:
-        partial = own.is_timed and begin < accepted[0].time_us + own.lateness_us
+        partial = own.is_timed and begin < accepted[0].time_us + (own.lateness_us or 0)
         window = _Window(own, begin, end, {place: points[place] for place in places.tolist()}, old)
         yield from window.clusters()
         yield from window.members()

@@ -10,6 +10,8 @@ from asc.errors import DbscanError
 from asc.operators.dbscan.dbscan_query import ATTRIBUTES_MAX, DbscanQuery
 from asc.operators.dbscan.definition import (
     _EXPRESSION_CHARS_MAX,
+    COMBINATIONS_MAX,
+    COUNT_MAX,
     DEFAULT_TIME,
     LONGEST_S,
     SAMPLE_MAX,
@@ -78,7 +80,10 @@ def test_defaults() -> None:
         ({**COUNTED, "eps": float("inf")}, "half around the earth"),
         ({**COUNTED, "eps": 20_015_200}, "half around the earth"),
         ({**COUNTED, "eps": float("nan")}, "operator.eps"),
-        *(({**TIMED, "min_samples": least}, "operator.min_samples") for least in (0, 2.5, "5", None, True, 1 << 63)),
+        *(
+            ({**TIMED, "min_samples": least}, "operator.min_samples")
+            for least in (0, 2.5, "5", None, True, COUNT_MAX + 1)
+        ),
         ({**TIMED, "window_points": 5}, "cannot both be"),
         ({**COUNTED, "slide_points": None}, "operator.slide_points: give a whole number"),
         ({**COUNTED, "slide_points": 5_001}, "is longer than the window"),
@@ -108,3 +113,12 @@ def test_lists_are_all_their_combinations() -> None:
     assert combinations("one", {**TIMED, "eps": [1]}) == [("one", {**TIMED, "eps": 1})]
     with pytest.raises(DbscanError, match="has no number"):
         combinations("none", {**TIMED, "eps": []})
+
+
+def test_so_many_combinations_and_no_more() -> None:
+    most = {**TIMED, "eps": [1] * 10, "min_samples": [1] * (COMBINATIONS_MAX // 10)}
+    assert len(combinations("most", most)) == COMBINATIONS_MAX
+    # Before any is made: two short lists would be as many as their product.
+    for lists in ([1] * 11, [1] * 1_000_000):
+        with pytest.raises(DbscanError, match="are too many: 1,000 at most, divide the lists"):
+            combinations("more", {**most, "eps": lists})

@@ -1,0 +1,28 @@
+"""Warm-up of a process: its compiled loops, compiled or loaded before the first window."""
+
+from __future__ import annotations
+
+from asc.operators.dbscan.clusters import Clusters
+from asc.operators.dbscan.dbscan_query import OP, DbscanQuery
+from asc.operators.feed import Message, Observation, Settings, Watermarks
+
+_POINTS = 100
+"""Points at one place: so many neighbours that cells take the place of pairs."""
+
+
+def warm_up() -> int:
+    """Compute some windows of made-up points, by pairs and by cells, and return the number of records.
+
+    Costs seconds the first time on a machine, and a fraction of one later.
+    """
+    queries, messages = [], list[Message]()
+    for track, is_position in (("plain", False), ("position", True)):
+        for number, eps in enumerate((1.0, 1.1, 1.2, 1e-6, 1e-6)):
+            names = (f"{track}{number}", "", track, "", ("s",))
+            windows = (number != 4, 20, 10)
+            queries.append(DbscanQuery(*names, 2, is_position, eps, number + 1, *windows, "changes"))
+        for offset in range(_POINTS):
+            spread = offset % 7 * 1e-7
+            messages.append(Observation(OP, track, None, offset // 3, (spread, 2 * spread), 0, offset, ("s",)))
+    settings = Settings(OP, "", False, 10 * _POINTS, tuple(query.settings() for query in queries))
+    return sum(1 for _ in Clusters().told([settings, *messages, Watermarks({"": 25}), Watermarks({"": _POINTS})]))
