@@ -299,10 +299,10 @@ class SparkConfig(Section):
 
 class LimitsConfig(Section):
     """Bounds on what a query may ask (``asc.predicate.Limits``), on expressions that Spark computes for a stream, on
-    its events and pairs (ways to tell objects apart, queries that want them, objects that are held), on its cubes
-    (queries, bytes of the states that the tasks of one batch fill, cells of a pane, bytes and panes of all, seconds of
-    an answer), on layers (vertices of a shape, rows of a layer) and on joins: the shapes that all of a stream have
-    together.
+    its events and pairs (ways to tell objects apart, queries that want them, objects that are held), on its DBSCAN
+    queries (how many, points of a window), on its cubes (queries, bytes of the states that the tasks of one batch fill,
+    cells of a pane, bytes and panes of all, seconds of an answer), on layers (vertices of a shape, rows of a layer) and
+    on joins: the shapes that all of a stream have together.
     """
 
     length_chars: int = Field(default=Limits.length_chars, ge=1, strict=True)
@@ -317,6 +317,8 @@ class LimitsConfig(Section):
     stream_event_queries: int = Field(default=10_000, ge=0, strict=True)
     stream_near_queries: int = Field(default=16, ge=0, le=1_000, strict=True)
     stream_objects: int = Field(default=1_000_000, ge=1, strict=True)
+    stream_dbscan_queries: int = Field(default=1_000, ge=0, le=10_000, strict=True)
+    stream_dbscan_points: int = Field(default=200_000, ge=1, le=1_000_000, strict=True)
     stream_cubes: int = Field(default=64, ge=0, le=1_000, strict=True)
     cube_partial_bytes: int = Field(default=64 << 20, ge=1 << 20, strict=True)
     cube_cells: int = Field(default=1_000_000, ge=1, strict=True)

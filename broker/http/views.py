@@ -144,16 +144,23 @@ def shown(permitted: Permitted, query: RegisteredQuery, *, is_brief: bool = Fals
 def _kept(permitted: Permitted, query: RegisteredQuery, *, is_brief: bool) -> dict[str, Any] | None:
     """Return what is kept for the operator of a query; a caller that may not name all of its columns gets figures."""
     stream = permitted.streams().get(query.stream)
-    if query.operator is None or stream is None or query.operator.name not in stream.folders:
+    if query.operator is None or stream is None:
+        return None
+    op = query.operator.name
+    if op in stream.feed_queries:
+        # Figures, which tell no column. Of a paused query the state is forgotten.
+        figures = None if query.paused else stream.feed_queries[op].latest(query.id)
+        return None if figures is None else kept_state(op, figures)
+    if op not in stream.folders:
         return None
     if not is_brief:
         try:
             permitted.check_reads(query)
         except AscError:
             is_brief = True
-    folder = stream.folders[query.operator.name]
+    folder = stream.folders[op]
     found = folder.kept(query.id, query.where, query.operator, is_brief=is_brief)
-    return None if found is None else kept_state(query.operator.name, found)
+    return None if found is None else kept_state(op, found)
 
 
 def described_streams(permitted: Permitted) -> list[dict[str, Any]]:

@@ -9,24 +9,27 @@ from typing import Any, Literal, Protocol
 import pyarrow as pa
 
 from asc.errors import PredicateError
+from asc.operators.read_operand import read_operand
 from asc.predicate.describe import plain_attribute
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Predicate
 from asc.predicate.parser import parse
 from asc.predicate.reader import SYNTAX_REMEDY
 from asc.predicate.syntax import shortened
+from asc.predicate.types import name as type_name
 from asc.schema import Schema
 from broker.errors import QueryError
 from broker.operators.value_predicate import value_predicate
 
-Role = Literal["key", "time", "value", "position", "predicate"]
-"""The use of an expression: the text that identifies an object, a TIMESTAMP, any scalar, a point, or a predicate over
-several records, which the reader of the feed judges.
+Role = Literal["key", "time", "number", "value", "position", "predicate"]
+"""The use of an expression: the text that identifies an object, a TIMESTAMP, a number, any scalar, a point, or a
+predicate over several records, which the reader of the feed judges.
 """
 
 _COMPUTED: Mapping[Role, str] = {
     "key": "CAST(({sql}) AS STRING)",
     "time": "unix_micros({sql})",
+    "number": "{sql}",
     "value": "{sql}",
 }
 
@@ -89,6 +92,8 @@ class Expression:
         is_position = self.role == "position"
         if self.role == "key":
             self._check_key(analyser)
+        if self.role == "number":
+            self._check_number(analyser.attributes)
         try:
             found = analyser.normalise(self._asked(analyser.attributes))
         except PredicateError as error:
@@ -102,7 +107,7 @@ class Expression:
         """Return the predicate by whose p-attribute it is read; PredicateError for a value that has no type."""
         if self.role == "position":
             return self.computed
-        if self.role == "value":
+        if self.role in ("number", "value"):
             return value_predicate(self.sql, attributes)
         return _ASKED[self.role].replace("{computed}", self.computed)
 
@@ -116,6 +121,20 @@ class Expression:
         if len(read) == 1 and read[0].type == pa.binary():
             remedy = "is BINARY: use hex() or base64() of it, or CAST it to STRING where it is UTF-8"
             raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
+
+    def _check_number(self, attributes: Schema) -> None:
+        """Raise QueryError for another type than a number: a text of digits would pass as one in a CAST."""
+        try:
+            found = read_operand(self.sql, attributes, "UTC").type
+        except PredicateError:
+            # The predicate that reads it is refused as well, with the remedy of that.
+            return
+        types = pa.types
+        if found is not None and (types.is_integer(found) or types.is_floating(found) or types.is_decimal(found)):
+            return
+        shown = "of no known type" if found is None else type_name(found)
+        remedy = f"is {shown}, no number: name a numeric expression, or CAST it to one"
+        raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
 
     def _remedy(self, error: PredicateError) -> str:
         """Return the remedy in words of the user's text, and not of the text around it."""

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from asc.keys.attribute import PAttribute
 from asc.plan.plan import Plan
-from broker.operators.feed_destination import FeedDestination, destinations_in
+from broker.operators.feed_destination import NO_KEY, FeedDestination, destinations_in
 from broker.operators.feeding import carried_sql
 from broker.operators.fold_destination import FoldDestination, folds_in
 
@@ -30,7 +30,7 @@ def expressions_of_destination(destination: FeedDestination | FoldDestination) -
         return destination.attributes
     track = destination.track
     return (
-        PAttribute(track.key, pa.string()),
+        *(() if track.key == NO_KEY else (PAttribute(track.key, pa.string()),)),
         PAttribute(track.time_us, pa.int64()),
         *(PAttribute(part, pa.float64()) for part in track.position),
         *(PAttribute(carried_sql([column]), pa.string()) for column in track.carried or ()),

@@ -20,13 +20,17 @@ FORM = 2
 """The form of the definitions in plans. Plans of form 1 are compiled anew from the registry."""
 
 
+NO_KEY = "CAST(NULL AS STRING)"
+"""The key of a track whose observations are of no object."""
+
+
 @dataclass(frozen=True, slots=True)
 class Track:
     """The expressions that a kind reads of a record: queries with equal expressions share a track.
 
-    ``op``: the tag of the kind. Spark SQL are ``key`` (text), ``time_us`` (microseconds), ``position`` (doubles) and
-    ``carried`` (the values that conditions read, by name). ``position`` is empty where the kind reads none, and
-    ``carried`` None. ``observes_all``: the track has an observation of each decoded record, accepted or not.
+    ``op``: the tag of the kind. Spark SQL are ``key`` (text; NO_KEY for none), ``time_us`` (microseconds), ``position``
+    (doubles) and ``carried`` (the values that conditions read, by name). ``position`` is empty where the kind reads
+    none, and ``carried`` None. ``observes_all``: the track has an observation of each decoded record, accepted or not.
     ``by_key``: the part of the feed goes by the key of the object; otherwise all observations of the track are in one
     part. ``name``: a hash, which differs between tracks of all kinds.
     """

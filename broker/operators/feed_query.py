@@ -15,6 +15,7 @@ from broker.errors import BrokerError
 from broker.failure import one_line, root_cause, text_of
 from broker.operators.feed_part import PARTS
 from broker.operators.held_counts import HeldCounts
+from broker.operators.latest_figures import LatestFigures
 from broker.plans.offsets import Offsets
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ class FeedQuery:
         self._supervisor = threading.Thread(target=self._supervise, name=f"{reader.name}-{stream}", daemon=True)
         self._tallies: Any = None
         self._held = HeldCounts(self._folder)
+        self._latest = LatestFigures(self._folder)
         self.failures = 0
         """The number of times it ended with an error and was started again."""
         self.problem: str | None = None
@@ -140,6 +142,10 @@ class FeedQuery:
     def held(self) -> int | None:
         """Return the number of objects or observations in its state; None where no batch has counted them."""
         return self._held.total
+
+    def latest(self, query_id: str) -> Mapping[str, Any] | None:
+        """Return the figures of the last output of a query; None where there are none."""
+        return self._latest.of(query_id)
 
     def start(self) -> None:
         """Start the supervision, and the query itself where it was started before."""
@@ -226,6 +232,7 @@ class FeedQuery:
             self.problem = None
             if self.tally is not None:
                 self._held.keep(self.tally.held)
+                self._latest.keep(self.tally.latest)
 
     def _started(self) -> StreamingQuery:
         from pyspark.sql import functions as sf

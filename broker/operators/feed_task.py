@@ -40,21 +40,23 @@ STATE_DDL = "bucket BINARY"
 @dataclass(frozen=True, slots=True)
 class FeedTally:
     """Counts of a kind: the objects that each part of the feed holds, and in all observations, exclusions by reason and
-    outputs by type.
+    outputs by type. ``latest``: by part, the figures of the last output of each of its queries.
     """
 
     held: Mapping[int, int] = field(default_factory=dict)
     observations: int = 0
     excluded: Mapping[str, int] = field(default_factory=dict)
     outputs: Mapping[Kind, int] = field(default_factory=dict)
+    latest: Mapping[int, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
 
     def merged(self, later: FeedTally) -> FeedTally:
-        """Return the sum of both; the later count replaces that of the objects a part holds."""
+        """Return the sum of both; of what a part holds, and of its queries, the later one replaces the other."""
         return FeedTally(
             {**self.held, **later.held},
             self.observations + later.observations,
             Counter(self.excluded) + Counter(later.excluded),
             Counter(self.outputs) + Counter(later.outputs),
+            {**self.latest, **later.latest},
         )
 
 
@@ -93,7 +95,9 @@ def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 class PartState(Protocol[_T_co]):
     """The state of one part of a feed: it reads messages in order, and returns outputs."""
 
-    counts: FeedCounts
+    @property
+    def counts(self) -> FeedCounts:
+        """Return the counts of the messages that it read."""
 
     @property
     def held(self) -> int:
@@ -123,7 +127,8 @@ def part_task(
         while piece := list(islice(outputs, _ROWS)):
             yield frame(piece)
         state.update((part.to_bytes(),))
-        counts = part.counts
-        tallies.add(FeedTally({int(group[0]): part.held}, counts.observations, counts.excluded, counts.outputs))
+        counts, bucket = part.counts, int(group[0])
+        latest = {} if counts.latest is None else {bucket: counts.latest}
+        tallies.add(FeedTally({bucket: part.held}, counts.observations, counts.excluded, counts.outputs, latest))
 
     return read

@@ -10,13 +10,13 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from broker.operators.kept_body import KeptBody
-from broker.operators.kinds import fold_kinds
+from broker.operators.kinds import kept_bodies
 
 
 def _validated(plain: Any) -> KeptBody:
     if isinstance(plain, KeptBody):
         return plain
-    return fold_kinds()[plain["name"]].kept.model_validate(plain)
+    return kept_bodies()[plain["name"]].model_validate(plain)
 
 
 def _plain(body: KeptBody) -> dict[str, Any]:
@@ -34,7 +34,7 @@ class _ByName:
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        choices = {name: kind.kept.__pydantic_core_schema__ for name, kind in fold_kinds().items()}
+        choices = {name: kept.__pydantic_core_schema__ for name, kept in kept_bodies().items()}
         described = handler(core_schema.tagged_union_schema(choices, discriminator="name"))
         return {**described, "description": "What is kept for the operator of a query."}
 
@@ -44,5 +44,5 @@ KeptState = Annotated[KeptBody, _ByName]
 
 
 def kept_state(name: str, kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a folder says of a query as answers have it, with the name of its operator."""
+    """Return what a folder, or the feed, says of a query as answers have it, with the name of its operator."""
     return {"name": name, **kept}

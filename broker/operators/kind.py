@@ -60,7 +60,8 @@ class OperatorKind(Protocol[D]):
     it: one of ``feed`` is a :class:`FeedKind`, one of ``fold`` a :class:`FoldKind`. ``limits``: keys of ``[limits]``;
     the first one bounds the queries of a stream. ``allows_join``: whether a join may have it.
     ``allows_compacted_topic``: whether all its outputs have a key. A topic of such a query is made compacted, and
-    belongs to this query alone. ``held_noun``: the things in its state, in the plural.
+    belongs to this query alone. ``held_noun``: the things in its state, in the plural. ``kept``: the model of what
+    answers say of the state of a query; None where they say nothing.
     """
 
     @property
@@ -89,6 +90,9 @@ class OperatorKind(Protocol[D]):
 
     @property
     def held_noun(self) -> str: ...
+
+    @property
+    def kept(self) -> type[KeptBody] | None: ...
 
     def read(self, definition: D, analyser: RecordAnalyser, *, patiently: bool = False) -> OperatorExpressions:
         """Return the expressions of a definition, checked; QueryError where one is refused.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pydantic import Field
 
 from broker.body import Body, Text
@@ -15,3 +18,11 @@ class KindBody(Body):
         description="The operator in one line. It is computed, and ignored in a body.",
         json_schema_extra={"readOnly": True},
     )
+
+    @classmethod
+    def combinations(cls, query_id: str, plain: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        """Return the ids and operators of the queries that the ``operator`` of a new query stands for; QueryError.
+
+        They are one, but for a kind in which a list of values stands for a query each.
+        """
+        return [(query_id, dict(plain))]

@@ -7,8 +7,10 @@ from typing import Any, cast
 
 from broker.errors import QueryError, UnknownOperatorError
 from broker.operators.cube.kind import CUBE
+from broker.operators.dbscan.kind import DBSCAN
 from broker.operators.definition import Definition
 from broker.operators.events.kind import EVENTS
+from broker.operators.kept_body import KeptBody
 from broker.operators.kind import FeedKind, FoldKind, OperatorKind
 from broker.operators.near.kind import NEAR
 from broker.operators.operator_fields import shown
@@ -18,7 +20,12 @@ ROUTE = "route"
 
 _COMPUTED = ("summary",)
 
-OPERATORS: Mapping[str, OperatorKind[Any]] = {EVENTS.name: EVENTS, NEAR.name: NEAR, CUBE.name: CUBE}
+OPERATORS: Mapping[str, OperatorKind[Any]] = {
+    EVENTS.name: EVENTS,
+    NEAR.name: NEAR,
+    DBSCAN.name: DBSCAN,
+    CUBE.name: CUBE,
+}
 """The kinds by their tags, in the order in which they are shown."""
 
 
@@ -83,6 +90,11 @@ def feed_kinds() -> Mapping[str, FeedKind[Any]]:
 def fold_kinds() -> Mapping[str, FoldKind[Any]]:
     """Return the kinds with the handoff ``fold``, by their tags."""
     return {name: cast("FoldKind[Any]", kind) for name, kind in OPERATORS.items() if kind.handoff == "fold"}
+
+
+def kept_bodies() -> Mapping[str, type[KeptBody]]:
+    """Return the models of what answers say of the states of queries, by the tags of the kinds that have one."""
+    return {name: kind.kept for name, kind in OPERATORS.items() if kind.kept is not None}
 
 
 def kind_of(definition: Definition) -> OperatorKind[Any]:

@@ -119,7 +119,7 @@ class FeedWriter:
         queries = tuple(sorted((each.query for each in own), key=lambda query: query.id))
         limit = feed_kinds()[op].held_limit(self._limits, len(queries))
         parts = frozenset[int]().union(*map(_parts_of, own))
-        return Settings(op, self._source_topic, self._is_planar, limit, queries), parts
+        return Settings(op, self._source_topic, self._is_planar, limit, queries, self._lateness_us), parts
 
     def forget(self) -> None:
         """Have the next batch write all of it: after a failure the feed may not have it any more."""

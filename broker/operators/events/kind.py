@@ -14,6 +14,7 @@ from broker.operators.events.definition import EventsDefinition
 from broker.operators.expression import OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination, Track, hashed
 from broker.operators.feed_part import PARTS
+from broker.operators.kept_body import KeptBody
 from broker.operators.kind import StreamContext, read_fields
 from broker.operators.kind_body import KindBody
 
@@ -38,6 +39,7 @@ class EventsKind:
     allows_join: bool = True
     allows_compacted_topic: bool = False
     held_noun: str = "objects"
+    kept: type[KeptBody] | None = None
 
     def read(
         self, definition: EventsDefinition, analyser: RecordAnalyser, *, patiently: bool = False

@@ -11,6 +11,7 @@ from asc.predicate.normal_form import Predicate
 from broker.config.sections import LimitsConfig
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination, Track, hashed
+from broker.operators.kept_body import KeptBody
 from broker.operators.kind import StreamContext, conditions_of, read_fields
 from broker.operators.kind_body import KindBody
 from broker.operators.near.body import NearBody
@@ -47,6 +48,7 @@ class NearKind:
     allows_join: bool = False
     allows_compacted_topic: bool = False
     held_noun: str = "observations"
+    kept: type[KeptBody] | None = None
 
     def read(
         self, definition: NearDefinition, analyser: RecordAnalyser, *, patiently: bool = False

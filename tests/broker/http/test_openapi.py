@@ -14,7 +14,7 @@ from broker.access.audit import Audit
 from broker.config.sections import ApiConfig
 from broker.http.app import create_app
 from broker.http.permitted import Service
-from broker.operators.kinds import OPERATORS, ROUTE, fold_kinds
+from broker.operators.kinds import OPERATORS, ROUTE, kept_bodies
 
 OF_USERS = {
     "ExplainBody.tuple",
@@ -96,7 +96,7 @@ def test_what_is_kept_is_a_union_by_name(document: dict[str, Any]) -> None:
     union, none = known["QueryModel"]["properties"]["kept"]["anyOf"]
     assert none == {"type": "null"}
     assert union["discriminator"]["propertyName"] == "name"
-    assert set(union["discriminator"]["mapping"]) == {*fold_kinds()}
+    assert set(union["discriminator"]["mapping"]) == {*kept_bodies()}
     cube = known["CubeKept"]
     assert set(cube["required"]) == {"name", "cells", "bytes", "whole"}
     assert cube["properties"]["gaps"]["items"] == {"$ref": "#/components/schemas/CubeGap"}

@@ -17,6 +17,10 @@ from broker.operators.kinds import OPERATORS, definition_of, described, settable
 LEAST: Mapping[str, Mapping[str, Any]] = {
     "events": {"name": "events", "key": "icao24"},
     "near": {"name": "near", "key": "icao24", "distance_m": 500, "window_s": 30, "every_s": 10},
+    "dbscan": {
+        **{"name": "dbscan", "attributes": ["longitude", "latitude"], "eps": 0.5, "min_samples": 5},
+        **{"window_s": 600, "slide_s": 60},
+    },
     "cube": {"name": "cube", "measures": ["count(*)"], "grain_s": 3600},
 }
 """The smallest operator of each kind: its required fields alone."""
@@ -63,10 +67,10 @@ def test_a_summary_is_one_line_and_every_expression_has_a_role(name: str) -> Non
     assert 0 < len(definition.summary()) < 500
     assert "\n" not in definition.summary()
     assert all(one.role in get_args(Role) and one.sql for one in definition.expressions())
-    # What goes to the feed is of an object.
+    # What goes to the feed is of an object, or is a point.
     roles = {one.role for one in definition.expressions()}
     assert "time" in roles
-    assert OPERATORS[name].handoff == "fold" or "key" in roles
+    assert OPERATORS[name].handoff == "fold" or roles & {"key", "number", "position"}
 
 
 @KIND
@@ -75,7 +79,11 @@ def test_the_body_has_the_fields_and_defaults_of_the_definition(name: str) -> No
     assert definition is not None
     model = kind.body.model_validate(LEAST[name])
     assert model.model_dump(exclude={"summary"}) == definition.plain()
-    assert {one for one, field in kind.body.model_fields.items() if field.is_required()} == set(LEAST[name])
+    required = {one for one, field in kind.body.model_fields.items() if field.is_required()}
+    # A field that another one may replace is required of the whole: without either the body is refused.
+    others = [{own: value for own, value in LEAST[name].items() if own != one} for one in LEAST[name].keys() - required]
+    assert required <= LEAST[name].keys()
+    assert all(refusal_of(kind.body.model_validate, each) for each in others)
     for one, field in kind.body.model_fields.items():
         assert one == "name" or field.description, one
 

@@ -168,6 +168,7 @@ class EchoKind:
     allows_join: bool = False
     allows_compacted_topic: bool = False
     held_noun: str = "observations"
+    kept: None = None
 
     def read(
         self, definition: EchoDefinition, analyser: RecordAnalyser, *, patiently: bool = False
@@ -375,7 +376,10 @@ def test_its_expression_that_ends_batches_is_found_and_parked(site: Site, monkey
             "field operator 'dwell_s': is not known: known are name",
         ),
         ({"name": OP, "key": "nope"}, "operator.key 'nope': "),
-        ({"name": "ecko", "key": "name"}, "operator 'ecko': is not known: known are route, events, near, cube, echo"),
+        (
+            {"name": "ecko", "key": "name"},
+            "operator 'ecko': is not known: known are route, events, near, dbscan, cube, echo",
+        ),
     ],
 )
 def test_a_wrong_one_is_refused_in_one_line(site: Site, operator: dict[str, Any], said: str) -> None:

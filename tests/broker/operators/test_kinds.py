@@ -28,13 +28,13 @@ def test_a_definition_is_of_the_kind_of_its_name() -> None:
 
 def test_an_operator_without_a_name_is_refused() -> None:
     for plain in ({"key": "k"}, {**NEAR, "name": None}):
-        with pytest.raises(QueryError, match="operator: has no name: known are route, events, near, cube"):
+        with pytest.raises(QueryError, match="operator: has no name: known are route, events, near, dbscan, cube"):
             definition_of(plain)
 
 
 @pytest.mark.parametrize("name", ["", "cubes", 7, ["near"]])
 def test_a_kind_that_is_not_known_is_refused(name: object) -> None:
-    with pytest.raises(QueryError, match="is not known: known are route, events, near, cube"):
+    with pytest.raises(QueryError, match="is not known: known are route, events, near, dbscan, cube"):
         definition_of({**NEAR, "name": name})
 
 

@@ -11,10 +11,12 @@ from pydantic import TypeAdapter, ValidationError
 from broker.operators.kinds import OPERATORS, ROUTE, definition_of, described, settable
 from broker.operators.operator_body import OperatorBody
 
+WINDOWS = {"window_points": 100, "slide_points": 10}
 ANSWERS: dict[str, dict[str, Any]] = {
     "route": {"name": "route"},
     "events": {"name": "events", "key": "icao24", "dwell_s": 0.5, "events": ["exit"]},
     "near": {"name": "near", "key": "k", "distance_m": 10, "window_s": 30, "every_s": 10, "on": "a.x < b.x"},
+    "dbscan": {"name": "dbscan", "position": "ST_Point(x, y)", "eps": 10, "min_samples": 2, **WINDOWS, "sample": 0},
     "cube": {"name": "cube", "dimensions": [["origin", "dest"]], "measures": ["sum(delay) AS `d`"], "grain_s": 60},
 }
 

@@ -14,6 +14,8 @@ from asc.schema import Schema
 from broker.config.config import Config, parse_config
 from broker.operators.cube.definition import StandingCube
 from broker.operators.cube.kind import CUBE
+from broker.operators.dbscan.definition import StandingDbscan
+from broker.operators.dbscan.kind import DBSCAN
 from broker.operators.events.definition import EventsDefinition
 from broker.operators.expression import OperatorExpressions
 from broker.operators.near.definition import NearDefinition
@@ -47,6 +49,15 @@ def near(query_id: str) -> Candidate:
     return Candidate(query, normalise("true", SCHEMA), expressions=expressions)
 
 
+def dbscan(query_id: str) -> Candidate:
+    windows = {"window_s": 60, "slide_s": 10}
+    asked = StandingDbscan.parse({"attributes": ["n"], "eps": 1, "min_samples": 2, "time": "t", **windows})
+    own = DBSCAN.read(asked, SchemaAnalyser(SCHEMA))
+    return Candidate(
+        RegisteredQuery(query_id, "s", "true", "out", operator=asked), normalise("true", SCHEMA), expressions=own
+    )
+
+
 def cube(query_id: str) -> Candidate:
     plain = {"dimensions": [["s"]], "measures": ["count(*)"], "time": "t", "grain_s": 60}
     asked = StandingCube.parse(plain)
@@ -71,6 +82,9 @@ def cube(query_id: str) -> Candidate:
         ({"stream_near_queries": 1}, [near("a")], [near("b"), candidate("c")], {0: "has 1 already"}),
         ({"stream_near_queries": 1}, [near("a")], [near("a")], {}),
         ({"stream_tracks": 1}, [candidate("a")], [near("b")], {0: "has 1 tracks already"}),
+        ({"stream_dbscan_queries": 1}, [dbscan("a")], [dbscan("b"), candidate("c")], {0: "has 1 already"}),
+        ({"stream_dbscan_queries": 1}, [dbscan("a")], [dbscan("a")], {}),
+        ({"stream_tracks": 1}, [dbscan("a")], [dbscan("b"), candidate("c")], {1: "has 1 tracks already"}),
         ({"stream_cubes": 1}, [cube("a")], [cube("b"), candidate("c")], {0: "has 1 already"}),
         ({"stream_cubes": 1}, [cube("a")], [cube("a")], {}),
         ({"stream_cubes": 0}, [], [cube("a")], {0: "has 0 already: remove one, or raise limits.stream_cubes"}),

@@ -106,7 +106,7 @@ def test_settings_and_watermarks_go_to_the_parts_that_need_them(
     topic = config.feed_topic(stream)
     make_feed(cluster, topic)
     low, close = FeedDestination(EVENTS, LOW), FeedDestination(NEAR, CLOSE)
-    none = [("events", (100, [])), ("near", (800, []))]
+    none = [("events", (100, [])), ("near", (800, [])), ("dbscan", (200_000, []))]
     expected = [[] for _ in range(PARTS)]
     writer = writer_of(config, cluster)
     own = part_of(NEAR.name)
@@ -121,7 +121,7 @@ def test_settings_and_watermarks_go_to_the_parts_that_need_them(
     try:
         assert not writer.has_queries
         # After a start every part gets all of it, and the claim before.
-        first_ones = [("time", {}), none[0], ("near", (800, ["close"])), ("time", {TIME: 6_500_000})]
+        first_ones = [("time", {}), none[0], ("near", (800, ["close"])), none[2], ("time", {TIME: 6_500_000})]
         begins([close], 9_000_000, others=first_ones)
         assert writer.has_queries
         begins([close], 9_000_000, others=[])

@@ -132,7 +132,7 @@ def test_who_may_not_read_a_column_cannot_compare_it(resting: Resting) -> None:
         ({"dwell_s": 3}, "field operator 'dwell_s': is not known: known are name, key, time"),
         ({"distance": 3}, "field operator 'distance': is not known"),
         ({"events": "near"}, "operator.events 'near': give a list of some of pair, near, apart"),
-        ({"name": "later"}, "operator 'later': is not known: known are route, events, near, cube"),
+        ({"name": "later"}, "operator 'later': is not known: known are route, events, near, dbscan, cube"),
     ],
     ids=str,
 )

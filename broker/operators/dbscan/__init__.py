@@ -1,0 +1,1 @@
+"""The `dbscan` operator: its definition, and the reader of its observations."""

@@ -1,0 +1,80 @@
+"""Definitions of the kind ``dbscan``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from asc.errors import DbscanError
+from asc.operators.dbscan.dbscan_query import OP
+from asc.operators.dbscan.definition import DbscanDefinition
+from broker.errors import QueryError
+from broker.operators.expression import Expression
+from broker.operators.operator_fields import shown
+
+
+@dataclass(frozen=True, slots=True)
+class StandingDbscan:
+    """The parameters of a standing DBSCAN query. Invariant: it has a time."""
+
+    name: ClassVar[str] = OP
+
+    own: DbscanDefinition
+
+    @classmethod
+    def parse(cls, plain: Mapping[str, Any]) -> StandingDbscan:
+        """Return the definition of a JSON object, in which defaults may be missing; QueryError where it is none.
+
+        >>> plain = {"name": "dbscan", "attributes": ["x"], "eps": 0.5, "min_samples": 5, "window_s": 60, "slide_s": 10}
+        >>> StandingDbscan.parse(plain).summary()
+        'eps 0.5, min_samples 5 over x, 60 s every 10 s'
+        """
+        for name in ("eps", "min_samples"):
+            if isinstance(plain.get(name), list):
+                remedy = "is a list, which stands for a new query each: give one number here"
+                raise QueryError(f"operator.{name}", shown(plain[name]), remedy)
+        if "time" in plain and plain["time"] is None:
+            raise QueryError("operator.time", None, "give an expression over the record, or leave it out")
+        try:
+            return cls(DbscanDefinition.parse(plain))
+        except DbscanError as error:
+            raise refusal_of(error) from None
+
+    def plain(self) -> dict[str, Any]:
+        """Return the definition as a JSON object, with its name; a field that another one replaces is null."""
+        own = self.own
+        unit = "s" if own.is_timed else "points"
+        windows = dict.fromkeys(("window_s", "slide_s", "window_points", "slide_points"))
+        return {
+            "name": OP,
+            "attributes": list(own.attributes) if own.position is None else None,
+            "position": own.position,
+            "eps": own.eps,
+            "min_samples": own.min_samples,
+            "time": own.time,
+            **{**windows, f"window_{unit}": own.window, f"slide_{unit}": own.slide},
+            "members": own.members,
+            "key": own.key,
+            "sample": own.sample,
+        }
+
+    def expressions(self) -> tuple[Expression, ...]:
+        """Return its time, its position or attributes, and its key."""
+        own = self.own
+        assert own.time is not None
+        values = [Expression("attributes", sql, "number") for sql in own.attributes]
+        if own.position is not None:
+            values = [Expression("position", own.position, "position")]
+        key = [] if own.key is None else [Expression("key", own.key, "key")]
+        return (Expression("time", own.time, "time"), *values, *key)
+
+    def summary(self) -> str:
+        """Return the definition in one line."""
+        return self.own.summary()
+
+
+def refusal_of(error: DbscanError) -> QueryError:
+    """Return the refusal of a definition as that of a query."""
+    value = error.value
+    return QueryError(error.subject, value if isinstance(value, (int, float)) else shown(value), error.remedy)

@@ -1,0 +1,86 @@
+"""The kind ``dbscan``: clusters of the points that a query accepts, window by window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from asc.operators.dbscan.dbscan_query import OP
+from asc.operators.feed import QuerySettings
+from asc.predicate.normal_form import Predicate
+from asc.schema import PLANAR
+from broker.config.sections import LimitsConfig
+from broker.errors import QueryError
+from broker.operators.dbscan.body import DbscanBody
+from broker.operators.dbscan.definition import StandingDbscan
+from broker.operators.dbscan.kept import DbscanKept
+from broker.operators.expression import OperatorExpressions, RecordAnalyser
+from broker.operators.feed_destination import NO_KEY, FeedDestination, Track, hashed
+from broker.operators.kept_body import KeptBody
+from broker.operators.kind import StreamContext, read_fields
+from broker.operators.kind_body import KindBody
+
+if TYPE_CHECKING:
+    from broker.operators.feed_query import FeedReader
+
+_BATCH_MESSAGES = 20_000
+"""The most messages of the feed in one batch. It may have many windows, and a batch that fails repeats all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class DbscanKind:
+    """The kind of clusters.
+
+    A track has the records that its queries accept, all in one part: each point may be the neighbour of any other.
+    """
+
+    name: str = OP
+    noun: str = "DBSCAN query"
+    definition: type[StandingDbscan] = StandingDbscan
+    body: type[KindBody] = DbscanBody
+    handoff: Literal["feed"] = "feed"
+    limits: tuple[str, ...] = ("stream_dbscan_queries", "stream_dbscan_points")
+    allows_join: bool = False
+    allows_compacted_topic: bool = False
+    held_noun: str = "points"
+    kept: type[KeptBody] | None = DbscanKept
+
+    def read(
+        self, definition: StandingDbscan, analyser: RecordAnalyser, *, patiently: bool = False
+    ) -> OperatorExpressions:
+        """Return its time, its position or attributes, and its key, checked."""
+        position = definition.own.position
+        if position is not None and analyser.attributes.crs == PLANAR:
+            remedy = "needs degrees, and the stream is planar: name x and y as attributes"
+            raise QueryError("operator.position", position, remedy)
+        return OperatorExpressions(read_fields(definition, analyser), warnings=definition.own.warnings)
+
+    def destination(
+        self, definition: StandingDbscan, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
+    ) -> FeedDestination:
+        """Return the destination."""
+        own = definition.own
+        time_us, *values = (field.read[0] for field in expressions.fields)
+        key = NO_KEY if own.key is None else values.pop().sql
+        position: tuple[str, ...] = tuple(f"CAST(({value.sql}) AS DOUBLE)" for value in values)
+        if own.position is not None:
+            position = values[0].part_texts
+        name = hashed([OP, time_us.sql, key, own.position is not None, *position])
+        track = Track(name, OP, key, time_us.sql, position, None, observes_all=False, by_key=False)
+        (selection,) = query.selections
+        asked = own.query(query.id, query.topic, track=name, time=track.time_name, selection=selection)
+        return FeedDestination(track, asked.settings())
+
+    def held_limit(self, limits: LimitsConfig, queries: int) -> int:
+        """Return the number of points that a window may have; a track holds those of three windows."""
+        return limits.stream_dbscan_points
+
+    def reader(self, stream: StreamContext) -> FeedReader:
+        """Return the reader of observations of clusters."""
+        from broker.operators.dbscan.reader import DbscanReader
+
+        return DbscanReader(stream.sink, min(stream.messages_max, _BATCH_MESSAGES))
+
+
+DBSCAN = DbscanKind()
+"""The kind ``dbscan``."""

@@ -1,0 +1,41 @@
+"""The reader of a feed for clusters: from observations to the topics of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from asc.operators.dbscan.dbscan_query import OP
+from broker.operators.feed_outputs import outputs_of, writer_of
+from broker.operators.feed_query import FeedReader
+
+if TYPE_CHECKING:
+    from pyspark.core.broadcast import Broadcast
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    from broker.operators.dbscan.worker_parts import WorkerParts
+
+
+class DbscanReader(FeedReader):
+    """The feed reader of clusters (:class:`asc.operators.dbscan.records.DbscanOutput`).
+
+    ``sink``: options of Spark's Kafka sink. ``messages_max``: the most messages of the feed in one batch.
+    """
+
+    name = OP
+
+    def __init__(self, sink: Mapping[str, str], messages_max: int) -> None:
+        self.messages_max = messages_max
+        self._sink = sink
+        self._parts: Broadcast[WorkerParts] | None = None
+
+    def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
+        """Return the writer of the records of windows to the topics of their queries."""
+        from broker.operators.dbscan.task import RECORDS_DDL, dbscan_task
+        from broker.operators.dbscan.worker_parts import WorkerParts
+
+        if self._parts is None:
+            # One for all starts of the query: what workers keep is theirs alone, and fits any of them.
+            self._parts = feed.sparkSession.sparkContext.broadcast(WorkerParts())
+        return writer_of(outputs_of(feed, dbscan_task(tallies, self._parts), RECORDS_DDL), self._sink)

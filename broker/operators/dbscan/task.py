@@ -1,0 +1,35 @@
+"""The function of Spark's Python workers for clusters: the messages of a part of a feed in, records of windows out."""
+
+from __future__ import annotations
+
+import pandas as pd
+from pyspark import Accumulator
+from pyspark.core.broadcast import Broadcast
+
+from asc.operators.dbscan.records import DbscanOutput
+from broker.operators.dbscan.worker_parts import WorkerPart, WorkerParts
+from broker.operators.feed_outputs import PartFunction
+from broker.operators.feed_task import FeedTally, part_task
+
+RECORDS_DDL = "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING"
+"""The records of windows: :class:`asc.operators.dbscan.records.DbscanOutput`."""
+
+
+def dbscan_task(tallies: Accumulator[FeedTally], parts: Broadcast[WorkerParts]) -> PartFunction:
+    """Return the function of ``applyInPandasWithState``: a group is a part of the feed, its state that of
+    :class:`asc.operators.dbscan.clusters.Clusters`. ``parts``: those that each worker process keeps.
+    """
+
+    def part_of(state: bytes | None) -> WorkerPart:
+        # In the worker, where a broadcast has the value of its process.
+        return parts.value.taken(state)
+
+    return part_task(tallies, part_of, _frame)
+
+
+_NAMES = [field.split()[0] for field in RECORDS_DDL.split(", ")]
+
+
+def _frame(records: list[DbscanOutput]) -> pd.DataFrame:
+    found: pd.DataFrame = pd.DataFrame([record[: len(_NAMES)] for record in records], columns=_NAMES)
+    return found

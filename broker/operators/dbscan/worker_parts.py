@@ -1,0 +1,78 @@
+"""The parts of a feed that a Python worker of Spark's computed last, with their caches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from asc.operators.dbscan.clusters import Clusters
+from asc.operators.dbscan.records import DbscanOutput
+from asc.operators.dbscan.warm_up import warm_up
+from asc.operators.exclusions import FeedCounts
+from broker.operators.feed_part import PARTS
+
+CACHE_BYTES = 256 << 20
+"""Bytes of the parts that a worker keeps between two batches; those read longest ago leave first."""
+
+
+class WorkerParts:
+    """The parts that one worker process keeps, each under the bytes of its state.
+
+    It travels as a broadcast, of which each process has one copy for as long as it runs. Invariant: a part is taken for
+    exactly the bytes that it wrote, and behaves as one that is read from them. So no result depends on what is kept.
+    Memory: CACHE_BYTES and the part that is computed.
+    """
+
+    def __init__(self, room: int = CACHE_BYTES) -> None:
+        self._room = room
+        self._kept: dict[bytes, Clusters] = {}
+        self._is_warm = False
+
+    def taken(self, state: bytes | None) -> WorkerPart:
+        """Return the part of a state, the kept one where there is one; without a state an empty one."""
+        if not self._is_warm:
+            # Before the first window is due, for it takes seconds where nothing was compiled on this machine.
+            warm_up()
+            self._is_warm = True
+        kept = None if state is None else self._kept.pop(state, None)
+        if kept is None:
+            kept = Clusters() if state is None else Clusters.of_bytes(state)
+        kept.count_anew()
+        return WorkerPart(kept, self)
+
+    def keep(self, state: bytes, part: Clusters) -> None:
+        """Keep a part under the bytes that it wrote, and drop others beyond the room."""
+        self._kept[state] = part
+        while len(self._kept) > PARTS or self._held_bytes() > self._room:
+            del self._kept[next(iter(self._kept))]
+
+    def _held_bytes(self) -> int:
+        return sum(len(state) + part.cache_bytes for state, part in self._kept.items())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorkerPart:
+    """A part while it is computed; it is kept once it has written its state."""
+
+    part: Clusters
+    worker: WorkerParts
+
+    @property
+    def counts(self) -> FeedCounts:
+        """Return the counts of the messages that were read."""
+        return self.part.counts
+
+    @property
+    def held(self) -> int:
+        """Return the number of points held."""
+        return self.part.held
+
+    def read(self, texts: Iterable[str | bytes]) -> Iterator[DbscanOutput]:
+        """Yield the records of the next messages."""
+        return self.part.read(texts)
+
+    def to_bytes(self) -> bytes:
+        """Return the state, and have the worker keep the part for it."""
+        state = self.part.to_bytes()
+        self.worker.keep(state, self.part)
+        return state

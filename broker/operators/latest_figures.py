@@ -1,0 +1,31 @@
+"""The figures of the last output of each query of a feed, kept over restarts for the list of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from broker.operators.part_file import PartFile
+
+_FILE = "latest.json"
+
+
+class LatestFigures:
+    """The figures that the parts of a feed told of their queries: see :class:`PartFile`."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the figures that a folder has."""
+        self._file = PartFile(folder / _FILE)
+
+    def of(self, query_id: str) -> Mapping[str, Any] | None:
+        """Return the figures of a query; None where there are none yet."""
+        for figures in (self._file.by_part or {}).values():
+            found = figures.get(query_id) if isinstance(figures, dict) else None
+            if isinstance(found, dict) and found:
+                return found
+        return None
+
+    def keep(self, figures: Mapping[int, Mapping[str, Mapping[str, Any]]]) -> None:
+        """Replace the figures of some parts, by query: a query that is not among them is of the part no more."""
+        self._file.keep(figures)

@@ -1,0 +1,48 @@
+"""Files of what the parts of a feed told last, kept over restarts for the status."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from broker.failure import one_line
+
+LOG = logging.getLogger("asc.operators")
+
+
+class PartFile:
+    """A file of a JSON value for each part of a feed.
+
+    Invariant: as of the last batch that was seen to end, also after a restart. The values are for people: the states
+    themselves are Spark's, so a file that is missing, damaged or cannot be written costs no more than the values. One
+    thread writes. Cost: a small file, without a sync, for each batch that changes a value.
+    """
+
+    def __init__(self, file: Path) -> None:
+        """Read the values that a file has; its folder may be missing until values are kept."""
+        self._file = file
+        self.by_part: Mapping[int, Any] | None = _read(file)
+        """The values; None where they are not known."""
+
+    def keep(self, values: Mapping[int, Any]) -> None:
+        """Replace the values of some parts."""
+        merged = {**(self.by_part or {}), **values}
+        if merged == self.by_part:
+            return
+        self.by_part = merged
+        aside = self._file.with_suffix(".tmp")
+        try:
+            aside.write_text(json.dumps(merged), "utf-8")
+            aside.replace(self._file)
+        except OSError as error:
+            LOG.warning("file %s cannot be written, status has less after a restart: %s", aside, one_line(error))
+
+
+def _read(file: Path) -> Mapping[int, Any] | None:
+    try:
+        return {int(part): value for part, value in json.loads(file.read_text("utf-8")).items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return None
