@@ -26,6 +26,7 @@ from broker.errors import BrokerError, BulkRefusedError, QueryError, http_status
 from broker.failure import one_line
 from broker.http.blocks import described_block
 from broker.http.bulk import load_lines
+from broker.http.combinations import combinations_of, registered_together
 from broker.http.conditional import replaces
 from broker.http.console.operators.routes import kind_links
 from broker.http.console.pages import Pages
@@ -53,8 +54,8 @@ from broker.http.models import (
     body_error,
     changed_body,
     new_query,
-    parse_line,
     plain_error,
+    plain_line,
     plain_offsets,
     valid_body,
 )
@@ -215,6 +216,7 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
         NDJSON registers one query a line: all or none, or with ``keep_going`` the valid ones and a list of the others.
         A line ``{"remove": "ID"}`` removes one in the same step. With ``dry_run`` lines are judged, nothing changes.
         With ``If-None-Match: *`` no query is replaced: a registered id is refused, with 412 where it is the only one.
+        An operator with lists of values, where its kind has such, stands for new queries: all are registered, or none.
         """
         is_lines, content = posted
         if is_lines:
@@ -223,7 +225,10 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
             raise QueryError(
                 "parameter dry_run", "true", "goes with application/x-ndjson; /v1/check takes one predicate"
             )
-        change = Put(query_of(permitted, parse_line(content)), replaces)
+        several = [valid_body(QueryBody, each) for each in combinations_of(plain_line(content))]
+        if len(several) > 1:
+            return registered_together(permitted, [query_of(permitted, each) for each in several], response)
+        change = Put(query_of(permitted, several[0]), replaces)
         return registered(permitted, change, "register", response)
 
     @router.put("/{query_id}", response_model=RegisteredModel, responses={201: {"model": RegisteredModel}})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -91,18 +91,23 @@ class _Lines:
             is_forbidden = any(isinstance(error, ForbiddenError) for error in outcome.refused.values())
             kind = ForbiddenBulkError if is_forbidden else BulkRefusedError
             raise kind("refused lines", f"{len(errors)} of {len(self.changes)}", remedy, errors)
-        registered = outcome.registered.values()
-        became = Counter(one.became for one in registered)
-        return {
-            "registered": became["registered"],
-            "replaced": became["replaced"],
-            "unchanged": became["unchanged"],
-            "removed": len(outcome.removed),
-            "version": outcome.version,
-            "effective_offsets": {name: plain_offsets(found) for name, found in outcome.effective_offsets.items()},
-            "warnings": {one.query.id: list(one.warnings) for one in registered if one.warnings},
-            "errors": errors,
-        }
+        return applied(outcome, errors)
+
+
+def applied(outcome: Outcome, errors: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    """Return the outcome of changes of which some were made, as the answer has it."""
+    registered = outcome.registered.values()
+    became = Counter(one.became for one in registered)
+    return {
+        "registered": became["registered"],
+        "replaced": became["replaced"],
+        "unchanged": became["unchanged"],
+        "removed": len(outcome.removed),
+        "version": outcome.version,
+        "effective_offsets": {name: plain_offsets(found) for name, found in outcome.effective_offsets.items()},
+        "warnings": {one.query.id: list(one.warnings) for one in registered if one.warnings},
+        "errors": list(errors),
+    }
 
 
 def removed_id(plain: object) -> str | None:

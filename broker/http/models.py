@@ -320,11 +320,6 @@ def plain_error(error: AscError) -> dict[str, Any]:
     }
 
 
-def parse_line(line: bytes) -> QueryBody:
-    """Return a query to register from one JSON text; QueryError where it is none."""
-    return valid_body(QueryBody, plain_line(line))
-
-
 def plain_line(line: bytes) -> Any:
     """Return the content of one line of a bulk load; QueryError where it is too long or no JSON."""
     if len(line) > JSON_MAX_BYTES:

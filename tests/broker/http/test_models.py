@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker.http.models import parse_line
+from broker.http.models import QueryBody, plain_line, valid_body
 from broker.queries.query import QueryError
 
 
@@ -27,6 +27,6 @@ from broker.queries.query import QueryError
 )
 def test_a_wrong_line_is_one_line(line: bytes, said: str) -> None:
     with pytest.raises(QueryError) as raised:
-        parse_line(line)
+        valid_body(QueryBody, plain_line(line))
     assert str(raised.value).startswith(said)
     assert "\n" not in str(raised.value)

@@ -1,0 +1,46 @@
+"""Bodies of new queries that stand for several: registered in one step, all or none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import Response
+
+from broker.errors import QueryError, StandingQueryError
+from broker.http.bulk import applied
+from broker.http.permitted import Permitted
+from broker.operators.operator_body import bodies
+from broker.queries.change import Put
+from broker.queries.query import RegisteredQuery, default_topic
+
+
+def combinations_of(plain: Any) -> list[Any]:
+    """Return the bodies of the queries that the body of a new one stands for: itself, or one for each combination of
+    the lists of its operator, all with one topic. QueryError where there are too many.
+    """
+    if not isinstance(plain, dict):
+        return [plain]
+    operator, query_id = plain.get("operator"), plain.get("id")
+    if not isinstance(operator, dict) or not isinstance(query_id, str):
+        return [plain]
+    name = operator.get("name")
+    body = bodies().get(name) if isinstance(name, str) else None
+    if body is None:
+        return [plain]
+    topic = default_topic(query_id) if plain.get("topic") is None else plain["topic"]
+    found = body.combinations(query_id, operator)
+    if len(found) == 1:
+        return [{**plain, "operator": found[0][1]}]
+    return [{**plain, "id": own, "topic": topic, "operator": each} for own, each in found]
+
+
+def registered_together(permitted: Permitted, queries: Sequence[RegisteredQuery], response: Response) -> dict[str, Any]:
+    """Register new queries in one step, and return the answer; AscError where one is refused, or its id is taken."""
+    try:
+        outcome = permitted.apply([Put(query, replaces=False) for query in queries], "register").raised()
+    except StandingQueryError as error:
+        remedy = "is taken, and nothing was registered: several queries at once replace none, remove it or choose an id"
+        raise QueryError("id of one of several queries", error.value, remedy) from None
+    response.status_code = 201
+    return applied(outcome)

@@ -1,0 +1,229 @@
+"""Clusters end to end: records in, windows in the topics of queries, against scikit-learn window by window."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sklearn.cluster import DBSCAN
+
+from broker.config.config import Config, parse_config
+
+if TYPE_CHECKING:
+    from conftest import Received, Site
+
+    from broker.kafka.embedded import EmbeddedKafka
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
+
+BEGIN = datetime(2026, 1, 1, tzinfo=timezone.utc)
+LATENESS_S = 5
+WINDOW_S, SLIDE_S = 40, 10
+EPS, MIN_SAMPLES = 0.6, [3, 5]
+POINTS_MAX = 60
+
+Rows = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def crowd(site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    own = uuid.uuid4().hex[:12]
+    stream = {
+        "topic": f"source-dbscan-{own}",
+        "format": "json",
+        "schema": "name STRING, ts TIMESTAMP, x DOUBLE, y DECIMAL(9,3), n INT",
+        "max_future_s": 2_592_000,
+        "lateness_s": LATENESS_S,
+    }
+    folder = tmp_path_factory.mktemp("dbscan")
+    return site_of(
+        parse_config(
+            {
+                "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
+                "api": {"port": 0},
+                "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]", "warm_up_s": 0},
+                "streams": {f"dbscan-{own}": stream},
+                "limits": {"stream_dbscan_points": POINTS_MAX, "stream_dbscan_queries": 4},
+            }
+        )
+    )
+
+
+def asked(query_id: str, topic: str, where: str = "n >= 0", **more: Any) -> dict[str, Any]:
+    own = {"name": "dbscan", "attributes": ["x * 2", "y"], "eps": EPS, "min_samples": 3, "time": "ts"}
+    operator = {**own, "window_s": WINDOW_S, "slide_s": SLIDE_S, "members": "all", "key": "upper(name)", **more}
+    return {"id": query_id, "topic": topic, "where": where, "operator": operator}
+
+
+def rows_of(seconds: range, seed: int = 7) -> Rows:
+    """Records in the order of their times, some of them excluded, around three places that move."""
+    picks = random.Random(seed)
+    found: Rows = []
+    for second in seconds:
+        x = picks.choice([0.0, 3.0, 3.0 + second / 100]) + picks.randrange(4) / 8
+        at = (BEGIN + timedelta(seconds=second)).isoformat()
+        row: dict[str, Any] = {"name": f"p{second}", "ts": at, "x": x, "y": picks.randrange(3) / 8, "n": second % 7 - 1}
+        found.append({**row, **picks.choice([{}] * 12 + [{"x": None}, {"ts": None}])})
+    return found
+
+
+def publish(site: Site, rows: Rows) -> None:
+    site.publish([json.dumps(each).encode() for each in rows])
+    site.drain()
+
+
+def records_in(site: Site, topic: str) -> list[dict[str, Any]]:
+    """The records in a topic, each once, in order; each checked for its headers."""
+    found: dict[str, Received] = {}
+    for record in site.read(topic):
+        headers = dict(record.headers)
+        assert list(headers) == ["asc-event", "asc-query", "asc-source"]
+        assert record.key == headers["asc-query"]
+        again = found.setdefault((headers["asc-event"] or b"").decode(), record)
+        assert (again.key, again.value) == (record.key, record.value)
+    return [json.loads(each.value or b"") for each in found.values()]
+
+
+def await_window(site: Site, topic: str, queries: set[str], end_s: int) -> list[dict[str, Any]]:
+    """The records of a topic, once each query has the window that ends then."""
+    end = (BEGIN + timedelta(seconds=end_s)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    deadline = time.monotonic() + 180
+    while True:
+        found = records_in(site, topic)
+        done = {own["query"] for own in found if own["record"] == "window" and own["window"][1] == end}
+        if done >= queries:
+            return found
+        assert time.monotonic() < deadline, (done, len(found), site.daemon and site.daemon.readiness())
+        time.sleep(0.3)
+
+
+def labels_by_scikit_learn(rows: Rows, begin_s: int, min_samples: int) -> dict[str, int]:
+    """The label of each point of a window, by its key, but for noise. The rows are in the order of the points."""
+    own = []
+    for row in rows:
+        if row["ts"] is not None and row["x"] is not None and row["n"] >= 0:
+            second = (datetime.fromisoformat(row["ts"]) - BEGIN).total_seconds()
+            if begin_s <= second < begin_s + WINDOW_S:
+                own.append(row)
+    if not own:
+        return {}
+    values = np.array([(row["x"] * 2, row["y"]) for row in own])
+    found = DBSCAN(eps=EPS, min_samples=min_samples, algorithm="kd_tree").fit(values).labels_.tolist()
+    return {row["name"].upper(): label for row, label in zip(own, found, strict=True) if label >= 0}
+
+
+def check_windows(rows: Rows, records: list[dict[str, Any]], query_id: str, min_samples: int) -> int:
+    """Check each window against scikit-learn, and that ids last; return the number of ids that did."""
+    lasting, before = 0, set[str]()
+    members: dict[str, int] = {}
+    clusters: set[str] = set()
+    for record in (own for own in records if own["query"] == query_id):
+        if record["record"] == "member":
+            members[record["key"]] = record["label"]
+        elif record["record"] == "cluster":
+            clusters.add(record["cluster"])
+        else:
+            begin_s = round(
+                (datetime.fromisoformat(record["window"][0].replace("Z", "+00:00")) - BEGIN).total_seconds()
+            )
+            assert members == labels_by_scikit_learn(rows, begin_s, min_samples), record["window"]
+            assert record["core"] + record["border"] == len(members)
+            assert record["points"] == len(members) + record["noise"]
+            # Each id lives on, or is told to have disappeared.
+            assert before <= clusters | record["disappeared"].keys()
+            lasting += len(before & clusters)
+            before, clusters, members = clusters, set(), {}
+    return lasting
+
+
+def test_labels_are_those_of_scikit_learn_and_ids_last(crowd: Site) -> None:
+    topic, counted = crowd.topic("dense"), crowd.topic("counted")
+    answer = crowd.client.post("/v1/queries", json=asked("dense", topic, min_samples=MIN_SAMPLES))
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["registered"] == 2
+    by_count = asked("counted", counted, "n >= 0", window_s=None, slide_s=None, window_points=61, slide_points=61)
+    answer = crowd.client.post("/v1/queries", json=by_count)
+    assert answer.json()["warnings"] == ["slide = window: consecutive windows share no point, so no id lasts"]
+    for refused, said in (
+        (asked("dense", topic, min_samples=[3, 9]), "id of one of several queries 'dense.1': is taken, and nothing"),
+        (asked("more", topic, min_samples=[3, 9]), "stream_dbscan_queries"),
+    ):
+        answer = crowd.client.post("/v1/queries", json=refused)
+        assert answer.status_code == 400, answer.text
+        assert said in answer.json()["error"]["message"]
+    rows = rows_of(range(5, 260))
+    for low in range(0, len(rows), 40):
+        publish(crowd, rows[low : low + 40])
+    # Later records move time: the first of them in one batch, and what it finds final is told with the next.
+    for second in (300, 301, 302):
+        publish(crowd, [{"name": "later", "ts": (BEGIN + timedelta(seconds=second)).isoformat(), "n": -1}])
+    ids = {"dense.1": 3, "dense.2": 5}
+    records = await_window(crowd, topic, set(ids), 260)
+    for query_id, min_samples in ids.items():
+        assert check_windows(rows, records, query_id, min_samples) > 10
+    assert {own["record"] for own in records} == {"cluster", "member", "window"}
+    deadline = time.monotonic() + 60
+    while not (windows := records_in(crowd, counted)):
+        assert time.monotonic() < deadline
+        time.sleep(0.3)
+    assert [own.get("skipped") for own in windows] == ["capacity"] * len(windows)
+    check_status(crowd, rows)
+
+
+def check_status(site: Site, rows: Rows) -> None:
+    """Check the list of queries, the status and the metrics after all windows."""
+    listed: Mapping[str, Any] = {
+        own["id"]: own for own in site.client.get("/v1/queries?operator=dbscan").json()["queries"]
+    }
+    assert set(listed) == {"counted", "dense.1", "dense.2"}
+    assert listed["counted"]["kept"]["skipped"] == "capacity"
+    kept = listed["dense.1"]["kept"]
+    assert kept["name"] == "dbscan"
+    assert kept["end"] >= "2026-01-01T00:04:20"
+    assert {"clusters", "noise"} < kept.keys()
+    status = site.client.get("/v1/plan").json()["streams"][site.stream("json")]["operators"]["dbscan"]
+    assert (status["queries"], status["held_noun"]) == (3, "points")
+    accepted = [row for row in rows if row["n"] >= 0]
+    assert status["excluded"]["time"] == sum(row["ts"] is None for row in accepted)
+    assert status["excluded"]["attributes"] == sum(row["ts"] is not None and row["x"] is None for row in accepted)
+    assert status["outputs"].keys() == {"cluster", "member", "window"}
+    metrics = site.client.get("/metrics").text
+    assert 'operator="dbscan",reason="attributes"' in metrics
+    assert "asc_operator_held{" in metrics
+
+
+REFUSED = [
+    ({"eps": 0}, "operator.eps 0: give a radius"),
+    ({"eps": [1, "x"]}, "operator.eps x: give a radius"),
+    ({"eps": []}, "operator.eps []: has no number"),
+    ({"min_samples": [1] * 1_001}, "combinations of eps and min_samples 1001: are too many"),
+    ({"min_samples": 2.5}, "operator.min_samples 2.5: give a whole number"),
+    ({"attributes": ["name"]}, "operator.attributes name: is STRING, no number"),
+    ({"attributes": ["1 + 1"]}, "operator.attributes 1 + 1: is the same for every record"),
+    ({"attributes": ["x"] * 9}, "operator.attributes 9: a point has at most 8"),
+    ({"position": "ST_Point(x, y)"}, "operator.attributes"),
+    ({"attributes": None, "position": "x"}, "operator.position x: "),
+    ({"time": "name"}, "operator.time name: is no TIMESTAMP"),
+    ({"slide_s": 50}, "operator.slide_s 50: is longer than the window"),
+    ({"window_s": 86_401}, "operator.window_s 86401: give seconds"),
+    ({"window_points": 10}, "operator.window_points 10: and window_s cannot both be"),
+    ({"key": "rand()"}, "operator.key rand(): "),
+    ({"nope": 1}, "field operator nope: is not known"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "said"), REFUSED, ids=[str(wrong)[:40] for wrong, _ in REFUSED])
+def test_what_makes_no_sense_is_refused_in_one_line(crowd: Site, wrong: dict[str, Any], said: str) -> None:
+    answer = crowd.client.post("/v1/queries", json=asked("refused", "asc.refused", **wrong))
+    assert answer.status_code == 400, answer.text
+    message = answer.json()["error"]["message"]
+    assert message.replace("'", "").replace('"', "").startswith(said.replace("'", "")), message
+    assert "\n" not in message
+    assert crowd.client.get("/v1/queries/refused").status_code == 404
