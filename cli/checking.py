@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -33,11 +33,17 @@ class Check:
 
     def show(self, where: str, operator: Json | None = None, join: Join | None = None) -> None:
         """Print the normal form of a predicate, and the expressions of its operator; AscError where it is refused."""
+        self.show_found(self.found(where, operator, join))
+
+    def found(self, where: str, operator: Json | None = None, join: Join | None = None) -> Json:
+        """Return the normal form of a predicate, and the expressions of its operator; AscError where it is refused."""
         if self.schema_file is None:
             with connected(*self.address) as client:
-                found: Json = client.check(where, stream=self.stream, join=join, operator=operator)
-        else:
-            found = checked_offline(where, operator, self.schema_file, self.time_zone or "UTC")
+                return cast("Json", client.check(where, stream=self.stream, join=join, operator=operator))
+        return checked_offline(where, operator, self.schema_file, self.time_zone or "UTC")
+
+    def show_found(self, found: Json) -> None:
+        """Print what was found."""
         if self.as_json:
             print_json(found)
             return

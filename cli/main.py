@@ -17,7 +17,6 @@ from cli.join import join
 from cli.layer import layer
 from cli.match import match
 from cli.operators.commands import OPERATOR_COMMANDS
-from cli.operators.dbscan.commands import dbscan
 from cli.publish import publish
 from cli.query import query
 from cli.runtime import runtime
@@ -71,7 +70,6 @@ for command in (
     query,
     join,
     *OPERATOR_COMMANDS,
-    dbscan,
     layer,
     publish,
     subscribe,

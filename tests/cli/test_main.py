@@ -146,7 +146,7 @@ def test_the_calls_in_a_line_are_found() -> None:
 
 def test_the_specified_commands_are_there() -> None:
     wanted = (
-        "demo serve query layer join events near cube dbscan publish subscribe dead-letter match schema bench config "
+        "demo serve query layer join events near dbscan cube publish subscribe dead-letter match schema bench config "
         "functions runtime status token completion trace version help"
     )
     assert set(main.commands) == set(wanted.split())

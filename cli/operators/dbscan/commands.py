@@ -2,26 +2,110 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from pathlib import Path
 
 import click
 
-from cli.arguments import EXISTING_FILE, row_schema_options
+from broker.client.client import Client
+from cli.arguments import EXISTING_FILE, row_schema_options, stream_option
+from cli.checking import Check, check_options
+from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.duration import Duration
+from cli.operators.dbscan.options import definition_options
 from cli.output import json_option
+from cli.registered import register, standing_options
 
 _RUN = "asc dbscan run --queries queries.ndjson --schema flights.ddl"
+_OPTIONS = '--attributes "longitude * 0.68, latitude" --eps 0.05 --min-samples 5 --time ts --window 10min --slide 1min'
+_ADD = f"asc dbscan add crowds {_OPTIONS}"
+_CHECK = f"asc dbscan check crowds {_OPTIONS}"
 
 
-@click.group(cls=Group, epilog=examples(f"{_RUN} flights.csv.gz"))
+@click.group(
+    cls=Group,
+    epilog=examples(
+        _ADD,
+        "asc query list --operator dbscan",
+        "asc subscribe asc.crowds",
+        f"{_RUN} flights.csv.gz",
+    ),
+)
 def dbscan() -> None:
     """Density-based clusters of sliding windows.
 
     A cluster is made of core points within eps of each other, with the points within eps of these. A point is core with
     at least min_samples points within eps, itself included; so a cluster may have fewer points than min_samples. The
     labels are those of scikit-learn's DBSCAN.
+
+    It is a query: 'asc query' lists, shows, pauses, resumes and removes it.
     """
+
+
+@dbscan.command(
+    cls=Command,
+    epilog=examples(
+        f'{_ADD} --where "altitude >= 36000"',
+        f"{_ADD} --members changes --key icao24",
+        'asc dbscan add dense --position "ST_Point(longitude, latitude)" --eps 2000 --min-samples 10,20 --window 5000 '
+        "--slide 1000",
+    ),
+)
+@click.argument("query_id", metavar="ID")
+@definition_options
+@stream_option("The stream of the query; needed where the daemon has several.")
+@standing_options
+@server_options
+@json_option
+def add(
+    *,
+    client: Client,
+    query_id: str,
+    where: str,
+    operator: Json,
+    stream: str | None,
+    fields: Json,
+    replaces: bool,
+    as_json: bool,
+) -> None:
+    """Register a DBSCAN query, or replace the query of that ID.
+
+    When the watermark of the stream has reached the end of a window, its topic gets a record for each cluster of the
+    window, then its members where --members asks for them, and one record that closes it. Clusters keep their ids from
+    window to window.
+
+    Several values of --eps or --min-samples register a query for each combination, as ID.1 and ID.2, to one topic: all
+    of them or none, and in place of no other query.
+    """
+    body = {"id": query_id, "where": where, "operator": operator}
+    if any(isinstance(operator[name], list) for name in ("eps", "min_samples")):
+        from cli.operators.dbscan.several import register_several
+
+        sent = {**body, **fields, **({"stream": stream} if stream else {})}
+        register_several(client, sent, as_json=as_json)
+        return
+    register(client, body, stream=stream, fields=fields, replaces=replaces, as_json=as_json)
+
+
+@dbscan.command(
+    cls=Command,
+    epilog=examples(f"{_CHECK} --schema flights.ddl", f"{_CHECK} --stream flights"),
+)
+@click.argument("query_id", metavar="ID")
+@definition_options
+@check_options
+def check(*, check: Check, query_id: str, where: str, operator: Json) -> None:
+    """Check the options of 'add' without registering the query ID.
+
+    Prints the types of its expressions, the ends of the next ten windows and warnings. With --stream the daemon checks
+    them as at a registration; with --schema no daemon is needed, no Kafka and no Java.
+    """
+    from broker.queries.query import check_id
+    from cli.operators.dbscan.check import show_check
+
+    check_id(query_id)
+    show_check(check, query_id, where, operator, datetime.now(timezone.utc))
 
 
 @dbscan.command(

@@ -1,0 +1,48 @@
+"""The check of a DBSCAN query, and of all queries that lists of values stand for."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+import click
+
+from cli.checking import Check
+from cli.client import Json
+from cli.output import counted
+
+_ENDS_SHOWN = 10
+
+
+def show_check(check: Check, query_id: str, where: str, operator: Json, now: datetime) -> None:
+    """Check the queries of an id, and print the form of the predicate, types, warnings and the ends of windows.
+
+    AscError where one is refused.
+    """
+    from broker.operators.dbscan.body import DbscanBody
+    from broker.operators.dbscan.definition import StandingDbscan
+
+    several = DbscanBody.combinations(query_id, operator)
+    definitions = [StandingDbscan.parse(own) for _, own in several]
+    # Of all of them the expressions are the same.
+    found = check.found(where, several[0][1])
+    names = [own for own, _ in several]
+    ends = next_ends(definitions[0], now)
+    check.show_found({**found, "queries": names, "window_ends": ends})
+    if check.as_json:
+        return
+    if len(names) > 1:
+        click.echo(f"{counted(len(names), 'query')}: {names[0]} to {names[-1]}")
+    click.echo(f"next ends of windows: {', '.join(map(str, ends))}")
+
+
+def next_ends(definition: object, now: datetime) -> list[str | int]:
+    """Return the ends of the next ten windows: of those by points the numbers of the last points."""
+    from asc.operators.times import time_text
+    from broker.operators.dbscan.definition import StandingDbscan
+
+    assert isinstance(definition, StandingDbscan)
+    schedule = definition.own.schedule
+    if not definition.own.is_timed:
+        return [schedule.bounds(number)[1] for number in range(_ENDS_SHOWN)]
+    first = schedule.last_final(round(now.astimezone(timezone.utc).timestamp() * 1_000_000)) + 1
+    return [time_text(schedule.bounds(number)[1]) for number in range(first, first + _ENDS_SHOWN)]
