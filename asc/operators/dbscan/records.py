@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,6 +19,9 @@ from asc.operators.dbscan.window_kernels import summarise
 from asc.operators.times import FIRST_US, time_text
 
 _MS_US = 1_000
+
+IDS_MAX = 10_000
+"""The most ids of earlier or other clusters that one record lists: it is to be no larger than a topic takes."""
 
 
 class DbscanOutput(NamedTuple):
@@ -156,10 +159,10 @@ class WindowRecords:
             yield from self._members(now, rows, evolution, old_labels)
         border = int(np.count_nonzero(now.labels >= 0)) - int(summary.core.sum())
         core = int(summary.core.sum())
-        disappeared = ",".join(f'"{id_text(old)}":[{_ids(joined)}]' for old, joined in evolution.disappeared.items())
+        disappeared, more = _disappeared(evolution.disappeared)
         yield self._window(
             f'"partial":{_flag(is_partial)},"clusters":{now.clusters},"points":{len(rows)},"core":{core},'
-            f'"border":{border},"noise":{len(rows) - core - border},"disappeared":{{{disappeared}}},'
+            f'"border":{border},"noise":{len(rows) - core - border},"disappeared":{{{disappeared}}},{more}'
             f'"sample":[{self._sample(now, rows)}]'
         )
 
@@ -175,9 +178,10 @@ class WindowRecords:
         ):
             named = id_text(own)
             listed = ",".join([f'"{event}"' for event in events])
+            come = f"[{_ids(origins[:IDS_MAX])}]{_more('from', len(origins) - IDS_MAX)}"
             value = (
                 f'{head},"cluster":"{named}","label":{label},"points":{size},"core":{core},"center":{centre},'
-                f'"box":[{least},{most}],"events":[{listed}],"from":[{_ids(origins)}]}}'
+                f'"box":[{least},{most}],"events":[{listed}],"from":{come}}}'
             )
             yield self._output("cluster", value, named, points.place(row))
 
@@ -237,6 +241,23 @@ def id_text(own: Id) -> str:
     '1533100800000-2'
     """
     return f"{own[0]}-{own[1]}"
+
+
+def _disappeared(disappeared: Mapping[Id, Sequence[Id]]) -> tuple[str, str]:
+    """Return ids that have no successor, with those that their points joined, and how many are not listed."""
+    listed, room = list[str](), IDS_MAX
+    for old, joined in disappeared.items():
+        room -= 1 + len(joined)
+        if room < 0:
+            break
+        listed.append(f'"{id_text(old)}":[{_ids(joined)}]')
+    more = _more("disappeared", len(disappeared) - len(listed))
+    return ",".join(listed), f"{more[1:]}," if more else ""
+
+
+def _more(name: str, count: int) -> str:
+    """Return the number of ids that a list leaves out, as a further field; nothing where it has all."""
+    return f',"{name}_more":{count}' if count > 0 else ""
 
 
 def _ids(ids: Sequence[Id]) -> str:
