@@ -104,7 +104,7 @@ def await_window(site: Site, topic: str, queries: set[str], end_s: int) -> list[
         time.sleep(0.3)
 
 
-def labels_by_scikit_learn(rows: Rows, begin_s: int, min_samples: int) -> dict[str, int]:
+def labels_by_scikit_learn(rows: Rows, begin_s: int, min_samples: int, eps: float = EPS) -> dict[str, int]:
     """The label of each point of a window, by its key, but for noise. The rows are in the order of the points."""
     own = []
     for row in rows:
@@ -115,7 +115,7 @@ def labels_by_scikit_learn(rows: Rows, begin_s: int, min_samples: int) -> dict[s
     if not own:
         return {}
     values = np.array([(row["x"] * 2, row["y"]) for row in own])
-    found = DBSCAN(eps=EPS, min_samples=min_samples, algorithm="kd_tree").fit(values).labels_.tolist()
+    found = DBSCAN(eps=eps, min_samples=min_samples, algorithm="kd_tree").fit(values).labels_.tolist()
     return {row["name"].upper(): label for row, label in zip(own, found, strict=True) if label >= 0}
 
 
@@ -159,10 +159,10 @@ def test_labels_are_those_of_scikit_learn_and_ids_last(crowd: Site) -> None:
         assert answer.status_code == 400, answer.text
         assert said in answer.json()["error"]["message"]
     rows = rows_of(range(5, 260))
-    for low in range(0, len(rows), 40):
-        publish(crowd, rows[low : low + 40])
+    for low in range(0, len(rows), 100):
+        publish(crowd, rows[low : low + 100])
     # Later records move time: the first of them in one batch, and what it finds final is told with the next.
-    for second in (300, 301, 302):
+    for second in (300, 301):
         publish(crowd, [{"name": "later", "ts": (BEGIN + timedelta(seconds=second)).isoformat(), "n": -1}])
     ids = {"dense.1": 3, "dense.2": 5}
     records = await_window(crowd, topic, set(ids), 260)
@@ -175,6 +175,34 @@ def test_labels_are_those_of_scikit_learn_and_ids_last(crowd: Site) -> None:
         time.sleep(0.3)
     assert [own.get("skipped") for own in windows] == ["capacity"] * len(windows)
     check_status(crowd, rows)
+    check_replaced(crowd, topic, rows)
+
+
+def check_replaced(site: Site, topic: str, rows: Rows) -> None:
+    """Replace a query by one of another radius, which has the points from before, and pause the other one."""
+    points = [
+        {"name": f"l{n}", "ts": (BEGIN + timedelta(seconds=303 + n % 2)).isoformat(), "x": n % 3 / 4, "y": 0, "n": 1}
+        for n in range(12)
+    ]
+    publish(site, points[:6])
+    assert site.client.put("/v1/queries/dense.1", json={"paused": True}).status_code == 200
+    assert site.client.get("/v1/queries/dense.1").json()["kept"] is None
+    operator = asked("dense.2", topic, eps=1.0, min_samples=5)["operator"]
+    answer = site.client.put("/v1/queries/dense.2", json={"operator": operator})
+    assert answer.json()["change"] == "replaced", answer.text
+    publish(site, points[6:])
+    rows = [*rows, *sorted(points, key=lambda own: str(own["ts"]))]
+    for second in (330, 331):
+        publish(site, [{"name": "later", "ts": (BEGIN + timedelta(seconds=second)).isoformat(), "n": -1}])
+    records = await_window(site, topic, {"dense.2"}, 320)
+    end = (BEGIN + timedelta(seconds=320)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    found = {
+        own["key"]: own["label"]
+        for own in records
+        if (own["query"], own["record"], own["window"][1]) == ("dense.2", "member", end)
+    }
+    assert found == labels_by_scikit_learn(rows, 280, 5, eps=1.0)
+    assert not any(own["query"] == "dense.1" and own["window"][1] >= end for own in records)
 
 
 def check_status(site: Site, rows: Rows) -> None:

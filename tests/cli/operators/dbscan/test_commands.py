@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import pytest
 from click.testing import CliRunner
 
 from cli.main import main
+
+if TYPE_CHECKING:
+    from conftest import Asc
 
 QUERY = {"id": "dense", "operator": {"name": "dbscan", "attributes": ["x"], "eps": 1, "min_samples": 2}}
 QUERY["operator"] |= {"window_points": 3, "slide_points": 3}  # type: ignore[operator]
@@ -47,3 +53,52 @@ def test_the_help_says_that_a_point_counts_itself_and_clusters_may_be_small() ->
     _, out, _ = invoke("--help")
     text = " ".join(out.split())
     assert "min_samples points within eps, itself included; so a cluster may have fewer points than min_samples" in text
+
+
+@pytest.mark.kafka
+@pytest.mark.spark
+def test_several_queries_are_registered_listed_and_received(asc: Asc, tmp_path: Path) -> None:
+    options = ("--attributes", "flight", "--eps", "1,5", "--min-samples", "2", "--window", "10s", "--slide", "5s")
+    stream = ("--stream", "flights", "--time", "timestamp_seconds(1700000000 + delay)", "--where", "dest = 'DENSE'")
+    wrong = asc("dbscan", "add", "dense", *stream, *options[:2], "--eps", "0,1", *options[4:])
+    assert wrong.exit_code == 1
+    assert "operator.eps 0: give a radius above 0" in wrong.stderr
+    added = asc("dbscan", "add", "dense", *stream, *options)
+    assert added.exit_code == 0, added.stderr
+    assert added.stdout.startswith("registered 2 queries, dense.1 to dense.2 -> asc.dense, version ")
+    again = asc("dbscan", "add", "dense", *stream, *options)
+    assert again.exit_code == 1
+    assert "'dense.1': is taken, and nothing was registered" in again.stderr
+    rows = [{"flight": flight, "delay": 1, "dest": "DENSE"} for flight in (1, 2, 6)]
+    send(asc, tmp_path, rows)
+    deadline = time.monotonic() + 120
+    while len(values := received(asc)) < 4:
+        assert time.monotonic() < deadline, (values, asc("status").stdout)
+        send(asc, tmp_path, [{"flight": 50, "delay": 100, "dest": "LATER"}])
+    windows = {own["query"]: own for own in values if own["record"] == "window"}
+    assert {own: (found["clusters"], found["noise"]) for own, found in windows.items()} == {
+        "dense.1": (1, 1),
+        "dense.2": (1, 0),
+    }
+    head, *lines = asc("query", "list", "--operator", "dbscan").stdout.splitlines()
+    assert {"clusters", "noise", "end"} <= set(head.split())
+    assert len(lines) == 2
+    checked = asc("dbscan", "check", "dense", *stream, *options)
+    assert "2 queries: dense.1 to dense.2" in checked.stdout, checked.stderr
+    for query_id in ("dense.1", "dense.2"):
+        assert asc("query", "remove", query_id).exit_code == 0
+
+
+def send(asc: Asc, folder: Path, rows: list[dict[str, object]]) -> None:
+    file = folder / "rows.ndjson"
+    file.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    sent = asc("publish", "--stream", "flights", file)
+    assert sent.exit_code == 0, sent.stderr
+
+
+def received(asc: Asc) -> list[dict[str, object]]:
+    """The records of the first windows with points of both queries, each once."""
+    read = asc("subscribe", "asc.dense", "--exit", "--json")
+    values = [json.loads(json.loads(line)["value"]) for line in read.stdout.splitlines()]
+    first = min((own["window"] for own in values), default=None)
+    return [own for own in values if own["window"] == first]
