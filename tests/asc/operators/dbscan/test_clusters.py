@@ -527,3 +527,17 @@ def test_a_cluster_of_very_many_says_how_many_more_it_came_of() -> None:
     assert (len(cluster["from"]), cluster["from_more"], cluster["events"]) == (IDS_MAX, 3, ["merge"])
     assert len(window["disappeared"]) == IDS_MAX // 2
     assert window["disappeared_more"] == IDS_MAX + 2 - IDS_MAX // 2
+
+
+def test_a_query_without_a_lateness_has_that_of_the_stream() -> None:
+    records = [Record(MS * second, (0.0, 0.0), offset=second).message() for second in range(0, 60, 2)]
+    outputs = []
+    for own, stream_us in ((query(lateness_us=15 * MS), 0), (query(), 15 * MS)):
+        told = replace(settings(own), lateness_us=stream_us)
+        clusters = Clusters()
+        outputs.append(run(texts([told, *records, Watermarks({"ts": 50 * MS})]), clusters))
+        assert Clusters.of_bytes(clusters.to_bytes()).to_bytes() == clusters.to_bytes()
+    assert outputs[0] == outputs[1]
+    partial = [own["partial"] for own in values(outputs[0]) if own["record"] == "window"]
+    # The windows from -10, 0 and 10 on begin before all records that may come.
+    assert partial == [True, True, True, False, False]
