@@ -54,7 +54,7 @@ def last_records(client: KafkaClient, topic: str, last: int, *, most_bytes: int,
                     if consumer.position(partition, timeout_ms=left_ms()) >= ends[partition]:
                         break
                     for record in consumer.poll(timeout_ms=min(_PAUSE_MS, left_ms())).get(partition, ()):
-                        most -= _size(record)
+                        most -= record_bytes(record)
                         if record.offset < ends[partition] and most >= 0:
                             found.append(record)
     finally:
@@ -62,7 +62,8 @@ def last_records(client: KafkaClient, topic: str, last: int, *, most_bytes: int,
     return found
 
 
-def _size(record: Any) -> int:
+def record_bytes(record: Any) -> int:
+    """Return the bytes of the key, the value and the headers of a record."""
     headers = sum(len(name.encode()) + len(value or b"") for name, value in record.headers or ())
     return len(record.key or b"") + len(record.value or b"") + headers
 
