@@ -1,0 +1,65 @@
+"""Marks of clusters: the colour and the shape that stand for an id in every window that has it."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+COLOURS = 6
+"""The colours, of which the style sheet has one set for each theme."""
+
+_SHAPES = (
+    '<circle cx="{x}" cy="{y}" r="3.2"/>',
+    '<path d="M{x} {y}m-3-3h6v6h-6z"/>',
+    '<path d="M{x} {y}m0-4l3.9 6.8h-7.8z"/>',
+    '<path d="M{x} {y}m0-4.4l4.4 4.4-4.4 4.4-4.4-4.4z"/>',
+    '<path d="M{x} {y}m-1.3-4.2h2.6v2.9h2.9v2.6h-2.9v2.9h-2.6v-2.9h-2.9v-2.6h2.9z"/>',
+)
+
+MARKS = COLOURS * len(_SHAPES)
+"""The marks. Their numbers have no common divisor, so that those of adjacent labels differ in colour and in shape."""
+
+_SWATCH = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterMark:
+    """The mark of a cluster: the numbers of its colour and of its shape."""
+
+    colour: int
+    shape: int
+
+    @staticmethod
+    def of(cluster_id: str) -> ClusterMark:
+        """Return the mark of an id, a function of the id alone.
+
+        Ids that appeared in one window have different ones, up to MARKS labels.
+
+        >>> ClusterMark.of("1533100800000-2") == ClusterMark.of("1533100800000-3")
+        False
+        """
+        end, _, label = cluster_id.rpartition("-")
+        number = int(label) if label.isascii() and label.isdecimal() and len(label) < _DIGITS else 0
+        place = (zlib.crc32(end.encode("utf-8", "replace")) + number) % MARKS
+        return ClusterMark(place % COLOURS, place % len(_SHAPES))
+
+    @property
+    def css(self) -> str:
+        """Return the class of its colour."""
+        return f"mark mark-{self.colour}"
+
+    def at(self, x: float, y: float) -> Markup:
+        """Return its shape at a place."""
+        return Markup(_SHAPES[self.shape].format(x=f"{x:.1f}", y=f"{y:.1f}"))
+
+    def swatch(self) -> Markup:
+        """Return it as a picture within a line of text, which says the id beside it."""
+        return Markup('<svg class="swatch {}" viewBox="0 0 {} {}" aria-hidden="true">{}</svg>').format(
+            self.css, _SWATCH, _SWATCH, self.at(_SWATCH / 2, _SWATCH / 2)
+        )
+
+
+_DIGITS = 18
+"""The digits that a label has fewer than."""

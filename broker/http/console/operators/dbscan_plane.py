@@ -1,0 +1,165 @@
+"""The plane in which the places of a window are drawn: equal scales, and longitudes across the antimeridian."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from broker.http.console.operators.dbscan_window import LastWindow, Values
+
+WIDTH, HEIGHT = 600, 400
+_LEFT, _RIGHT, _TOP, _BOTTOM = 84, 24, 24, 36
+_ACROSS, _UP = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
+
+_LEAST_PIXELS = 24.0
+"""Attributes of which one would have fewer at equal scales have a scale each."""
+
+_LEAST_COSINE = 0.02
+_ROUND = 360.0
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis: its least and greatest value, the place of the least one, and from there to the greatest one.
+
+    ``length`` is negative where values grow towards the top.
+    """
+
+    low: float
+    high: float
+    begin: float
+    length: float
+
+    def at(self, value: float) -> float:
+        """Return the place of a value within the axis."""
+        # Of the largest doubles the difference would be infinite.
+        half = self.high / 2 - self.low / 2
+        share = (value / 2 - self.low / 2) / half if half > 0 else 0.5
+        return self.begin + min(1.0, max(0.0, share)) * self.length
+
+    @property
+    def unit(self) -> float:
+        """Return the pixels of a difference of one; 0 where no difference is drawn."""
+        half = self.high / 2 - self.low / 2
+        return abs(self.length) / half / 2 if half > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The box of a cluster in the plane: its left upper corner, its width and its height."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """The plane of a window.
+
+    ``is_equal``: whether a difference is as long across as up; with ``is_position`` at the latitude of the middle.
+    ``west``: the longitude at which the plane begins.
+    """
+
+    x: Axis
+    y: Axis
+    is_equal: bool
+    is_position: bool
+    west: float
+
+    @staticmethod
+    def of(last: LastWindow, *, is_position: bool) -> Plane:
+        """Return the plane that has all places of a window: its sample, and centres and boxes of its clusters."""
+        places = [values for values, _ in last.window.sample]
+        places += [own.center for own in last.clusters if own.center is not None]
+        boxes = [own.box for own in last.clusters if own.box is not None]
+        everything = [*places, *(corner for box in boxes for corner in box)]
+        across, up, west = [own[0] for own in everything], [_second(own) for own in everything], 0.0
+        if is_position:
+            spans = [_longitudes(low[0], high[0]) for low, high in boxes]
+            west = _west([*spans, *((own[0], 0.0) for own in places)])
+            across = [_east_of(west, own[0]) for own in places]
+            across += [_east_of(west, begin) + part for begin, width in spans for part in (0.0, width)]
+        return _plane(across or [0.0], up or [0.0], is_position=is_position, west=west)
+
+    def place(self, values: Values) -> tuple[float, float]:
+        """Return the place of attributes."""
+        across = _east_of(self.west, values[0]) if self.is_position else values[0]
+        return self.x.at(across), self.y.at(_second(values))
+
+    def box(self, low: Values, high: Values) -> Box:
+        """Return a box, at least some pixels wide and high; one across the antimeridian has west > east."""
+        left, right = low[0], high[0]
+        if self.is_position:
+            begin, width = _longitudes(low[0], high[0])
+            left = _east_of(self.west, begin)
+            right = left + width
+        x1, x2, y1, y2 = self.x.at(left), self.x.at(right), self.y.at(_second(high)), self.y.at(_second(low))
+        return Box(min(x1, x2) - 2, min(y1, y2) - 2, abs(x2 - x1) + 4, abs(y2 - y1) + 4)
+
+
+def longitude_text(value: float) -> float:
+    """Return a longitude of the plane as one from -180 to 180.
+
+    >>> longitude_text(190.0), longitude_text(180.0), longitude_text(7.5)
+    (-170.0, 180.0, 7.5)
+    """
+    return value if -_ROUND / 2 <= value <= _ROUND / 2 else (value + _ROUND / 2) % _ROUND - _ROUND / 2
+
+
+def _plane(across: Sequence[float], up: Sequence[float], *, is_position: bool, west: float) -> Plane:
+    x1, x2, y1, y2 = min(across), max(across), min(up), max(up)
+    middle = math.radians(y1 / 2 + y2 / 2)
+    factor = max(_LEAST_COSINE, math.cos(middle)) if is_position else 1.0
+    wide, high = (x2 / 2 - x1 / 2) * factor, y2 / 2 - y1 / 2
+    width, height = _lengths(wide, high)
+    is_equal = is_position or min(wide, high) <= 0 or min(width, height) >= _LEAST_PIXELS
+    if not is_equal:
+        width, height = float(_ACROSS), float(_UP)
+    x = Axis(x1, x2, _LEFT + (_ACROSS - width) / 2, width)
+    y = Axis(y1, y2, HEIGHT - _BOTTOM - (_UP - height) / 2, -height)
+    return Plane(x, y, is_equal, is_position, west)
+
+
+def _lengths(wide: float, high: float) -> tuple[float, float]:
+    """Return the pixels of two differences at equal scales, as large as there is room."""
+    if wide <= 0 and high <= 0:
+        return 0.0, 0.0
+    if wide / _ACROSS >= high / _UP:
+        return float(_ACROSS), min(float(_UP), _ACROSS * (high / wide))
+    return min(float(_ACROSS), _UP * (wide / high)), float(_UP)
+
+
+def _longitudes(west: float, east: float) -> tuple[float, float]:
+    """Return where longitudes begin, and how many degrees they are."""
+    return west, east - west + (_ROUND if east < west else 0.0)
+
+
+def _east_of(west: float, longitude: float) -> float:
+    """Return a longitude as one from the beginning of a plane on."""
+    return west + (longitude - west) % _ROUND
+
+
+def _west(spans: Sequence[tuple[float, float]]) -> float:
+    """Return where a plane begins: behind the widest interval of longitudes that has nothing.
+
+    >>> _west([(170.0, 15.0), (-178.0, 0.0)]), _west([(5.0, 2.0), (-3.0, 0.0)])
+    (170.0, -3.0)
+    """
+    if not spans:
+        return 0.0
+    ordered = sorted(spans)
+    reached = max(begin + width for begin, width in ordered) - _ROUND
+    widest, west = -math.inf, ordered[0][0]
+    for begin, width in ordered:
+        if begin - reached > widest:
+            widest, west = begin - reached, begin
+        reached = max(reached, begin + width)
+    return west
+
+
+def _second(values: Values) -> float:
+    """Return the second attribute; those of one alone lie on a line."""
+    return values[1] if len(values) > 1 else 0.0

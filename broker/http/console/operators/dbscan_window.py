@@ -1,0 +1,232 @@
+"""The last window of a DBSCAN query, from the records of its topic."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from asc.operators.dbscan.definition import SAMPLE_MAX
+from broker.operators.headers import last_hop
+
+_DRAWN_ATTRIBUTES = 2
+_TEXT_CHARS = 100
+"""The characters of an id, a time or an event, all of which have fewer."""
+
+_MEMBER = b'"record":"member"'
+"""Within a record: no text of it has these characters unescaped."""
+
+Bound = str | int
+Values = tuple[float, ...]
+"""The first attributes of a place, at most two."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCluster:
+    """A cluster of a window, by its record.
+
+    ``center`` and ``box`` are None where they are not finite. ``more_origins``: the ids that the record does not list.
+    """
+
+    label: int
+    id: str
+    points: int
+    core: int
+    center: Values | None
+    box: tuple[Values, Values] | None
+    events: tuple[str, ...]
+    origins: tuple[str, ...]
+    more_origins: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SeenWindow:
+    """A window, by its record. ``bounds``: times, or the numbers of its first and last point.
+
+    ``more_disappeared``: the ids that the record does not list. ``sample``: some of its points, each with its label.
+    """
+
+    bounds: tuple[Bound, Bound]
+    is_partial: bool
+    is_skipped: bool
+    clusters: int = 0
+    points: int = 0
+    core: int = 0
+    border: int = 0
+    noise: int = 0
+    disappeared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    more_disappeared: int = 0
+    sample: tuple[tuple[Values, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LastWindow:
+    """The last window of a query, with those of its clusters whose records were read, by label."""
+
+    window: SeenWindow
+    clusters: tuple[SeenCluster, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether all of its clusters are there."""
+        return len(self.clusters) == self.window.clusters
+
+
+class TopicEnd:
+    """The end of a topic, as far as it was read: the last window of one query, and those of others without clusters.
+
+    Each record is parsed once, however often it is handed over.
+    """
+
+    def __init__(self, query_id: str, others: Collection[str] = ()) -> None:
+        self._query_id = query_id
+        self._wanted = {query_id, *others}
+        self._parsed: dict[tuple[int, int], _Record | None] = {}
+        self._windows: dict[str, SeenWindow] = {}
+        self._last: LastWindow | None = None
+
+    @property
+    def last(self) -> LastWindow | None:
+        """Return the last window of the query; None where no record of it was read."""
+        return self._last
+
+    @property
+    def windows(self) -> Mapping[str, SeenWindow]:
+        """Return the last window of each query that has one."""
+        return self._windows
+
+    def read(self, records: Sequence[Any]) -> bool:
+        """Take all records that were read, and return whether every window that is wanted is among them.
+
+        The records of a query are in one partition, in order, unless its topic was given more partitions since.
+        """
+        partitions: dict[int, list[Any]] = {}
+        for record in records:
+            partitions.setdefault(record.partition, []).append(record)
+        self._windows, self._last = {}, None
+        for own in sorted(partitions.values(), key=lambda own: max(record.timestamp for record in own)):
+            self._read_partition(sorted(own, key=lambda record: record.offset))
+        return self._last is not None and self._last.is_whole and self._wanted <= self._windows.keys()
+
+    def _read_partition(self, records: Sequence[Any]) -> None:
+        clusters: dict[int, SeenCluster] = {}
+        bounds: tuple[Bound, Bound] | None = None
+        for found in filter(None, map(self._record, records)):
+            content = found.content
+            if isinstance(content, SeenCluster):
+                # Those of a window stay for a repeat that begins in its middle.
+                if bounds != found.bounds:
+                    clusters, bounds = {}, found.bounds
+                clusters[content.label] = content
+                continue
+            self._windows[found.query] = content
+            if found.query == self._query_id:
+                own = clusters if bounds == found.bounds else {}
+                kept = tuple(own[label] for label in sorted(own) if label < content.clusters)
+                self._last = LastWindow(content, kept)
+
+    def _record(self, record: Any) -> _Record | None:
+        place = (record.partition, record.offset)
+        if place not in self._parsed:
+            self._parsed[place] = self._read(record)
+        return self._parsed[place]
+
+    def _read(self, record: Any) -> _Record | None:
+        """Return a record of a window or cluster of a query that is wanted; None for any other."""
+        value = record.value
+        queries = last_hop(record.headers or ()).queries
+        if value is None or len(queries) != 1 or queries[0] not in self._wanted or _MEMBER in value:
+            return None
+        try:
+            return _record_of(json.loads(value), queries[0], with_clusters=queries[0] == self._query_id)
+        except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError):
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    query: str
+    bounds: tuple[Bound, Bound]
+    content: SeenWindow | SeenCluster
+
+
+def _record_of(plain: Mapping[str, Any], query_id: str, *, with_clusters: bool) -> _Record | None:
+    """Return the record of a JSON object, None for one that is not wanted; ValueError and others for no record."""
+    first, end = plain["window"]
+    bounds = (_bound(first), _bound(end))
+    if plain["query"] != query_id:
+        raise ValueError("of another query")
+    if plain["record"] == "window":
+        return _Record(query_id, bounds, _window(plain, bounds))
+    return _Record(query_id, bounds, _cluster(plain)) if with_clusters and plain["record"] == "cluster" else None
+
+
+def _window(plain: Mapping[str, Any], bounds: tuple[Bound, Bound]) -> SeenWindow:
+    is_partial = plain["partial"] is True
+    if "skipped" in plain:
+        return SeenWindow(bounds, is_partial, is_skipped=True)
+    sample = [(_values(values), _count(label, -1)) for *values, label in plain["sample"][:SAMPLE_MAX]]
+    clusters, points, core, border, noise = (
+        _count(plain[name]) for name in ("clusters", "points", "core", "border", "noise")
+    )
+    return SeenWindow(
+        bounds,
+        is_partial,
+        is_skipped=False,
+        clusters=clusters,
+        points=points,
+        core=core,
+        border=border,
+        noise=noise,
+        disappeared={_text(old): _texts(joined) for old, joined in plain["disappeared"].items()},
+        more_disappeared=_count(plain.get("disappeared_more", 0)),
+        sample=tuple((values, label) for values, label in sample if values),
+    )
+
+
+def _cluster(plain: Mapping[str, Any]) -> SeenCluster:
+    low, high = (_values(own) for own in plain["box"])
+    return SeenCluster(
+        _count(plain["label"]),
+        _text(plain["cluster"]),
+        _count(plain["points"]),
+        _count(plain["core"]),
+        _values(plain["center"]),
+        None if low is None or high is None else (low, high),
+        _texts(plain["events"]),
+        _texts(plain["from"]),
+        _count(plain.get("from_more", 0)),
+    )
+
+
+def _values(given: Sequence[Any]) -> Values | None:
+    """Return the attributes that are drawn; None where they are not finite."""
+    own = given[:_DRAWN_ATTRIBUTES]
+    if not own or any(isinstance(value, bool) for value in own):
+        raise ValueError("no attributes")
+    if any(value is None for value in own):
+        return None
+    values = tuple(map(float, own))
+    return values if all(map(math.isfinite, values)) else None
+
+
+def _count(given: object, least: int = 0) -> int:
+    if type(given) is not int or given < least:
+        raise ValueError("no count")
+    return given
+
+
+def _bound(given: object) -> Bound:
+    return _text(given) if isinstance(given, str) else _count(given)
+
+
+def _text(given: object) -> str:
+    if not isinstance(given, str) or len(given) > _TEXT_CHARS:
+        raise ValueError("no text of a record")
+    return given
+
+
+def _texts(given: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(map(_text, given))
