@@ -38,7 +38,8 @@ def demo(what: str, picture: Path | None, as_json: bool) -> None:
 
     With 'aircraft' the predicates are fences: Natural Earth's countries become a layer, aircraft fly over the Alps,
     and each topic is compared with what shapely accepts. A join tells who enters which country, and leaves it: its
-    events are compared with those of a plain loop.
+    events are compared with those of a plain loop. A DBSCAN query tells which aircraft are a crowd, and which crowds
+    merge and split: every label is compared with those of the definition.
 
     With 'cube' the flights are rolled up by a standing cube. Its daemon is killed with SIGKILL while it counts, and
     started again; then every group of every cuboid is compared with DuckDB's. Needs the package duckdb.

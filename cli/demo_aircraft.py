@@ -6,7 +6,7 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -25,10 +25,15 @@ from broker.consuming.consume import delivery_of
 from cli.client import kafka_of, stream_of
 from cli.demo_crossings import JOIN, crossings, join_body, lines_of, told
 from cli.demo_crossings import compared as crossings_compared
-from cli.demo_daemon import PATIENCE_S, QUIET_S, demo_daemon, receive, say
+from cli.demo_crowds import QUERY as CROWDS_QUERY
+from cli.demo_crowds import compared as crowds_compared
+from cli.demo_crowds import crowds_body, crowds_of
+from cli.demo_crowds import lines_of as crowd_lines
+from cli.demo_crowds import told as crowds_told
+from cli.demo_daemon import PATIENCE_S, QUIET_S, Topics, demo_daemon, receive, say
 from cli.demo_pairs import QUERY as NEAR_QUERY
-from cli.demo_pairs import Meeting, later_rows, meetings, near_body
 from cli.demo_pairs import compared as pairs_compared
+from cli.demo_pairs import later_rows, meetings, near_body
 from cli.demo_pairs import lines_of as pair_lines
 from cli.demo_pairs import told as pairs_told
 from cli.demo_run import compare
@@ -124,10 +129,12 @@ def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) ->
     join_topic = client.register(join_body(STREAM, LAYER))["query"]["topic"]
     say(f"registering near query {NEAR_QUERY}, of aircraft that come near each other ...")
     near_topic = client.register(near_body(STREAM))["query"]["topic"]
+    say(f"registering DBSCAN query {CROWDS_QUERY}, of crowds of aircraft that merge and split ...")
+    crowds_topic = client.register(crowds_body(STREAM))["query"]["topic"]
     say("asking shapely, and plain loops, what each accepts and tells ...")
     accepted = {query_id: fence.oracle(shapes, reports) for query_id, fence in wanted.items()}
     expected = {query_id: Counter(mask.nonzero()[0].tolist()) for query_id, mask in accepted.items()}
-    crossed, met = crossings(shapes, reports), meetings(aircraft, reports)
+    crossed, met, crowds = crossings(shapes, reports), meetings(aircraft, reports), crowds_of(reports)
     every_topic = [*topics.values(), join_topic]
     topic, kafka = stream_of(client, STREAM)["topic"], kafka_of(client, None)
     with kafka.reading(every_topic, from_beginning=True) as messages:
@@ -139,13 +146,19 @@ def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) ->
             sender.flush()
         say("receiving from every topic ...")
         received, last = receive(messages, every_topic, sum(each.total() for each in expected.values()) + len(crossed))
-    say("receiving pairs, as later reports let time pass ...")
-    pairs = _received_pairs(kafka, topic, near_topic, len(met))
     # One partition, new, and written in order.
     row_of = {f"{topic}-0-{row}": row for row in range(len(reports))}
+    say("receiving pairs and crowds, as later reports let time pass ...")
+
+    def are_there(later: Topics) -> bool:
+        windows, _ = crowds_told(later[crowds_topic], row_of)
+        return len(pairs_told(later[near_topic])) >= len(met) and len(windows) >= len(crowds)
+
+    later = _received_later(kafka, topic, (near_topic, crowds_topic), are_there)
+    pairs, (windows, changes) = pairs_told(later[near_topic]), crowds_told(later[crowds_topic], row_of)
     compared = {query_id: compare(received[name], row_of, expected[query_id]) for query_id, name in topics.items()}
     events = told(received.pop(join_topic), row_of)
-    beside = (crossings_compared(events, crossed), pairs_compared(pairs, met))
+    beside = (crossings_compared(events, crossed), pairs_compared(pairs, met), crowds_compared(windows, crowds))
     return {
         "agrees": all(one["agrees"] for one in (*beside, *compared.values())),
         "countries": {"shapes": len(shapes), "refused": refused},
@@ -155,7 +168,10 @@ def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) ->
         ],
         "events": {"query": JOIN, "topic": join_topic, **beside[0]},
         "pairs": {"query": NEAR_QUERY, "topic": near_topic, **beside[1]},
-        "last_events": sorted([*lines_of(events, LAYER, aircraft, reports), *pair_lines(pairs, aircraft)]),
+        "crowds": {"query": CROWDS_QUERY, "topic": crowds_topic, **beside[2]},
+        "last_events": sorted(
+            [*lines_of(events, LAYER, aircraft, reports), *pair_lines(pairs, aircraft), *crowd_lines(changes)]
+        ),
         "reports": len(reports),
         "aircraft": len(aircraft),
         "deliveries": sum(map(len, received.values())),
@@ -165,22 +181,29 @@ def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) ->
     }
 
 
-def _received_pairs(kafka: KafkaClient, topic: str, near_topic: str, expected: int) -> dict[Meeting, dict[str, Any]]:
-    """What is told of pairs, as reports that come later and later make ticks final; a while longer than is expected."""
+def _received_later(
+    kafka: KafkaClient, topic: str, topics: Sequence[str], are_there: Callable[[Topics], bool]
+) -> Topics:
+    """Return the records of topics, as reports that come later and later make ticks and windows final; a while longer
+    than all are there.
+    """
     from broker.kafka.batch_sender import BatchSender
 
-    later, found = later_rows(), dict[Meeting, dict[str, Any]]()
-    came = time.monotonic()
-    with kafka.reading([near_topic], from_beginning=True) as messages:
-        while time.monotonic() - came < (QUIET_S if len(found) >= expected else PATIENCE_S):
+    later, found = later_rows(), Topics({name: [] for name in topics})
+    came, is_whole = time.monotonic(), False
+    with kafka.reading(topics, from_beginning=True) as messages:
+        while time.monotonic() - came < (QUIET_S if is_whole else PATIENCE_S):
             with BatchSender(kafka, topic) as sender:
                 sender.send([json.dumps(next(later)).encode()], [b"ffffff"])
                 sender.flush()
-            until = time.monotonic() + 1
+            until, count = time.monotonic() + 1, sum(map(len, found.values()))
             while time.monotonic() < until:
                 for batch in messages.poll(timeout_ms=200).values():
-                    found.update(pairs_told(record_json(delivery_of(message)) for message in batch))
-                    came = time.monotonic()
+                    for message in batch:
+                        found[message.topic].append(record_json(delivery_of(message)))
+                        came = time.monotonic()
+            if sum(map(len, found.values())) > count:
+                is_whole = are_there(found)
     return found
 
 
@@ -230,14 +253,16 @@ def report_text(report: Mapping[str, Any]) -> str:
         ["topic", "received", "shapely", "agrees", "predicate"],
         [[topic[name] for name in ("topic", "received", "expected", "agrees", "where")] for topic in report["topics"]],
     )
-    events, pairs = report["events"], report["pairs"]
-    verdict = "every topic holds exactly the reports, and the events, that shapely and plain loops have"
+    events, pairs, crowds = report["events"], report["pairs"], report["crowds"]
+    verdict = "every topic holds exactly the reports, events and labels that shapely and plain loops have"
     lines = [
         f"countries: {report['countries']['shapes']} shapes, {len(refused)} refused: {', '.join(refused)}",
         topics,
         "\n".join(report["last_events"]),
         f"{events['received']:,} events in {events['topic']}, {events['expected']:,} by shapely and a loop; "
         f"{pairs['received']:,} in {pairs['topic']}, {pairs['expected']:,} by loops.",
+        f"{crowds['received']:,} labels of {crowds['windows']:,} windows in {crowds['topic']}, "
+        f"{crowds['expected']:,} by the definition of DBSCAN over all pairs.",
         f"{report['reports']:,} reports of {report['aircraft']} aircraft, {report['deliveries']:,} deliveries "
         f"received: the last one {report['until_last_delivery_s']} s after the first report was sent, into a stream "
         "that had just begun.",

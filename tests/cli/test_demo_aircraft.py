@@ -73,12 +73,14 @@ def client(spark: SparkSession, kafka: EmbeddedKafka, tmp_path: Path) -> Iterato
 def test_every_topic_has_the_reports_that_shapely_accepts(client: Client) -> None:
     report = flown_through(client, *simulated(150, duration_s=1_800))
     differing = [topic for topic in report["topics"] if not topic["agrees"]]
-    assert report["agrees"], (differing, report["events"], report["pairs"])
+    assert report["agrees"], (differing, report["events"], report["pairs"], report["crowds"])
     assert report["countries"]["shapes"] == 176
     assert set(report["countries"]["refused"]) == {"SDN"}
     assert sum(topic["received"] for topic in report["topics"]) == report["deliveries"] > 1_000
     assert report["events"]["received"] == report["events"]["expected"] > 20
     assert report["pairs"]["received"] == report["pairs"]["expected"] > 0
+    assert report["crowds"]["received"] == report["crowds"]["expected"] > 500
+    assert report["crowds"]["windows"] > 50
     assert len(report["last_events"]) > 5
 
 
@@ -91,6 +93,7 @@ def test_what_differs_is_told_and_ends_it_with_1(run: Run, monkeypatch: pytest.M
         "topics": [{**topic, "agrees": agrees}],
         "events": {"query": "crossings", "topic": "asc.crossings", "received": 2, "expected": 2, "agrees": True},
         "pairs": {"query": "close", "topic": "asc.close", "received": 4, "expected": 5, "agrees": False},
+        "crowds": {"topic": "asc.crowds", "windows": 3, "received": 40, "expected": 41, "agrees": False},
         "last_events": ["15:20:10  3c0001 ALP12    entered countries/CHE FL380  438 kt"],
         "reports": 3,
         "aircraft": 2,
@@ -103,6 +106,7 @@ def test_what_differs_is_told_and_ends_it_with_1(run: Run, monkeypatch: pytest.M
     assert "176 shapes, 1 refused: SDN Self-intersection at 33.963393 9.4642852 (--repair mends it)" in result.stdout
     assert "3c0001 ALP12    entered countries/CHE FL380  438 kt\n" in result.stdout
     assert "2 events in asc.crossings, 2 by shapely and a loop; 4 in asc.close, 5 by loops." in result.stdout
+    assert "40 labels of 3 windows in asc.crowds, 41 by the definition of DBSCAN over all pairs." in result.stdout
     assert "A map of it: map.png and .svg" in result.stdout
     assert result.stdout.splitlines()[-1].startswith("OK: " if agrees else "FAILED: not every topic")
 
