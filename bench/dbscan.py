@@ -16,14 +16,16 @@ from bench.dbscan_goals import GOALS, Figure, goals_table
 from bench.dbscan_paper import CASES, CONTENDERS, case_of, measured_case
 from bench.dbscan_peers import PACKAGES, versions
 from bench.dbscan_ratios import many, ratios_of, settings, single
-from bench.dbscan_sizes import PAPER, QUICK_PAPER, QUICK_RATIOS, RATIOS, RatioSize
+from bench.dbscan_served import figures_of as served_figures
+from bench.dbscan_served import served
+from bench.dbscan_sizes import PAPER, QUICK_PAPER, QUICK_RATIOS, QUICK_SERVED, RATIOS, SERVED, RatioSize
 from bench.dbscan_streams import dense_heaps, figures_of, incremental, later, sizes
 from bench.machine import machine
 from bench.one_thread import THREADS, in_one_thread
 from bench.plot_dbscan import plot_case
 from bench.result_file import write_result
 
-PARTS = ("ratios", "paper")
+PARTS = ("ratios", "paper", "served")
 
 RATIO_ROWS: Mapping[str, Callable[[RatioSize, Path | None], dict[str, Any]]] = {
     "thousand": lambda size, data: many("thousand", size, 1.0, (0.005, 0.05), data),
@@ -71,6 +73,8 @@ def run(*, quick: bool, part: str | None, figure: int | None, data: Path | None,
             for name in tqdm(cases, desc="paper", leave=False, disable=None)
         }
         measured["claims"] = claims(measured["paper"])
+    if "served" in chosen:
+        measured["served"] = served(QUICK_SERVED if quick else SERVED, data)
     result = {
         "benchmark": "dbscan",
         "quick": quick,
@@ -101,6 +105,7 @@ def figures(result: Mapping[str, Any]) -> dict[str, Figure]:
             found.update((name, figure) for name, figure in ratios_of(row) if name in GOALS)
         found.update(figures_of(row))
     found.update(paper_figures(result.get("paper", {})))
+    found.update(served_figures(result.get("served", {})))
     for peer, package in PACKAGES.items():
         if result["versions"][package] is None and "ratios" in result:
             reason = f"{package} was not installed"

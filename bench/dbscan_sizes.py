@@ -40,3 +40,19 @@ class PaperSize:
 RATIOS, QUICK_RATIOS = RatioSize(1.0, 1_000, 20, 5, 1_000), RatioSize(0.06, 40, 5, 1, 40, is_quick=True)
 PAPER = PaperSize(15_000, 7_500, 6, 5, 1.0, (20, 40, 60), (10, 100, 1_000), 100)
 QUICK_PAPER = PaperSize(1_000, 600, 1, 1, 0.1, (20, 40, 60), (10, 20), 10, is_quick=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ServedSize:
+    """Records of the backlog and of a batch, queries, rounds, and a share of the windows."""
+
+    records: int
+    batch: int
+    queries: int
+    rounds: int
+    share: float
+    is_quick: bool = False
+
+
+SERVED = ServedSize(100_000, 20_000, 1_000, 3, 1.0)
+QUICK_SERVED = ServedSize(3_000, 1_000, 3, 1, 0.1, is_quick=True)

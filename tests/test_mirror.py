@@ -27,7 +27,7 @@ WITHOUT_TESTS = {
         "is run by tests/bench/test_cube.py",
     ),
     **dict.fromkeys(
-        [f"bench/dbscan_{name}.py" for name in ("ratios", "sizes", "streams")],
+        [f"bench/dbscan_{name}.py" for name in ("ratios", "served", "sizes", "streams")],
         "is run by tests/bench/test_dbscan.py",
     ),
     **dict.fromkeys(

@@ -1,0 +1,159 @@
+"""Part ``served`` of the DBSCAN benchmark: a backlog through Kafka and a daemon, without queries and with many."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from asc.operators.dbscan.points import Floats
+from bench.dbscan_goals import Figure
+from bench.dbscan_points import aircraft
+from bench.dbscan_queries import BenchQuery, Ranges
+from bench.dbscan_sizes import ServedSize
+from bench.publish import send_ready
+from bench.served import STREAM, Served
+from broker.kafka.embedded import EmbeddedKafka
+from broker.operators.kinds import definition_of
+from broker.queries.query import RegisteredQuery
+
+_DDL = "ts TIMESTAMP, n BIGINT, x DOUBLE, y DOUBLE"
+_BEGIN = datetime(2026, 6, 1, tzinfo=timezone.utc)
+_APART = timedelta(milliseconds=10)
+_TOPIC = "dbscan-windows"
+_ROUTED = 10
+_WINDOWS_S, _PAUSE_S = 1_800.0, 0.5
+_FETCHED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The records a second that windows have, and how many records of windows came of them."""
+
+    rate: float
+    outputs: int
+
+
+def served(size: ServedSize, data: Path | None) -> dict[str, Any]:
+    """Return the records a second that are routed without DBSCAN queries and with them, and those that windows have.
+
+    All queries have one WHERE. RuntimeError where a window is missing.
+    """
+    values = aircraft(data, size.records).values
+    scale = Ranges((0.001, 0.01), (2, 30), (1_000, 5_000), (500, 5_000)).scaled(size.share)
+    queries = scale.group(size.queries, 0)
+    routed: dict[int, list[float]] = {0: [], len(queries): []}
+    windows: list[Told] = []
+    with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
+        lines = Path(name) / "points.ndjson"
+        lines.write_text("".join(f"{line}\n" for line in _lines(values)), "utf-8")
+        for turn in range(size.rounds):
+            for count, rates in routed.items():
+                own = Served(
+                    *(Path(name), kafka, f"dbscan-{count}-{turn}"), batch=size.batch, quick=size.is_quick, ddl=_DDL
+                )
+                topic = f"{_TOPIC}-{count}-{turn}"
+                own.stand_all([*_routing(own), *_standing(queries[:count], topic)])
+                rates.append(_drained(own, lines, queries[:count], topic, windows))
+    ratios = [with_all / alone for alone, with_all in zip(*routed.values(), strict=True)]
+    return {
+        "records": size.records,
+        "queries": len(queries),
+        "windows": _expected(queries, size.records),
+        "routed_a_s": {str(count): rates for count, rates in routed.items()},
+        "windows_a_s": [own.rate for own in windows],
+        "outputs_a_record": round(statistics.fmean(own.outputs for own in windows) / size.records, 2),
+        "rate": statistics.median(own.rate for own in windows),
+        "routing_ratio": round(statistics.median(ratios), 4),
+    }
+
+
+def figures_of(part: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
+    """Yield the figures of the goals of this part."""
+    if part:
+        yield "served-rate", part["rate"]
+        yield "served-routing", part["routing_ratio"]
+
+
+def _lines(values: Floats) -> Iterator[str]:
+    for number, (x, y) in enumerate(values.tolist()):
+        yield _line(number, _BEGIN + number * _APART, x, y)
+
+
+def _line(number: int, at: datetime, x: float, y: float) -> str:
+    return json.dumps({"ts": at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), "n": number, "x": x, "y": y})
+
+
+def _routing(own: Served) -> Iterator[RegisteredQuery]:
+    """Yield ten queries, which divide the records between them."""
+    for number in range(_ROUTED):
+        yield RegisteredQuery(f"route-{number}", STREAM, f"n % {_ROUTED} = {number}", own.destinations[number])
+
+
+def _standing(queries: Sequence[BenchQuery], topic: str) -> Iterator[RegisteredQuery]:
+    for place, query in enumerate(queries):
+        plain = {"name": "dbscan", "attributes": ["x", "y"], "eps": query.eps, "min_samples": query.min_samples}
+        windows = {"time": "ts", "window_points": query.window, "slide_points": query.slide}
+        operator = definition_of({**plain, **windows})
+        yield RegisteredQuery(f"dbscan-{place}", STREAM, "n >= 0", topic, operator=operator)
+
+
+def _expected(queries: Sequence[BenchQuery], records: int) -> int:
+    """Return how many windows end within so many points."""
+    return sum((records - query.window) // query.slide + 1 for query in queries if query.window <= records)
+
+
+def _drained(own: Served, lines: Path, queries: Sequence[BenchQuery], topic: str, windows: list[Told]) -> float:
+    """Return the records a second that are routed; with queries, those until their last window join ``windows``.
+
+    The first batch, in which code is generated and compiled, is no part of the time of routing. Windows have the time
+    from where the daemon is ready.
+    """
+    with lines.open("rb") as file:
+        records = sum(1 for _ in file)
+    send_ready(own.bootstrap_servers, own.source, lines)
+    with own.running():
+        ready = time.monotonic()
+        first, begun = own.reached(1)
+        end, done = own.reached(records)
+        if queries:
+            last, outputs = _last_window(own, topic, _expected(queries, records))
+            windows.append(Told(round(records / (last - ready), 1), outputs))
+    return round((done - begun) / (end - first), 1)
+
+
+def _last_window(own: Served, topic: str, expected: int) -> tuple[float, int]:
+    """Return when the last of so many windows was there, and how many records there were until then.
+
+    Records of a day later, which no query accepts, move the watermark.
+    """
+    from confluent_kafka import Consumer, Producer
+
+    producer = Producer({"bootstrap.servers": own.bootstrap_servers})
+    consumer = Consumer(
+        {"bootstrap.servers": own.bootstrap_servers, "group.id": topic, "auto.offset.reset": "earliest"}
+        | {"enable.auto.commit": False}
+    )
+    consumer.subscribe([topic])
+    found, outputs, give_up, sent = 0, 0, time.monotonic() + _WINDOWS_S, 0.0
+    later = _line(-1, _BEGIN + timedelta(days=1), 0.0, 0.0).encode()
+    try:
+        while found < expected:
+            if time.monotonic() > give_up:
+                raise RuntimeError(f"{found:,} of {expected:,} windows were there after {_WINDOWS_S:.0f} s")
+            if time.monotonic() > sent + _PAUSE_S:
+                producer.produce(own.source, later)
+                producer.flush()
+                sent = time.monotonic()
+            fetched = [message.value() for message in consumer.consume(_FETCHED, timeout=0.1) if not message.error()]
+            outputs += len(fetched)
+            found += sum(value is not None and b'"record":"window"' in value for value in fetched)
+        return time.monotonic(), outputs
+    finally:
+        consumer.close()
