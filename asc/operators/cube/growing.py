@@ -30,9 +30,7 @@ class GrowingCells:
     @property
     def cells(self) -> Cells:
         """Return all cells."""
-        if self._loose:
-            self._merged = merged(self._layout, self.parts)
-            self._loose, self._loose_count = [], 0
+        self._merge()
         return self._merged
 
     def add(self, cells: Cells) -> None:
@@ -42,4 +40,9 @@ class GrowingCells:
         self._loose.append(cells)
         self._loose_count += cells.count
         if self._loose_count > self._merged.count + _LOOSE_LEAST:
-            assert self.cells is not None
+            self._merge()
+
+    def _merge(self) -> None:
+        if self._loose:
+            self._merged = merged(self._layout, self.parts)
+            self._loose, self._loose_count = [], 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -44,3 +47,16 @@ def test_the_cells_are_the_merge_of_all_that_was_added(loose: int, monkeypatch: 
             assert bytes_of(own.cells) == bytes_of(merged(LAYOUT, parts[:5]))
     assert bytes_of(own.cells) == bytes_of(merged(LAYOUT, parts))
     assert sum(part.count for part in own.parts) == own.cells.count
+
+
+def test_the_cells_are_merged_without_assertions_too() -> None:
+    # As `python -O` compiles the module.
+    source = Path(growing.__file__).read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": growing.__name__}
+    exec(compile(source, growing.__file__, "exec", optimize=1), names)
+    names["_LOOSE_LEAST"] = 0
+    own = names["GrowingCells"](LAYOUT)
+    for place in range(9):
+        own.add(cells_of([place % 3]))
+    # Loose are at most as many as are merged.
+    assert len(own.parts) <= 4
