@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from asc.errors import CubeError
-from asc.operators.cube.json_values import instant_text
+from asc.operators.cube.json_values import instant_of, instant_text
 from asc.operators.cube.question import Question, interval_panes
 from broker.operators.cube.cube_state import CubeState
 
 _OWN = ("last_s", "live", "late", "cursor")
+_FIRST_US = instant_of("from", "0001-01-01")
 _CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})(?:-([0-9a-f]{8}))?", re.ASCII)
 
 
@@ -76,11 +77,11 @@ def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None) -> d
         raise CubeError("last_s", last_s, "no pane is closed yet: ask without it, with live")
     last = open_from - open_from % step
     panes = last_s // grain_s * step
-    try:
-        first, end = (instant_text(pane * state.grain_us) for pane in (last - panes, last))
-    except (OverflowError, ValueError):
-        raise CubeError("last_s", last_s, "begins before all times: give fewer seconds") from None
-    return {"from": first, "to": end}
+    end_us = last * state.grain_us
+    first_us = end_us - panes * state.grain_us
+    if first_us < _FIRST_US:
+        raise CubeError("last_s", last_s, "begins before the year 1: give fewer seconds, or leave it out for all panes")
+    return {"from": instant_text(first_us), "to": instant_text(end_us)}
 
 
 def _digest(state: CubeState, question: Question, live: bool, late: bool) -> str:

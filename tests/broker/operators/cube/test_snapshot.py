@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from asc.errors import CubeError
-from asc.operators.cube.json_values import instant_text
+from asc.operators.cube.json_values import instant_of, instant_text
 from broker.errors import DamagedPieceError, UnknownQueryError
 from broker.operators.cube.keeper import Keeper
 from tests.broker.operators.cube.kept_stream import (
@@ -77,6 +77,11 @@ def test_last_s_ends_with_the_last_closed_pane(keeper: Keeper) -> None:
     found = keeper.query(LATE, {"last_s": 120})
     assert (found["interval"], found["rows"][0]["n"]) == ([minute(1), minute(3)], 20)
     assert found["interval"] == keeper.query(LATE, {"last_s": 120, "live": True})["interval"]
+    most_s = (BASE_US + 3 * MINUTE_US - instant_of("from", "0001-01-01")) // 1_000_000
+    found = keeper.query(LATE, {"last_s": most_s})
+    assert (found["interval"], found["rows"][0]["n"]) == (["0001-01-01T00:00:00Z", minute(3)], 30)
+    with pytest.raises(CubeError, match="begins before the year 1"):
+        keeper.query(LATE, {"last_s": most_s + 60})
 
 
 def test_without_open_panes_the_last_whole_interval_of_a_grain_is_the_last(keeper: Keeper) -> None:
@@ -158,7 +163,8 @@ def test_a_cursor_goes_on_and_is_of_one_commit(keeper: Keeper, tmp_path: Path) -
         ({"grain_s": 420}, "grain_s 420: give seconds that divide an hour"),
         ({"grain_s": 30}, "grain_s 30: is no multiple of the cube's grain of 60 s"),
         ({"last_s": 60, "from": minute(1)}, "last_s 60: is an interval already"),
-        ({"last_s": 60 * 10**17}, "last_s .*: begins before all times"),
+        ({"last_s": 60 * 10**17}, "last_s 6000000000000000000: begins before the year 1: give fewer seconds, or leave"),
+        ({"last_s": 102 * 10**9}, "last_s 102000000000: begins before the year 1: give fewer seconds, or leave"),
         ({"bye": 1}, "field 'bye': is not known"),
         ({"from": "2013-07-10T00:00:01Z"}, "is off the grain"),
         ({"where": "delay > 0"}, "is no dimension"),
