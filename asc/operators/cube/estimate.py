@@ -12,7 +12,8 @@ from asc.operators.cube.layout import Layout
 
 RECORDS_A_CELL = 2
 """The records of a cell below which a cube is hardly smaller than its records."""
-_FEWEST_CELLS = 100
+UNWARNED_CELLS = 100
+"""The cells up to which there is no warning: so few are no load, and so few records say nothing of a stream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Estimate:
     @property
     def warning(self) -> str | None:
         """Return the warning of a cube that is hardly smaller than its records; None of any other."""
-        if self.cells <= max(_FEWEST_CELLS, self.counted / RECORDS_A_CELL):
+        if self.cells <= max(UNWARNED_CELLS, self.counted / RECORDS_A_CELL):
             return None
         return f"{self.cells:,} cells of {self.counted:,} records: group by less, or round"
 

@@ -107,8 +107,8 @@ def check(*, check: Check, query_id: str, where: str, operator: Json, sample: Pa
 
     With --stream the daemon checks it as at a registration, and by the last 10,000 records of the stream it says how
     many cells and bytes there would be. With --schema no daemon is needed, no Kafka, and no Java but for expressions
-    over a sample that Spark computes; with --sample it says the same of these records. Both warn below two records a
-    cell. The time is by default that of the record.
+    over a sample that Spark computes; with --sample it says the same of these records. Both warn of more than 100
+    cells with fewer than two records a cell. The time is by default that of the record.
     """
     if sample is not None and check.schema_file is None:
         raise click.UsageError("--sample goes with --schema: the daemon has records of the stream")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from asc.operators.cube.estimate import RECORDS_A_CELL, UNWARNED_CELLS
 from cli.main import main
 
 ROOT = Path(__file__).parents[4]
@@ -36,6 +37,16 @@ def test_a_check_prints_what_a_cube_is(schema: Path) -> None:
     assert "  time_hour  TIMESTAMP\n" in out
     assert "it has 6 cuboids\n  origin, dest, carrier\n" in out
     assert out.endswith("  ()\n")
+
+
+def test_help_and_page_say_which_cubes_are_warned_of() -> None:
+    assert RECORDS_A_CELL == 2
+    said = f"more than {UNWARNED_CELLS} cells with fewer than two records a cell"
+    _, out, _ = invoke("check", "--help")
+    assert f"Both warn of {said}." in " ".join(out.split())
+    page = (ROOT / "docs" / "cubes.md").read_text("utf-8")
+    assert f"warns of {said}." in page
+    assert f"Of more than {UNWARNED_CELLS} cells there is a warning below two records a cell |" in page
 
 
 def test_a_run_prints_an_aligned_table(schema: Path) -> None:
