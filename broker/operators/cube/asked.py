@@ -10,7 +10,7 @@ from typing import Any
 
 from asc.errors import CubeError
 from asc.operators.cube.json_values import instant_of, instant_text
-from asc.operators.cube.question import Question, interval_panes
+from asc.operators.cube.question import LIMIT_MAX, Question, interval_panes
 from broker.operators.cube.cube_state import CubeState
 
 _OWN = ("last_s", "live", "late", "cursor")
@@ -98,7 +98,8 @@ def _skip(cursor: object, commit: int, digest: str) -> int:
     if found is None:
         raise CubeError("cursor", cursor, "is none: give that of an answer, or leave it out")
     if int(found[1]) != commit:
-        raise CubeError("cursor", cursor, f"is of another commit, and the cube is at {commit}: ask without it again")
+        remedy = f"ask without it again, with a limit of up to {LIMIT_MAX:,} for one page"
+        raise CubeError("cursor", cursor, f"is of another commit, and the cube is at {commit}: {remedy}")
     if found[3] != digest:
         raise CubeError("cursor", cursor, "is of another question: give the body that it came with, or leave it out")
     return int(found[2])

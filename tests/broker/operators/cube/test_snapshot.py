@@ -146,8 +146,14 @@ def test_a_cursor_goes_on_and_is_of_one_commit(keeper: Keeper, tmp_path: Path) -
     second = keeper.query(LATE, {**body, "cursor": first["cursor"]})
     assert (second["cursor"], second["rows"]) == (None, [{"group": {}, "n": 30, "d": sum(range(30))}])
     Topic(partitions={0: [("B6", "JFK", 1, 9 * MINUTE_US)] * 41}).commit(keeper, batch(40, 41), {LATE: OWN})
-    with pytest.raises(CubeError, match=r"cursor '9-2-[0-9a-f]{8}': is of another commit, and the cube is at 10"):
+    told = r"is of another commit, and the cube is at 10: ask without it again, with a limit of up to 100,000 for one"
+    with pytest.raises(CubeError, match=rf"cursor '9-2-[0-9a-f]{{8}}': {told} page"):
         keeper.query(LATE, {**body, "cursor": first["cursor"]})
+    # The registration of another cube is a commit as well.
+    following = keeper.query(LATE, body)
+    keeper.define(cube_id("other", OWN), OWN)
+    with pytest.raises(CubeError, match="is of another commit, and the cube is at 11"):
+        keeper.query(LATE, {**body, "cursor": following["cursor"]})
 
 
 @pytest.mark.parametrize(
@@ -182,6 +188,10 @@ def test_before_its_first_batch_a_cube_answers_that_it_has_nothing(tmp_path: Pat
     found = keeper.query(LATE, {"by": [["carrier"], []]})
     assert (found["rows"], found["watermark"], found["whole"]) == ([{"group": {}, "n": 0, "d": None}], None, False)
     assert found["gaps"] == [{"from": None, "to": None, "reason": "before its first batch"}]
+    # The bounds of a question are given back, and cells have none here.
+    assert [keeper.query(LATE, own)["interval"] for own in ({}, {"from": minute(1)}, {"to": minute(1)})] == [None] * 3
+    bounds = {"from": minute(1), "to": minute(2)}
+    assert keeper.query(LATE, bounds)["interval"] == [minute(1), minute(2)]
     with pytest.raises(CubeError, match="no pane is closed yet"):
         keeper.query(LATE, {"last_s": 60})
     with pytest.raises(UnknownQueryError, match="cube 'other': is not kept"):
