@@ -67,24 +67,40 @@ class Dimensions:
         >>> Dimensions((("origin", "dest"), ("carrier",))).cuboid_of(["DEST"])
         (2, 0)
         """
-        levels = [0] * len(self.hierarchies)
-        for name in names:
-            place, level = self._place(name)
-            levels[place] = max(levels[place], level)
-        return tuple(levels)
+        return self.cuboids_of([names])[0][0]
 
     def order_of(self, names: Sequence[str]) -> tuple[int, ...]:
         """Return the places of the hierarchies of some levels, in the order in which they are named."""
-        return tuple(dict.fromkeys(self._place(name)[0] for name in names))
+        return self.cuboids_of([names])[0][1]
+
+    def cuboids_of(self, several: Sequence[Sequence[object]]) -> list[tuple[Levels, tuple[int, ...]]]:
+        """Return the cuboids of some lists of levels, each with the places of its hierarchies in the order of the list.
+
+        CubeError for another name. Cost: a look-up for each name, for expressions may be long and names many.
+        """
+        known = self._places()
+        found: list[tuple[Levels, tuple[int, ...]]] = []
+        for names in several:
+            levels = [0] * len(self.hierarchies)
+            order: dict[int, None] = {}
+            for name in names:
+                own = known.get(folded(name.strip())) if isinstance(name, str) else None
+                if own is None:
+                    raise CubeError("by", name, f"is no dimension: name some of {', '.join(self.names)}")
+                place, level = own
+                levels[place] = max(levels[place], level)
+                order[place] = None
+            found.append((tuple(levels), tuple(order)))
+        return found
 
     def levels_of(self, cuboid: Levels, order: Sequence[int]) -> list[str]:
         """Return the expressions that a cuboid groups by, of the hierarchies in some order."""
         return [name for place in order for name in self.hierarchies[place][: cuboid[place]]]
 
-    def _place(self, name: object) -> tuple[int, int]:
-        if isinstance(name, str):
-            for place, hierarchy in enumerate(self.hierarchies):
-                for level, own in enumerate(hierarchy, 1):
-                    if folded(own) == folded(name.strip()):
-                        return place, level
-        raise CubeError("by", name, f"is no dimension: name some of {', '.join(self.names)}")
+    def _places(self) -> dict[str, tuple[int, int]]:
+        """Return the place of the hierarchy and the level of each expression, by its folded name."""
+        return {
+            folded(name): (place, level)
+            for place, hierarchy in enumerate(self.hierarchies)
+            for level, name in enumerate(hierarchy, 1)
+        }

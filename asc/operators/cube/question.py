@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from asc.errors import CubeError
-from asc.operators.cube.cuboid import Levels
+from asc.operators.cube.cuboid import CUBOIDS_MAX, Levels
 from asc.operators.cube.definition import CubeDefinition, checked_grain_s
 from asc.operators.cube.json_values import instant_of, instant_text
 from asc.spark_types import folded
@@ -91,14 +91,21 @@ class Question:
 def _cuboids(given: object, definition: CubeDefinition) -> tuple[tuple[Levels, ...], tuple[tuple[int, ...], ...]]:
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise CubeError("by", given, _BY_REMEDY)
-    several = [list(own) for own in given] if _is_several(given) else [list(given)]
-    found: dict[Levels, tuple[int, ...]] = {}
+    dimensions = definition.dimensions
+    names_most = max(1, len(dimensions.names))
+    remedy = f"a question has at most {CUBOIDS_MAX:,} cuboids of {names_most} names: name each once"
+    if len(given) > CUBOIDS_MAX:
+        raise CubeError("by", len(given), remedy)
+    several = given if _is_several(given) else [given]
     for names in several:
-        cuboid = definition.dimensions.cuboid_of(names)
+        if len(names) > names_most:
+            raise CubeError("by", len(names), remedy)
+    found: dict[Levels, tuple[int, ...]] = {}
+    for names, (cuboid, order) in zip(several, dimensions.cuboids_of(several), strict=True):
         spelled = [folded(name.strip()) for name in names]
         if len(set(spelled)) < len(spelled):
-            raise CubeError("by", names, "has a dimension twice: name each once")
-        found.setdefault(cuboid, definition.dimensions.order_of(names))
+            raise CubeError("by", list(names), "has a dimension twice: name each once")
+        found.setdefault(cuboid, order)
     return tuple(found), tuple(found.values())
 
 

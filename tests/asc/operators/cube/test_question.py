@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from asc.errors import CubeError
+from asc.operators.cube import cuboid
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.question import Ordering, Question
+from asc.spark_types import folded
 
 PLAIN = {
     "dimensions": [["origin", "dest"], ["carrier"]],
@@ -53,6 +55,9 @@ def test_a_body_of_everything() -> None:
         ({"by": ["carrier", "CARRIER"]}, "by ['carrier', 'CARRIER']: has a dimension twice: name each once"),
         ({"measures": ["flights", "Flights"]}, "measure 'Flights': is named twice: name it once"),
         ({"order": ["flights DESC", "flights"]}, "order 'flights': is named twice: name it once"),
+        ({"by": [["carrier"]] * 4_097}, "by 4097: a question has at most 4,096 cuboids of 3 names: name each once"),
+        ({"by": ["carrier"] * 4_097}, "by 4097: a question has at most 4,096 cuboids of 3 names: name each once"),
+        ({"by": [["carrier"], ["dest"] * 4]}, "by 4: a question has at most 4,096 cuboids of 3 names: name each once"),
         ({"by": ["tailnum"]}, "by 'tailnum': is no dimension: name some of origin, dest, carrier"),
         ({"where": ""}, "where '': give a predicate"),
         ({"where": 1}, "where 1: give a predicate"),
@@ -87,6 +92,24 @@ def test_what_is_no_question_is_refused_in_one_line(body: dict[str, Any], said: 
         Question.parse(body, DEFINITION)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_the_most_cuboids_and_names() -> None:
+    found = Question.parse({"by": [["dest", "carrier", "origin"]] * 4_096}, DEFINITION)
+    assert (found.cuboids, found.orders) == (((2, 1),), ((0, 1),))
+
+
+def test_expressions_are_read_once_however_many_cuboids_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(name: str) -> str:
+        read.append(name)
+        return folded(name)
+
+    monkeypatch.setattr(cuboid, "folded", counted)
+    Question.parse({"by": [["carrier"]] * 1_000}, DEFINITION)
+    # One for each name, and for each expression of the cube.
+    assert len(read) == 1_000 + 3
 
 
 def test_a_grain_is_panes_and_its_bounds_are_at_multiples_of_it() -> None:
