@@ -51,8 +51,8 @@ def answer(layout: Layout, parts: Sequence[Cells], question: Question, reserve: 
         "groups": groups,
         "overflows": overflows,
         "rows": rows,
-        "roll_up": roll_up(question, dimensions),
-        "drill_down": drill_down(question, dimensions),
+        "roll_up": roll_up(question, dimensions, reserve),
+        "drill_down": drill_down(question, dimensions, reserve),
     }
 
 

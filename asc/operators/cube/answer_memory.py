@@ -25,6 +25,8 @@ _ROW_BYTES, _FIELD_BYTES = 480, 112
 """Bytes of a row of an answer, and of each of its groups and measures, beside those of texts."""
 _TEXT_COPIES = 7
 """The bytes of a text in a row, for each of its bytes in Arrow: four for each character, where one is rare."""
+_BODY_BYTES, _NAME_BYTES = 480, 24
+"""Bytes of a question beside an answer, and of each of its names and fields: these are texts that others hold."""
 _ORDER_BYTES = 128
 """Bytes of a cell for each measure or dimension by which rows are ordered."""
 _COPIES = 3
@@ -83,6 +85,11 @@ def rows_bytes(cells: Cells, measures: int) -> int:
     texts = sum(int(key.sizes[key.codes].sum()) for key in cells.keys)
     texts += sum(int(state.nbytes) for state in cells.states if _is_variable(state))
     return cells.count * (_ROW_BYTES + _FIELD_BYTES * (len(cells.keys) + measures)) + _TEXT_COPIES * texts
+
+
+def body_bytes(names: int) -> int:
+    """Return the bytes that a question beside an answer holds at most, of some names and fields."""
+    return _BODY_BYTES + _NAME_BYTES * names
 
 
 def _is_variable(array: pa.Array) -> bool:

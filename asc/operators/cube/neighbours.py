@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from asc.operators.cube.answer_memory import Reserve, body_bytes, unbounded
 from asc.operators.cube.cuboid import Dimensions, Levels
 from asc.operators.cube.question import Question
 
@@ -12,14 +13,17 @@ _KEPT = ("where", "from", "to", "grain_s", "live", "late", "measures")
 """The fields of a question that those beside it have as well."""
 
 
-def roll_up(question: Question, dimensions: Dimensions) -> list[dict[str, Any]]:
-    """Return the bodies to post for each cuboid that is coarser by one level of one dimension."""
-    return _bodies(question, (own for each in _each(question) for own in _coarser(*each, dimensions)))
+def roll_up(question: Question, dimensions: Dimensions, reserve: Reserve = unbounded) -> list[dict[str, Any]]:
+    """Return the bodies to post for each cuboid that is coarser by one level of one dimension.
+
+    ``reserve`` is called before each of them with its bytes, and may raise.
+    """
+    return _bodies(question, (own for each in _each(question) for own in _coarser(*each, dimensions)), reserve)
 
 
-def drill_down(question: Question, dimensions: Dimensions) -> list[dict[str, Any]]:
-    """Return the bodies to post for each cuboid that is finer by one level of one dimension."""
-    return _bodies(question, (own for each in _each(question) for own in _finer(*each, dimensions)))
+def drill_down(question: Question, dimensions: Dimensions, reserve: Reserve = unbounded) -> list[dict[str, Any]]:
+    """Return the bodies to post for each cuboid that is finer by one level of one dimension, as :func:`roll_up`."""
+    return _bodies(question, (own for each in _each(question) for own in _finer(*each, dimensions)), reserve)
 
 
 def _each(question: Question) -> Iterator[tuple[Levels, tuple[int, ...]]]:
@@ -43,7 +47,13 @@ def _moved(cuboid: Levels, place: int, by: int) -> Levels:
     return (*cuboid[:place], cuboid[place] + by, *cuboid[place + 1 :])
 
 
-def _bodies(question: Question, cuboids: Iterator[list[str]]) -> list[dict[str, Any]]:
+def _bodies(question: Question, cuboids: Iterator[list[str]], reserve: Reserve) -> list[dict[str, Any]]:
     own = {name: value for name, value in (question.body or {}).items() if name in _KEPT and value is not None}
-    different = {tuple(names): names for names in cuboids}
-    return [{"by": names, **own} for names in different.values()]
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    for names in cuboids:
+        key = tuple(names)
+        # For one that is known as well: each takes time.
+        reserve(0 if key in found else body_bytes(len(own) + len(names)))
+        if key not in found:
+            found[key] = {"by": names, **own}
+    return list(found.values())

@@ -12,34 +12,64 @@ from asc.operators.cube.answer_memory import Reserve
 ANSWER_BYTES_MAX = 128 << 20
 """The most bytes of an answer: of its rows as JSON."""
 
-_ROWS_AT_ONCE, _BYTES_AT_ONCE = 1_000, 1 << 20
+BESIDE_BYTES_MAX = 32 << 20
+"""The most bytes of an answer beside its rows as JSON: of the questions beside it, each with the whole WHERE."""
+
+_VALUES_AT_ONCE, _BYTES_AT_ONCE = 1_000, 1 << 20
 
 
 def answer_text(found: Mapping[str, Any], reserve: Reserve) -> bytes:
-    """Return an answer as JSON in UTF-8. CubeError where its rows are longer than ANSWER_BYTES_MAX.
+    """Return an answer as JSON in UTF-8.
 
-    ``reserve`` is called with the bytes that are held, and may raise.
+    CubeError where its rows are longer than ANSWER_BYTES_MAX, or all else is longer than BESIDE_BYTES_MAX. ``reserve``
+    is called with the bytes that are held, and may raise.
     """
-    fields = [b"%s:%s" % (_dumped(name), _dumped(value)) for name, value in found.items() if name != "rows"]
-    size_bytes, parts = 0, []
-    for part in _row_texts(found["rows"]):
-        size_bytes += len(part)
+    shorter = "name fewer cuboids or measures, or shorten where"
+    beside = f"gives roll_up and drill_down of over {BESIDE_BYTES_MAX >> 20} MiB: {shorter}"
+    rows = f"gives rows of over {ANSWER_BYTES_MAX >> 20} MiB: give a lower one, and go on by the cursor"
+    parts = [
+        b"{",
+        *_bounded(_beside_texts(found), BESIDE_BYTES_MAX, CubeError("by", None, beside), reserve),
+        b'"rows":[',
+        *_bounded(_list_texts(found["rows"]), ANSWER_BYTES_MAX, CubeError("limit", None, rows), reserve),
+        b"]}",
+    ]
+    return b"".join(parts)
+
+
+def _bounded(texts: Iterator[bytes], most_bytes: int, refusal: CubeError, reserve: Reserve) -> Iterator[bytes]:
+    """Yield texts while they are no longer than a bound, and raise the refusal then."""
+    size_bytes = 0
+    for text in texts:
+        size_bytes += len(text)
         # The parts, and what they are joined to.
-        reserve(2 * len(part))
-        if size_bytes > ANSWER_BYTES_MAX:
-            remedy = f"gives rows of over {ANSWER_BYTES_MAX >> 20} MiB: give a lower one, and go on by the cursor"
-            raise CubeError("limit", None, remedy)
-        parts.append(part)
-    return b"{%s}" % b",".join([*fields, b'"rows":[%s]' % b",".join(parts)])
+        reserve(2 * len(text))
+        if size_bytes > most_bytes:
+            raise refusal
+        yield text
 
 
-def _row_texts(rows: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:
-    """Yield rows as JSON, so many at a time as the last ones say, for texts and names of measures may be long."""
+def _beside_texts(found: Mapping[str, Any]) -> Iterator[bytes]:
+    """Yield the fields of an answer but for its rows, each with a comma behind it."""
+    for name, value in found.items():
+        if name == "rows":
+            continue
+        yield b"%s:" % _dumped(name)
+        if isinstance(value, list):
+            yield b"["
+            yield from _list_texts(value)
+            yield b"],"
+        else:
+            yield b"%s," % _dumped(value)
+
+
+def _list_texts(values: Sequence[object]) -> Iterator[bytes]:
+    """Yield values as JSON, so many at a time as the last ones say, for texts and names of measures may be long."""
     start, count = 0, 1
-    while start < len(rows):
-        part = _dumped(rows[start : start + count])[1:-1]
-        yield part
-        start, count = start + count, max(1, min(_ROWS_AT_ONCE, count * _BYTES_AT_ONCE // len(part)))
+    while start < len(values):
+        part = _dumped(values[start : start + count])[1:-1]
+        yield b",%s" % part if start else part
+        start, count = start + count, max(1, min(_VALUES_AT_ONCE, count * _BYTES_AT_ONCE // len(part)))
 
 
 def _dumped(value: object) -> bytes:
