@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,7 @@ def answer(layout: Layout, parts: Sequence[Cells], question: Question, reserve: 
     """
     read = [part.between(question.first, question.end) for part in parts]
     source = needed(layout, read, question, reserve)
-    made: dict[Levels, Source] = {}
-    for cuboid in sorted(question.cuboids, key=sum, reverse=True):
-        wanted = layout.definition.dimensions.columns(cuboid)
-        finer = [own for own in (*made.values(), source) if set(wanted) <= set(own.columns)]
-        made[cuboid] = min(finer, key=lambda own: own.count).rolled_up(layout, wanted, reserve)
+    made = _rolled_up(layout, source, question.cuboids, reserve)
     rows: list[dict[str, Any]] = []
     groups = overflows = 0
     skip = question.skip
@@ -54,6 +51,24 @@ def answer(layout: Layout, parts: Sequence[Cells], question: Question, reserve: 
         "roll_up": roll_up(question, dimensions, reserve),
         "drill_down": drill_down(question, dimensions, reserve),
     }
+
+
+def _rolled_up(layout: Layout, source: Source, cuboids: Sequence[Levels], reserve: Reserve) -> Mapping[Levels, Source]:
+    """Return the cells of each cuboid, rolled up from the smallest one that is finer."""
+    made: dict[Levels, Source] = {}
+    # Columns as bits, and the count beside them: thousands of cuboids are compared with each other.
+    sized = [(_bits(source.columns), source.count, source)]
+    for cuboid in sorted(cuboids, key=sum, reverse=True):
+        wanted = layout.definition.dimensions.columns(cuboid)
+        bits = _bits(wanted)
+        _, _, finer = min((own for own in reversed(sized) if bits & own[0] == bits), key=itemgetter(1))
+        made[cuboid] = finer.rolled_up(layout, wanted, reserve)
+        sized.append((bits, made[cuboid].count, made[cuboid]))
+    return made
+
+
+def _bits(places: Sequence[int]) -> int:
+    return sum(1 << place for place in places)
 
 
 def interval_of(layout: Layout, read: Sequence[Cells], question: Question) -> list[str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import compress, product
 from typing import Any
 
 import duckdb
@@ -12,9 +13,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from asc.errors import AscError, CubeError
+from asc.operators.cube.answer_memory import Reserve
 from asc.operators.cube.cube import Cube
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.json_values import instant_text
+from asc.operators.cube.layout import Layout
+from asc.operators.cube.source import Source
 
 SCHEMA = "origin STRING, dest STRING, carrier STRING, delay INT, month INT, ts TIMESTAMP"
 PLAIN = {
@@ -119,6 +123,41 @@ def test_the_limit_holds_for_all_cuboids_together(cube: Cube) -> None:
     found = cube.query({"by": [["carrier"], [], ["origin"]], "limit": 5})
     assert [list(row["group"]) for row in found["rows"]] == [["carrier"]] * 3 + [[], ["origin"]]
     assert found["groups"] == 7
+
+
+def test_each_cuboid_is_made_of_the_smallest_finer_one_and_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"c{place}" for place in range(6)]
+    cube = Cube(
+        CubeDefinition.parse({"dimensions": [[own] for own in names], "measures": ["count(*) AS n"]}, needs_time=False),
+        ", ".join(f"{own} INT" for own in names),
+    )
+    cube.fold(
+        pa.table(
+            {own: pa.array([row % (2 + place) for row in range(60)], pa.int32()) for place, own in enumerate(names)}
+        )
+    )
+    by = [list(compress(names, bits)) for bits in product((0, 1), repeat=6)]
+    merged_counts, counted = [], 0
+
+    def count(source: Source) -> int:
+        nonlocal counted
+        counted += 1
+        return sum(part.count for part in source.parts)
+
+    def rolled_up(source: Source, layout: Layout, columns: tuple[int, ...], reserve: Reserve) -> Source:
+        merged_counts.append(sum(part.count for part in source.parts))
+        return roll_up(source, layout, columns, reserve)
+
+    roll_up = Source.rolled_up
+    monkeypatch.setattr(Source, "count", property(count))
+    monkeypatch.setattr(Source, "rolled_up", rolled_up)
+    found = cube.query({"by": by, "limit": 100_000})["rows"]
+    # The groups of all are those of each cuboid asked alone.
+    assert counted <= 2 * len(by)
+    monkeypatch.undo()
+    assert found == [row for own in by for row in cube.query({"by": own, "limit": 100_000})["rows"]]
+    # () is made of the two groups of c0, and of no more.
+    assert merged_counts[-1] == 2
 
 
 def test_an_interval_has_the_panes_from_its_beginning_to_before_its_end(cube: Cube) -> None:
