@@ -73,7 +73,8 @@ class Turn:
         if self._cancellation is not None:
             self._cancellation.check()
         if time.monotonic() >= self._until_s:
-            remedy = "took the answer, and no more is allowed: ask for a shorter interval, or raise cube_query_s"
+            others = "a shorter interval or fewer cuboids, or raise cube_query_s"
+            remedy = f"took the answer, and no more is allowed: ask for {others}"
             raise SlowAnswerError("question", f"{self._limit_s:g} s", remedy)
         self.held_bytes += size_bytes
         is_over, most = self._turns.hold(size_bytes), f"{self._turns.most_bytes:,}"
