@@ -8,6 +8,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -16,7 +17,8 @@ import pytest
 from kafka import KafkaProducer
 
 from broker.operators.cube.keeper import cubes_path
-from tests.child_processes import children
+from broker.runtime import python_worker
+from tools.faults.processes import descendants, kill
 from tools.faults.small_disk import SmallDisk
 
 if TYPE_CHECKING:
@@ -221,10 +223,12 @@ def test_a_worker_that_is_killed_in_a_batch_is_counted_once(cube: Cube) -> None:
     cube.publish(100)
     cube.await_count(100)
     assert process.child is not None
+    workers = partial(descendants, process.child.pid, python_worker.__name__)
     for _ in range(3):
         cube.publish(2 * BATCH)
-        for pid in children(process.child.pid, "pyspark.daemon"):
-            os.kill(pid, 9)
+        await_until(workers, process)
+        for pid in workers():
+            kill(pid)
     cube.check()
 
 
