@@ -61,9 +61,14 @@ class Merged:
     over: str | None = None
 
     @staticmethod
-    def nothing(state: CubeState) -> Merged:
-        """Return the pieces of a cube as they are."""
-        return Merged(state.panes, state.apart, (), MappingProxyType({}))
+    def unmerged(state: CubeState, open_from: int | None) -> Merged:
+        """Return the pieces of a cube as they are. ``open_from``: the first pane that is open; None where all are."""
+
+        def closed(own: Panes) -> Panes:
+            ended = {pane: held for pane, held in own.open.items() if open_from is not None and pane < open_from}
+            return own.changed(ended, open_from)
+
+        return Merged(closed(state.panes), closed(state.apart), (), MappingProxyType({}))
 
     def kept_by(self, state: CubeState) -> CubeState:
         """Return a state that has them."""
@@ -112,10 +117,9 @@ class PaneMerger:
         ``late``: those that it brings for panes of their own, apart. ``window_bytes``: those of its windows after the
         batch. ``is_tight``: each pane is to have one piece.
         """
-        layout = state.layout
+        layout, open_from = state.layout, batch_time.open_after(state.grain_us)
         if layout is None:
-            return Merged.nothing(state)
-        open_from = batch_time.open_after(state.grain_us)
+            return Merged.unmerged(state, open_from)
         written = _Written()
         panes = self._side(layout, state.panes, added, open_from, written, is_tight=is_tight)
         apart = self._side(layout, state.apart, late, open_from, written, is_apart=True, is_tight=is_tight)

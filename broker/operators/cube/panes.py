@@ -161,7 +161,8 @@ def _leaves(panes: Pieces) -> tuple[_Leaf, ...]:
 class Panes:
     """The pieces of a cube. Immutable: a commit shares the closed ones with the one before, unless it changes them.
 
-    Invariant: a closed pane has one piece, but after a start with a shorter lateness, until a commit changes it.
+    Invariant: a closed pane has one piece, but after a start with a shorter lateness, or where its pieces could not be
+    merged, until a commit changes it.
     """
 
     closed: ClosedPanes

@@ -5,8 +5,12 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
+
+import pytest
 
 from asc.operators.cube.json_values import instant_text
+from broker.operators.cube import merging, stepping
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.merging import CubeLimits
@@ -229,6 +233,34 @@ def test_a_piece_that_is_found_to_be_damaged_when_its_pane_closes_parks_its_cube
     assert (found.folded, set(found.parked)) == ({other}, {LATE})
     assert rows_of(keeper, other) == duckdb_rows(topic.partitions[0])
     assert sum(row[2] for row in rows_of(keeper, LATE)) == 1
+    keeper.close()
+
+
+@pytest.mark.parametrize("broken", [(stepping, "folded_state"), (merging, "merged")])
+def test_a_cube_that_cannot_fold_a_batch_answers_the_panes_that_it_closes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: tuple[ModuleType, str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("no more")
+
+    topic = topic_of(at(0), at(1), at(1.5), at(3))
+    keeper = opened(tmp_path)
+    keeper.define(LATE, OWN)
+    for each in range(3):
+        topic.commit(keeper, batch(each, each + 1), {LATE: OWN})
+    with monkeypatch.context() as patch:
+        patch.setattr(*broken, fail)
+        found = topic.commit(keeper, batch(3, 4), {LATE: OWN})
+    assert found.parked == {LATE: "a batch cannot be folded into it, ValueError: no more"}
+    answer = keeper.query(LATE, {"by": []})
+    assert (answer["rows"][0]["n"], answer["interval"]) == (3, [minute(0), minute(3)])
+    keeper.close()
+    keeper = opened(tmp_path)
+    assert keeper.query(LATE, {"by": []}) == answer
+    keeper.resume(LATE)
+    topic.partitions[0] += [at(9)]
+    assert topic.commit(keeper, batch(4, 5), {LATE: OWN}).folded == {LATE}
+    assert keeper.query(LATE, {"by": []})["rows"][0]["n"] == 3
     keeper.close()
 
 
