@@ -170,6 +170,14 @@ class DamagedPieceError(CubeStoreError):
         self.number = number
 
 
+class DamagedFormerCellsError(CubeStoreError):
+    """Former cells of windows that are not what was written. ``number``: that of their change."""
+
+    def __init__(self, subject: str, value: object, remedy: str, *, number: int = 0) -> None:
+        super().__init__(subject, value, remedy)
+        self.number = number
+
+
 class TooManyQuestionsError(BrokerError):
     """A question to a cube while as many are answered as may be at a time."""
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.json_values import instant_text
 from asc.operators.cube.layout import Layout
+from asc.operators.cube.revisions import Unit
 from broker.operators.cube.coverage import Coverage, Place
 from broker.operators.cube.gaps import NO_BATCH, Gap, bounded
 from broker.operators.cube.panes import Panes, StoredPiece
-from broker.operators.cube.window_state import WindowState
+from broker.operators.cube.window_state import KeptChange, WindowState
 
 COUNTERS = ("counted", "late", "apart", "expired", "time", "future_timestamp", "too_large")
 """Outcomes of accepted records; late ones are counted as well. None is expired while cubes keep all panes."""
@@ -145,3 +146,17 @@ class CubeState:
             reason = reason or told
         panes, apart = self.panes.with_damage(found), self.apart.with_damage(found)
         return replace(self, panes=panes, apart=apart, gaps=bounded(gaps), parked=reason)
+
+    def with_damaged_change(
+        self, gone: KeptChange, raised: Mapping[Unit, int], gap_numbers: Iterator[int]
+    ) -> CubeState:
+        """Return it parked for damaged former cells of its windows, without them; their panes are gaps.
+
+        ``raised``: as :meth:`WindowState.without_change` has it.
+        """
+        assert self.windows is not None
+        spans = [(first * self.grain_us, end * self.grain_us) for first, end in gone.spans(self.windows.output.sliding)]
+        told = f"former cells of windows of the pane of {instant_text(spans[0][0])} are damaged"
+        gaps = [Gap(*span, told, next(gap_numbers)) for span in spans]
+        windows = self.windows.without_change(gone, raised)
+        return replace(self, windows=windows, gaps=bounded([*self.gaps, *gaps]), parked=self.parked or told)

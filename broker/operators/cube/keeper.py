@@ -38,7 +38,7 @@ from broker.operators.cube.saving import SavedCubes
 from broker.operators.cube.snapshot import Snapshot
 from broker.operators.cube.stepping import BatchSteps, Outcome, Step
 from broker.operators.cube.store import Store
-from broker.operators.cube.window_state import WindowState
+from broker.operators.cube.window_state import KeptChange, WindowState
 
 LOG = logging.getLogger("asc.cubes")
 
@@ -262,9 +262,9 @@ class Keeper:
         """Return the last revision of a window of a cube and an output cuboid; 0 where it was written once."""
         return self._saved.windows.revision(self._snapshot.cube(cube).number, window, place)
 
-    def former_cells(self, layout: Layout, number: int) -> FormerCells:
-        """Return what the late records of a change of windows have changed, as it was before."""
-        return FormerCells.of_bytes(layout, self._saved.windows.former_cells(number))
+    def former_cells(self, layout: Layout, change: KeptChange) -> FormerCells:
+        """Return the former cells of a change of windows; DamagedFormerCellsError where they are damaged."""
+        return self._saved.windows.former_cells(layout, change)
 
     def note(self, cube: CubeId, windows: WindowState, raised: Mapping[Unit, int]) -> None:
         """Note what is acknowledged of the windows of a cube. ``raised``: revisions that are used up.
@@ -312,6 +312,25 @@ class Keeper:
             with self._writing(before.commit + 1, before.batch):
                 self._saved.save(state, after, (), ())
                 self._saved.mark_damaged([number])
+            self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
+            LOG.error("cube %s is parked: %s", cube.query, after.parked)
+
+    def park_damaged_change(self, cube: CubeId, number: int) -> None:
+        """Park a cube for damaged former cells of its windows, and delete them: the windows go on without them."""
+        with self._lock:
+            before = self._sure()
+            state = before.cubes.get(cube)
+            own = None if state is None else state.windows
+            gone = None if own is None else next((each for each in own.changes if each.number == number), None)
+            if state is None or own is None or gone is None:
+                return
+            # The rows that follow are not those of the revision that has begun.
+            begun = own.begun_by(gone)
+            raised = {} if begun is None else {begun: self.revision(cube, *begun) + 1}
+            after = state.with_damaged_change(gone, raised, self._gaps)
+            with self._writing(before.commit + 1, before.batch):
+                self._saved.save(state, after, (), ())
+                self._saved.windows.save_revisions(state.number, raised)
             self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
             LOG.error("cube %s is parked: %s", cube.query, after.parked)
 

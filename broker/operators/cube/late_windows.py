@@ -53,7 +53,7 @@ class LateWindows:
                 [
                     LateChange(
                         *(own.number, own.first, own.end),
-                        self._keeper.former_cells(self._layout, own.number).between(*panes),
+                        self._keeper.former_cells(self._layout, own).between(*panes),
                     )
                     for own in self._own.changes_of(first, last)
                 ],

@@ -15,7 +15,7 @@ Tables, each row of which but those of ``stream``, ``marks`` and ``newest`` belo
 - ``windows``: the topic and output of a cube, and the last window that is written. How many were written, and how far
   the revisions are of those that late records have changed;
 - ``former_cells``: by batch the panes that its late records have changed, and Arrow bytes of their cells as some
-  written windows have them;
+  written windows have them, both with their CRC32;
 - ``revisions``: the last revision of each window and output cuboid that has one;
 - ``removed``: the numbers of cubes that are deleted, but for some of their pieces and former cells.
 
@@ -36,7 +36,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from broker.errors import CubeStoreError, DamagedPieceError
+from broker.errors import CubeStoreError, DamagedFormerCellsError, DamagedPieceError
 
 FORM = 1
 """The form of the file that this version writes, and the only one it reads."""
@@ -80,7 +80,7 @@ CREATE TABLE windows (
     is_due INTEGER NOT NULL, count INTEGER NOT NULL);
 CREATE TABLE former_cells (
     number INTEGER PRIMARY KEY, cube INTEGER NOT NULL, first INTEGER NOT NULL, "end" INTEGER NOT NULL,
-    panes BLOB NOT NULL, data BLOB NOT NULL);
+    panes BLOB NOT NULL, panes_crc INTEGER NOT NULL, crc INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE revisions (
     cube INTEGER NOT NULL, window INTEGER NOT NULL, place INTEGER NOT NULL, revision INTEGER NOT NULL,
     PRIMARY KEY (cube, window, place)) WITHOUT ROWID;
@@ -174,6 +174,17 @@ class Store:
                 raise
             raise DamagedPieceError(error.subject, error.value, error.remedy, number=number) from None
         return bytes(rows[0][0]) if rows else None
+
+    def former_cells(self, number: int) -> tuple[int, bytes]:
+        """Return the CRC32 and the bytes of former cells; DamagedFormerCellsError where their pages are damaged."""
+        try:
+            rows = self.execute("SELECT crc, data FROM former_cells WHERE number = ?", (number,))
+        except CubeStoreError as error:
+            if not error.remedy.startswith(_DAMAGED):
+                raise
+            raise DamagedFormerCellsError(error.subject, error.value, error.remedy, number=number) from None
+        crc, data = rows[0]
+        return crc, bytes(data)
 
     def remove(self, cube: int) -> None:
         """Delete a cube with all that belongs to it, but for the bytes of its panes: see :meth:`purge`."""

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
+from zlib import crc32
 
 import numpy as np
+import pyarrow as pa
 
 from asc.errors import AscError
 from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.former_cells import FormerCells
+from asc.operators.cube.layout import Layout
 from asc.operators.cube.output import Output
 from asc.operators.cube.revisions import Position, Unit
-from broker.operators.cube.store import Store
+from asc.operators.cube.sliding import Sliding
+from broker.errors import DamagedFormerCellsError
+from broker.operators.cube.store import Rows, Store
 from broker.operators.cube.window_state import KeptChange, WindowState
 
 _COLUMNS = "topic, output, begun, written, window, place, skipped, batch, until, is_due, count"
@@ -30,13 +38,10 @@ class SavedWindows:
 
     def states(self, definitions: Mapping[int, CubeDefinition]) -> dict[int, WindowState]:
         """Return the states by the numbers of their cubes."""
-        changes: dict[int, list[KeptChange]] = {}
-        columns = 'cube, number, first, "end", panes, length(data)'
-        for cube, number, first, end, panes, size_bytes in self._store.execute(
-            f"SELECT {columns} FROM former_cells ORDER BY number"
-        ):
-            own = KeptChange.of(number, first, end, np.frombuffer(panes, dtype="<i8"), size_bytes)
-            changes.setdefault(cube, []).append(own)
+        changes: dict[int, Rows] = {}
+        columns = 'cube, number, first, "end", panes, panes_crc, length(data)'
+        for cube, *change in self._store.execute(f"SELECT {columns} FROM former_cells ORDER BY number"):
+            changes.setdefault(cube, []).append(tuple(change))
         revisions: dict[int, int] = dict(self._store.execute("SELECT cube, count(*) FROM revisions GROUP BY cube"))
         found = {}
         for cube, topic, output, begun, written, *position, is_due, count in self._store.execute(
@@ -44,7 +49,7 @@ class SavedWindows:
         ):
             windows = _output(output, definitions.get(cube))
             if windows is not None:
-                kept = tuple(changes.get(cube, ()))
+                kept = tuple(_change(windows.sliding, own) for own in changes.get(cube, ()))
                 state = WindowState(topic, windows, begun, written, Position(*position), kept, bool(is_due))
                 found[cube] = replace(state, revisions=revisions.get(cube, 0), count=count)
         return found
@@ -79,14 +84,21 @@ class SavedWindows:
 
     def add_change(self, cube: int, change: KeptChange, data: bytes) -> None:
         """Write a change with its former cells. Within a transaction."""
+        panes = change.panes.astype("<i8").tobytes()
         self._store.execute(
-            'INSERT INTO former_cells (number, cube, first, "end", panes, data) VALUES (?, ?, ?, ?, ?, ?)',
-            (change.number, cube, change.first, change.end, change.panes.astype("<i8").tobytes(), data),
+            'INSERT INTO former_cells (number, cube, first, "end", panes, panes_crc, crc, data) '
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (change.number, cube, change.first, change.end, panes, crc32(panes), crc32(data), data),
         )
 
-    def former_cells(self, number: int) -> bytes:
-        """Return the former cells of a change."""
-        return bytes(self._store.execute("SELECT data FROM former_cells WHERE number = ?", (number,))[0][0])
+    def former_cells(self, layout: Layout, change: KeptChange) -> FormerCells:
+        """Return the former cells of a change; DamagedFormerCellsError where it is not what was written."""
+        crc, data = self._store.former_cells(change.number)
+        if not change.is_damaged and crc32(data) == crc:
+            with suppress(pa.ArrowException, OSError, StopIteration, ValueError):
+                return FormerCells.of_bytes(layout, data)
+        remedy = "are damaged: their cube is parked"
+        raise DamagedFormerCellsError("former cells", change.number, remedy, number=change.number)
 
     def revision(self, cube: int, window: int, place: int) -> int:
         """Return the last revision of a window and an output cuboid."""
@@ -100,6 +112,15 @@ class SavedWindows:
             "INSERT OR REPLACE INTO revisions (cube, window, place, revision) VALUES (?, ?, ?, ?)",
             ((cube, *unit, revision) for unit, revision in raised.items()),
         )
+
+
+def _change(sliding: Sliding, row: Sequence[Any]) -> KeptChange:
+    number, first, end, panes, panes_crc, data_bytes = row
+    if crc32(panes) == panes_crc:
+        return KeptChange.of(number, first, end, np.frombuffer(panes, dtype="<i8"), data_bytes)
+    # With a pane of its first window it is read, and found to be damaged.
+    own = KeptChange.of(number, first, end, np.array([sliding.panes(first)[1] - 1]), data_bytes)
+    return replace(own, is_damaged=True)
 
 
 def _output(text: str, definition: CubeDefinition | None) -> Output | None:

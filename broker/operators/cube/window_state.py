@@ -25,6 +25,7 @@ class KeptChange:
 
     ``number``: that of its row; later batches have greater ones. ``first``, ``end``: the written windows that have rows
     of the former cells, from the one to before the other, of those that hold a pane. ``panes``: int64, ascending.
+    ``is_damaged``: whether nobody knows the panes any more.
     """
 
     number: int
@@ -32,6 +33,7 @@ class KeptChange:
     end: int
     panes: npt.NDArray[np.int64]
     size_bytes: int
+    is_damaged: bool = False
 
     @staticmethod
     def of(number: int, first: int, end: int, panes: npt.NDArray[np.int64], data_bytes: int) -> KeptChange:
@@ -48,6 +50,15 @@ class KeptChange:
         pane = int(self.panes[place])
         found = window if pane < end else sliding.holding(pane).start
         return found if found < self.end else None
+
+    def spans(self, sliding: Sliding) -> list[tuple[int, int]]:
+        """Return its panes that its windows hold, those after one another from the first to before the end."""
+        first, end = sliding.panes(self.first)[0], sliding.panes(self.end - 1)[1]
+        panes = self.panes[np.searchsorted(self.panes, first) : np.searchsorted(self.panes, end)]
+        if self.is_damaged or not len(panes):
+            return [(first, end)]
+        several = np.split(panes, np.flatnonzero(np.diff(panes) > 1) + 1)
+        return [(int(own[0]), int(own[-1]) + 1) for own in several]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,6 +157,24 @@ class WindowState:
         met = (own for own in self.changes if own.first <= last and first < own.end)
         return [own for own in met if np.diff(np.searchsorted(own.panes, panes))[0]]
 
+    def begun_by(self, change: KeptChange) -> Unit | None:
+        """Return the window and output cuboid with a part of the rows of a change written; None where none has."""
+        at = self.position
+        is_begun = at.window is not None and at.skipped and change.first <= at.window < change.end
+        return (at.window, at.place) if at.window is not None and is_begun else None
+
+    def without_change(self, gone: KeptChange, raised: Mapping[Unit, int]) -> WindowState:
+        """Return it without a change that is damaged; a window that has it and is revised in part begins anew.
+
+        ``raised``: the revision of such a window, which is used up.
+        """
+        kept, at = tuple(own for own in self.changes if own.number != gone.number), self.position
+        if not kept:
+            at = Position()
+        elif at.window is not None and gone.first <= at.window < gone.end:
+            at = Position(at.window, until=at.until)
+        return replace(self, changes=kept, position=at, revisions=self.revisions + _first_ones(raised))
+
     def newest(self, window: int) -> int:
         """Return the number of the last change of a window."""
         return max(own.number for own in self.changes if own.first <= window < own.end)
@@ -163,5 +192,9 @@ class WindowState:
             first = own.first if is_later or is_before else max(own.first, following)
             if first < own.end:
                 kept.append(own if first == own.first else replace(own, first=first))
-        revisions = self.revisions + sum(revision == 1 for revision in raised.values())
+        revisions = self.revisions + _first_ones(raised)
         return replace(self, changes=tuple(kept), position=position, is_due=False, revisions=revisions)
+
+
+def _first_ones(raised: Mapping[Unit, int]) -> int:
+    return sum(revision == 1 for revision in raised.values())

@@ -14,7 +14,7 @@ from asc.operators.cube.revisions import RevisionLimits, Revisions, Unit
 from asc.operators.cube.sliding import Following
 from asc.operators.cube.window_rows import WindowWriting
 from asc.operators.cube.windows import Windows
-from broker.errors import BrokerError, DamagedPieceError, TooLargeWindowError
+from broker.errors import BrokerError, DamagedFormerCellsError, DamagedPieceError, TooLargeWindowError
 from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.cube_state import CubeId, CubeState
 from broker.operators.cube.keeper import Keeper
@@ -57,6 +57,9 @@ class WindowWriter:
                 self._write(cube)
             except DamagedPieceError as error:
                 self._keeper.park_damaged(cube, error.number)
+                refused[cube.query] = self._keeper.snapshot.cube(cube).parked or str(error)
+            except DamagedFormerCellsError as error:
+                self._keeper.park_damaged_change(cube, error.number)
                 refused[cube.query] = self._keeper.snapshot.cube(cube).parked or str(error)
             except TooLargeWindowError as error:
                 LOG.error("cube %s is parked: %s", cube.query, error)
