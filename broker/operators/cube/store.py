@@ -12,8 +12,8 @@ Tables, each row of which but those of ``stream``, ``marks`` and ``newest`` belo
 - ``coverage``: disjoint intervals of offsets by topic id and partition, folded ones and missed ones;
 - ``gaps``: intervals of event time with records missing, and why;
 - ``counters``: records by what became of them;
-- ``windows``: the topic and output of a cube, and the last window that is written. How many were written, and how far
-  the revisions are of those that late records have changed;
+- ``windows``: the topic and output of a cube, the last window that is written, and whether others are left for the
+  next commit. How many were written, and how far the revisions are of those that late records have changed;
 - ``former_cells``: by batch the panes that its late records have changed, and Arrow bytes of their cells as some
   written windows have them, both with their CRC32;
 - ``revisions``: the last revision of each window and output cuboid that has one;
@@ -77,7 +77,7 @@ CREATE TABLE counters (
 CREATE TABLE windows (
     cube INTEGER PRIMARY KEY, topic TEXT NOT NULL, output TEXT NOT NULL, begun INTEGER, written INTEGER,
     window INTEGER, place INTEGER NOT NULL, skipped INTEGER NOT NULL, batch INTEGER NOT NULL, until INTEGER,
-    is_due INTEGER NOT NULL, count INTEGER NOT NULL);
+    is_due INTEGER NOT NULL, is_behind INTEGER NOT NULL, count INTEGER NOT NULL);
 CREATE TABLE former_cells (
     number INTEGER PRIMARY KEY, cube INTEGER NOT NULL, first INTEGER NOT NULL, "end" INTEGER NOT NULL,
     panes BLOB NOT NULL, panes_crc INTEGER NOT NULL, crc INTEGER NOT NULL, data BLOB NOT NULL);

@@ -23,7 +23,7 @@ from broker.errors import DamagedFormerCellsError
 from broker.operators.cube.store import Rows, Store
 from broker.operators.cube.window_state import KeptChange, WindowState
 
-_COLUMNS = "topic, output, begun, written, window, place, skipped, batch, until, is_due, count"
+_COLUMNS = "topic, output, begun, written, window, place, skipped, batch, until, is_due, is_behind, count"
 
 
 class SavedWindows:
@@ -44,14 +44,14 @@ class SavedWindows:
             changes.setdefault(cube, []).append(tuple(change))
         revisions: dict[int, int] = dict(self._store.execute("SELECT cube, count(*) FROM revisions GROUP BY cube"))
         found = {}
-        for cube, topic, output, begun, written, *position, is_due, count in self._store.execute(
+        for cube, topic, output, begun, written, *position, is_due, is_behind, count in self._store.execute(
             f"SELECT cube, {_COLUMNS} FROM windows"
         ):
             windows = _output(output, definitions.get(cube))
             if windows is not None:
                 kept = tuple(_change(windows.sliding, own) for own in changes.get(cube, ()))
                 state = WindowState(topic, windows, begun, written, Position(*position), kept, bool(is_due))
-                found[cube] = replace(state, revisions=revisions.get(cube, 0), count=count)
+                found[cube] = replace(state, is_behind=bool(is_behind), revisions=revisions.get(cube, 0), count=count)
         return found
 
     def save(
@@ -69,8 +69,8 @@ class SavedWindows:
         at = after.position
         row = (cube, after.topic, json.dumps(after.output.plain(definition)), after.begun, after.written)
         self._store.execute(
-            f"INSERT OR REPLACE INTO windows (cube, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*row, at.window, at.place, at.skipped, at.batch, at.until, after.is_due, after.count),
+            f"INSERT OR REPLACE INTO windows (cube, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*row, at.window, at.place, at.skipped, at.batch, at.until, after.is_due, after.is_behind, after.count),
         )
         known = {} if before is None else {own.number: own for own in before.changes}
         kept = {own.number for own in after.changes}

@@ -68,6 +68,7 @@ class WindowState:
     ``begun``: the first window that is written, None for the first one that there is; ``written``: the last one that is
     acknowledged, None before it. ``changes``: what late records have changed since, ascending by number; ``position``:
     how far their revisions are; ``is_due``: whether the last commit has not had its rows of revisions yet.
+    ``is_behind``: whether it has written as many final windows as one commit may, and the next one goes on.
     ``revisions``: the rows that tell a revision. ``count``: the windows that were written for the first time.
 
     Invariant: the rows of each window up to ``written`` are those of its cells, former ones in their place. Of the
@@ -82,6 +83,7 @@ class WindowState:
     position: Position = field(default_factory=Position)
     changes: tuple[KeptChange, ...] = ()
     is_due: bool = False
+    is_behind: bool = False
     revisions: int = 0
     count: int = 0
 
@@ -106,8 +108,8 @@ class WindowState:
         return (self.topic, self.output) == (topic, output)
 
     def due_to(self, open_from: int | None) -> int | None:
-        """Return the last window that is final and not written yet; None where there is none."""
-        if open_from is None:
+        """Return the last window that is final and to be written; None where there is none before another commit."""
+        if open_from is None or self.is_behind:
             return None
         last = self.output.sliding.last_final(open_from)
         return last if self.written is None or last > self.written else None
@@ -124,7 +126,8 @@ class WindowState:
 
     def touched(self) -> WindowState:
         """Return it after the commit of a batch without late records."""
-        return replace(self, is_due=True) if self.changes and not self.is_due else self
+        is_same = not self.is_behind and self.is_due >= bool(self.changes)
+        return self if is_same else replace(self, is_due=self.is_due or bool(self.changes), is_behind=False)
 
     def changed(self, panes: npt.NDArray[np.int64], data_bytes: int, numbers: Iterator[int]) -> WindowState:
         """Return it after the commit of a batch with late records.
@@ -136,7 +139,7 @@ class WindowState:
         first, end = max(first, first if self.begun is None else self.begun), min(end, self.written + 1)
         own = KeptChange.of(0, first, end, panes, data_bytes)
         new = tuple(replace(each, number=next(numbers)) for each in self._parts(own))
-        return replace(self, changes=(*self.changes, *new), is_due=True)
+        return replace(self, changes=(*self.changes, *new), is_due=True, is_behind=False)
 
     def _parts(self, change: KeptChange) -> Iterator[KeptChange]:
         """Yield a change in parts, so that the round at the position ends each as a whole, or from its first window."""

@@ -17,6 +17,7 @@ from asc.operators.cube.windows import Windows
 from broker.errors import BrokerError, DamagedFormerCellsError, DamagedPieceError, TooLargeWindowError
 from broker.operators.cube.batch_time import first_open
 from broker.operators.cube.cube_state import CubeId, CubeState
+from broker.operators.cube.first_limits import FirstLimits
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.late_windows import LateWindows
 from broker.operators.cube.snapshot import Snapshot
@@ -25,8 +26,6 @@ from broker.operators.cube.window_state import WindowState
 
 LOG = logging.getLogger("asc.cubes")
 
-_NOTED_ROWS = 20_000
-"""The rows after which windows are noted, so that a catch-up that is stopped does not begin anew."""
 _NONE: Mapping[Unit, int] = MappingProxyType({})
 
 
@@ -38,13 +37,19 @@ class WindowWriter:
     """
 
     def __init__(
-        self, keeper: Keeper, sender: WindowSender, outputs: Counter[str], limits: RevisionLimits | None = None
+        self,
+        keeper: Keeper,
+        sender: WindowSender,
+        outputs: Counter[str],
+        limits: RevisionLimits | None = None,
+        first_limits: FirstLimits | None = None,
     ) -> None:
-        """``outputs``: counts the rows that were noted, by their kind. ``limits``: of each commit."""
+        """``outputs``: counts the rows that were noted, by their kind. ``limits``, ``first_limits``: of each commit."""
         self._keeper = keeper
         self._sender = sender
         self._outputs = outputs
         self._limits = RevisionLimits() if limits is None else limits
+        self._first_limits = FirstLimits() if first_limits is None else first_limits
 
     def write(self, cubes: Iterable[CubeId]) -> Mapping[str, str]:
         """Send what is due of some cubes; return those that cannot be written, with the reasons. Raises KafkaError.
@@ -97,25 +102,26 @@ class WindowWriter:
             )
             own = self._revise(cube, own, revisions)
         if due_to is not None:
-            self._finish(cube, own, windows, state.panes.closed.following, due_to)
+            self._finish(cube, own, windows, cells, due_to)
 
     def _revise(self, cube: CubeId, own: WindowState, revisions: Revisions) -> WindowState:
         revised = revisions.rows()
         sent = self._sender.send(own.topic, cube.query, revised.rows)
         return self._noted(cube, own.revised(revised.position, revised.raised), sent, revised.raised)
 
-    def _finish(self, cube: CubeId, own: WindowState, windows: Windows, following: Following, due_to: int) -> None:
-        """Write the windows up to one. They are noted together, while they have few rows."""
+    def _finish(self, cube: CubeId, own: WindowState, windows: Windows, cells: _StateCells, due_to: int) -> None:
+        """Write the windows up to one, as many as a commit may. They are noted together: a repeat has the same ones."""
         sent: Counter[str] = Counter()
-        count = own.count
-        for number in own.output.sliding.due(following, own.written, due_to):
+        count, done, read_before, is_behind = own.count, 0, cells.count, False
+        for number in own.output.sliding.due(cells.following, own.written, due_to):
             rows = self._sender.send(own.topic, cube.query, windows.rows(number, own.begun))
             count += rows["window"] > 0
             sent += rows
-            if sent.total() >= _NOTED_ROWS:
-                own = self._noted(cube, replace(own, written=number, count=count), sent)
-                sent = Counter()
-        self._noted(cube, replace(own, written=due_to, count=count), sent)
+            done += len(own.output.cuboids)
+            if number < due_to and self._first_limits.are_reached(sent.total(), done, cells.count - read_before):
+                due_to, is_behind = number, True
+                break
+        self._noted(cube, replace(own, written=due_to, is_behind=is_behind, count=count), sent)
 
     def _noted(
         self, cube: CubeId, after: WindowState, sent: Counter[str], raised: Mapping[Unit, int] = _NONE
@@ -129,18 +135,22 @@ class WindowWriter:
 
 
 class _StateCells:
-    """The cells of a cube after a commit, and its gaps."""
+    """The cells of a cube after a commit, and its gaps. ``count``: of the cells that were read."""
 
     def __init__(self, snapshot: Snapshot, state: CubeState, layout: Layout) -> None:
         self._snapshot = snapshot
         self._state = state
         self._layout = layout
         self._gaps = list(state.told_gaps(snapshot.batch, snapshot.ends))
+        self.following: Following = state.panes.closed.following
+        self.count = 0
 
     def read(self, first: int, end: int) -> list[Cells]:
         # After a start with a longer lateness some panes of a written window are open again.
         parts = self._snapshot.parts(self._state, self._layout, first, end, has_open=True)
-        return [own.between(first, end) for own in parts]
+        found = [own.between(first, end) for own in parts]
+        self.count += sum(own.count for own in found)
+        return found
 
     def is_whole(self, first: int, end: int) -> bool:
         first_us, end_us = first * self._state.grain_us, end * self._state.grain_us

@@ -19,6 +19,7 @@ from asc.operators.cube.window_rows import WindowRow
 from broker.errors import KafkaError
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import CubeId
+from broker.operators.cube.first_limits import FirstLimits
 from broker.operators.cube.keeper import Keeper
 from broker.operators.cube.window_state import WindowState
 from broker.operators.cube.window_writer import WindowWriter
@@ -91,6 +92,7 @@ class Rig:
     limits: RevisionLimits = field(default_factory=RevisionLimits)
     cube: CubeDefinition = CUBE
     is_apart: bool = False
+    first_limits: FirstLimits = field(default_factory=FirstLimits)
 
     @staticmethod
     def of(
@@ -99,10 +101,11 @@ class Rig:
         *,
         lateness_s: float = 0,
         limits: RevisionLimits | None = None,
+        first_limits: FirstLimits | None = None,
         cube: CubeDefinition = CUBE,
     ) -> Rig:
-        keeper = opened(folder, lateness_s=lateness_s)
-        rig = Rig(keeper, own, folder, lateness_s, limits=limits or RevisionLimits(), cube=cube)
+        keeper, first = opened(folder, lateness_s=lateness_s), first_limits or FirstLimits()
+        rig = Rig(keeper, own, folder, lateness_s, limits=limits or RevisionLimits(), first_limits=first, cube=cube)
         rig.keeper.define(rig.id, cube, own, "asc.late")
         return rig
 
@@ -110,7 +113,8 @@ class Rig:
         self.writer = self.new_writer()
 
     def new_writer(self) -> WindowWriter:
-        return WindowWriter(self.keeper, self.sent, self.outputs, self.limits)  # type: ignore[arg-type]
+        own = self.outputs, self.limits, self.first_limits
+        return WindowWriter(self.keeper, self.sent, *own)  # type: ignore[arg-type]
 
     def start_again(self) -> None:
         self.keeper.close()

@@ -1,0 +1,32 @@
+"""Limits of the windows that one commit writes for the first time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+FIRST_ROWS_MAX = 100_000
+"""The rows of windows that one commit writes for the first time."""
+FIRST_WINDOWS_MAX = 5_000
+"""The windows that one commit writes for the first time, once for each output cuboid."""
+FIRST_CELLS_MAX = 20_000_000
+"""The cells that one commit reads for windows that it writes for the first time."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLimits:
+    """The most that one commit does for windows that it writes for the first time, but for the last one of these.
+
+    A window is written as a whole, with that of one commit, so the one that is beyond a limit is the last one.
+    """
+
+    rows: int = FIRST_ROWS_MAX
+    windows: int = FIRST_WINDOWS_MAX
+    cells: int = FIRST_CELLS_MAX
+
+    def are_reached(self, rows: int, windows: int, cells: int) -> bool:
+        """Return whether the other windows are for the next commits.
+
+        >>> FirstLimits(rows=5).are_reached(4, 1, 1), FirstLimits(rows=5).are_reached(5, 1, 1)
+        (False, True)
+        """
+        return rows >= self.rows or windows >= self.windows or cells >= self.cells
