@@ -33,14 +33,13 @@ class CubeId:
 class CubeState:
     """A cube after a commit.
 
-    ``number``: that of its row. ``layout``: None where the records of the stream have other types than its pieces.
-    ``missed``: the offsets that a gap tells. ``since``: of its query, see :class:`FoldDestination`. ``version``: that
-    of the plan with which it began. ``watermark_us``: that after its last batch, from which on it would miss records;
-    None while other cubes have read further, for it is theirs then. ``batch``: the commit of that batch. ``parked``:
-    why it is, None where it is not; ``stopped``: why it was, or that it is paused, until its next batch. ``windows``:
-    what it has written of them, None where it writes none. ``apart``: the pieces of late records that join no pane.
-
-    Invariant: its pieces are the fold of the accepted, timed records at the offsets of ``coverage``.
+    ``number``: that of its row. ``layout``: None where the records of the stream have other types than its pieces, or
+    another time zone. ``missed``: the offsets that a gap tells. ``since``: of its query, see :class:`FoldDestination`.
+    ``version``: that of the plan with which it began. ``watermark_us``: that after its last batch, from which on it
+    would miss records; None while other cubes have read further, for it is theirs then. ``batch``: the commit of that
+    batch. ``parked``: why it is, None where it is not; ``stopped``: why it was, or that it is paused, until its next
+    batch. ``windows``: what it has written of them, None where it writes none. ``apart``: the pieces of late records
+    that join no pane. Invariant: its pieces are the fold of the accepted, timed records at the offsets of ``coverage``.
     """
 
     id: CubeId

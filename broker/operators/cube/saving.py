@@ -188,7 +188,7 @@ class SavedCubes:
         except AscError as error:
             return replace(state, parked=state.parked or str(error))
         if _types(layout) != types:
-            return replace(state, parked=state.parked or _TYPES)
+            return replace(state, parked=state.parked or _other_types(types, _types(layout)))
         return replace(state, layout=layout)
 
     def _save_coverage(self, number: int, is_missed: bool, before: Coverage, after: Coverage) -> None:
@@ -240,3 +240,17 @@ def _types(layout: Layout) -> str:
     """Return the types of the expressions of a cube, and the time zone of its predicates, as text."""
     own = [[operand.sql, str(operand.type)] for operand in layout.operands]
     return json.dumps([layout.time_zone, own])
+
+
+def _other_types(types: str, now: str) -> str:
+    """Return why pieces do not fit the records, from :func:`_types` of both."""
+    zone_now, own_now = json.loads(now)
+    try:
+        zone, own = json.loads(types)
+    except (ValueError, TypeError):
+        return _TYPES
+    if own != own_now:
+        return _TYPES
+    # Times without a zone and literals are read in it, in the records and in WHERE too, which the store has not got.
+    remedy = "put it back and resume the query, or remove the query and register it again, which begins empty"
+    return f"its cells are of spark.time_zone '{zone}', which is '{zone_now}' now: {remedy}"

@@ -95,6 +95,31 @@ def test_records_of_other_types_than_the_pieces_park_the_cube(tmp_path: Path) ->
     keeper.close()
 
 
+def test_another_time_zone_parks_the_cube_until_it_is_put_back(tmp_path: Path) -> None:
+    topic = topic_of(at(0), at(1), at(2))
+    keeper = opened(tmp_path)
+    keeper.define(LATE, OWN)
+    topic.commit(keeper, batch(0, 1), {LATE: OWN})
+    keeper.close()
+    path = tmp_path / "cubes.sqlite"
+    changed = Keeper.open(path, SCHEMA, CubeLimits(), lateness_s=0, time_zone="Europe/Berlin")
+    reason = (
+        "its cells are of spark.time_zone 'UTC', which is 'Europe/Berlin' now: put it back and resume the query, "
+        "or remove the query and register it again, which begins empty"
+    )
+    assert topic.commit(changed, batch(1, 2), {LATE: OWN}).parked == {LATE: reason}
+    # Registered again it has the new zone.
+    changed.define(cube_id("again", OWN), OWN)
+    assert changed.snapshot.cube(cube_id("again", OWN)).parked is None
+    changed.close()
+    keeper = opened(tmp_path)
+    assert keeper.snapshot.cube(LATE).parked is None
+    assert topic.commit(keeper, batch(2, 3), {LATE: OWN}).folded == {LATE}
+    assert sum(row[2] for row in rows_of(keeper, LATE)) == 2
+    assert not keeper.query(LATE, {"live": True})["whole"]
+    keeper.close()
+
+
 def test_a_definition_that_does_not_fit_is_refused_and_changes_nothing(keeper: Keeper) -> None:
     wrong = definition(measures=["sum(dest) AS d"])
     with pytest.raises(CubeError, match="sum"):
