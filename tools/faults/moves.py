@@ -34,6 +34,17 @@ _CUBE = {
     "window_s": 3,
     "slide_s": 1,
 }
+_DBSCAN = {
+    "name": "dbscan",
+    "attributes": ["x", "y"],
+    "eps": 1.5,
+    "min_samples": 3,
+    "time": _TIME,
+    "window_s": 2.0,
+    "slide_s": 1.0,
+    "members": "changes",
+    "key": "k",
+}
 _NEAR = {"name": "near", "key": "k", "time": _TIME, "position": "ST_Point(x, y)", "window_s": 2.0, "every_s": 0.5}
 
 QUERIES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
@@ -42,6 +53,7 @@ QUERIES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "north": {"where": "y > 0 AND k <> 'o3'", "operator": {**_EVENTS, "dwell_s": 0.3}},
         "close": {"where": "TRUE", "operator": {**_NEAR, "distance_m": 150_000.0, "events": ["pair"]}},
         "seen": {"where": "TRUE", "operator": _CUBE},
+        "crowd": {"where": "x > -6", "operator": _DBSCAN},
         "met": {
             "where": "x > -5",
             "operator": {**_NEAR, "distance_m": 300_000.0, "events": ["near", "apart"], "on": "a.y < 8 AND b.y < 8"},
