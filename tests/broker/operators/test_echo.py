@@ -298,8 +298,7 @@ def test_it_is_paused_resumed_applied_from_a_file_and_removed(site: Site, tmp_pa
     publish(site, "cy")
     assert [each.key for each in echoes(site, topic, 1)] == [b"CY"]
     assert site.client.put("/v1/queries/e2", json={"paused": True}).status_code == 200
-    publish(site, "unheard")
-    site.drain()
+    heard(site, others, "unheard")
     assert site.client.put("/v1/queries/e2", json={"paused": False}).status_code == 200
     publish(site, "dan")
     assert [each.key for each in echoes(site, topic, 2)] == [b"CY", b"DAN"]

@@ -80,9 +80,14 @@ def test_several_queries_are_registered_listed_and_received(asc: Asc, tmp_path: 
         "dense.1": (1, 1),
         "dense.2": (1, 0),
     }
-    head, *lines = asc("query", "list", "--operator", "dbscan").stdout.splitlines()
-    assert {"clusters", "noise", "end"} <= set(head.split())
-    assert len(lines) == 2
+    # Their batch tells of them when it is over, which is after they were written.
+    deadline = time.monotonic() + 120
+    while not {"clusters", "noise", "end"} <= set(
+        (listed := asc("query", "list", "--operator", "dbscan").stdout).split()
+    ):
+        assert time.monotonic() < deadline, listed
+        time.sleep(0.2)
+    assert len(listed.splitlines()) == 3
     checked = asc("dbscan", "check", "dense", *stream, *options)
     assert "2 queries: dense.1 to dense.2" in checked.stdout, checked.stderr
     for query_id in ("dense.1", "dense.2"):
