@@ -207,16 +207,22 @@ def check_replaced(site: Site, topic: str, rows: Rows) -> None:
 
 def check_status(site: Site, rows: Rows) -> None:
     """Check the list of queries, the status and the metrics after all windows."""
-    listed: Mapping[str, Any] = {
-        own["id"]: own for own in site.client.get("/v1/queries?operator=dbscan").json()["queries"]
-    }
+    deadline = time.monotonic() + 180
+    # The last batch tells of its windows when it is over, which is after they were written.
+    while True:
+        queries = site.client.get("/v1/queries?operator=dbscan").json()["queries"]
+        status = site.client.get("/v1/plan").json()["streams"][site.stream("json")]["operators"]["dbscan"]
+        if all(own["kept"] for own in queries) and status["lag_records"] == 0:
+            break
+        assert time.monotonic() < deadline, (queries, status)
+        time.sleep(0.2)
+    listed: Mapping[str, Any] = {own["id"]: own for own in queries}
     assert set(listed) == {"counted", "dense.1", "dense.2"}
     assert listed["counted"]["kept"]["skipped"] == "capacity"
     kept = listed["dense.1"]["kept"]
     assert kept["name"] == "dbscan"
     assert kept["end"] >= "2026-01-01T00:04:20"
     assert {"clusters", "noise"} < kept.keys()
-    status = site.client.get("/v1/plan").json()["streams"][site.stream("json")]["operators"]["dbscan"]
     assert (status["queries"], status["held_noun"]) == (3, "points")
     accepted = [row for row in rows if row["n"] >= 0]
     assert status["excluded"]["time"] == sum(row["ts"] is None for row in accepted)
