@@ -1,4 +1,4 @@
-"""What the paper says of sharing among DBSCAN queries, beside what was measured: confirmed or refuted."""
+"""Claims of the paper on sharing among DBSCAN queries, beside the measured figures: confirmed or refuted."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from asc.operators.dbscan.chains import Labels
 
 LEAST_VARIATION = 5.0
-"""How many times as many clusters one query of a run has to find as another one."""
+"""The least ratio of the most to the fewest clusters of the queries of a run."""
 
 DIFFERING_MOST = 0.01
-"""Share of core points that a peer with a rounding of its own may label otherwise."""
+"""The largest share of core points that a peer with other rounding may label otherwise."""
 
 Numbers = npt.NDArray[np.int32]
 

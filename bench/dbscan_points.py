@@ -16,7 +16,7 @@ EAST_SHARE = 0.68
 """Length of a degree of longitude in degrees of latitude over Switzerland."""
 
 _DURATION_S = 10_800
-"""Of the simulated reports."""
+"""The length of the simulated reports."""
 
 Floats = npt.NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""How many neighbours our computation of labels looks at, counted beside it and not in it."""
+"""Counts of the neighbours that our computation of labels visits, made outside of its measured time."""
 
 from __future__ import annotations
 

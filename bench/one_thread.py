@@ -1,4 +1,4 @@
-"""Work in a process of its own whose libraries have one thread each."""
+"""Processes whose libraries have one thread each, for contenders of a benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What answers say of the last window of a DBSCAN query."""
+"""The last window of a DBSCAN query in answers of the API."""
 
 from __future__ import annotations
 

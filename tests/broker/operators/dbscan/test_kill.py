@@ -106,7 +106,7 @@ class Run:
                 os.kill(pid, 9)
 
     def found(self) -> dict[str, tuple[str, str, str]]:
-        """What a consumer has after dropping repeats; a repeat is equal to the byte."""
+        """Return the records of a consumer without repeats; a repeat is equal to the byte."""
         first: dict[str, Any] = {}
         for record in self.written():
             headers = {name: (value or b"").decode() for name, value in record.headers}
