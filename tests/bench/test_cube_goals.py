@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 from bench.cube import ROWS
@@ -68,3 +70,9 @@ def test_the_other_rows_are_read() -> None:
         *((150.0, 100.0), (90.0, 100.0), (1.05, 1.1), (20.0, 30.0)),
     ]
     assert isinstance(goals[0], Goal)
+
+
+def test_the_page_has_the_table_of_the_last_run() -> None:
+    root = Path(__file__).parents[2]
+    rows = json.loads((root / "bench" / "results" / "cube.json").read_text("utf-8"))["rows"]
+    assert goals_table(goals_of(rows)) in (root / "docs" / "benchmarks.md").read_text("utf-8")
