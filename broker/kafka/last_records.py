@@ -2,64 +2,35 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
+from broker.kafka.bounded_consumer import bounded_consumer
 from broker.kafka.client import KafkaClient
-
-_PAUSE_MS = 200
-_POLLED_MAX = 5_000
-
-_LEAST_MS = 600
-"""For an answer: Kafka may wait for records for almost as long."""
 
 
 def last_records(client: KafkaClient, topic: str, last: int, *, most_bytes: int, within_s: float) -> list[Any]:
-    """The last records of a topic, at most so many, by partition and offset: as evenly from its partitions as these
-    have them. Fewer where their keys, values and headers are more than ``most_bytes`` together, or Kafka is slower than
+    """Return at most ``last`` of the last records of a topic, by partition and offset, evenly from its partitions.
+
+    Return fewer where their keys, values and headers are more than ``most_bytes`` together, or Kafka is slower than
     ``within_s``; none of a topic that is not there. KafkaError where Kafka does not answer within that time.
     """
-    from kafka import TopicPartition
-
-    deadline = time.monotonic() + within_s
-
-    def left_ms() -> int:
-        return max(1, round((deadline - time.monotonic()) * 1000))
-
-    # Every question to Kafka ends with the time that there is for all of them: a page holds a thread no longer.
-    client = client.hurried(within_s)
-    consumer: Any = client.consumer(
-        isolation_level="read_committed",
-        max_poll_records=_POLLED_MAX,
-        enable_auto_commit=False,
-        request_timeout_ms=max(_LEAST_MS, left_ms()),
-    )
-    # To be connected with a broker has ten seconds otherwise, for which there is no setting of a consumer.
-    consumer._manager.config["socket_connection_setup_timeout_ms"] = left_ms()
-    found: list[Any] = []
-    try:
-        with client.clear_errors():
-            partitions = [TopicPartition(topic, each) for each in consumer.partitions_for_topic(topic) or ()]
-            first = consumer.beginning_offsets(partitions, timeout_ms=left_ms())
-            ends = consumer.end_offsets(partitions, timeout_ms=left_ms())
-            shares = _shares({each: ends[each] - first[each] for each in partitions}, last)
-            left_bytes = most_bytes
-            for partition, share in shares.items():
-                consumer.assign([partition])
-                consumer.seek(partition, ends[partition] - share)
-                # A partition takes no more bytes than its share, so that one of large records leaves some to others.
-                most = left_bytes if len(shares) == 1 else most_bytes // len(shares)
-                while most > 0 and time.monotonic() < deadline:
-                    if consumer.position(partition, timeout_ms=left_ms()) >= ends[partition]:
-                        break
-                    for record in consumer.poll(timeout_ms=min(_PAUSE_MS, left_ms())).get(partition, ()):
-                        most -= record_bytes(record)
-                        if record.offset < ends[partition] and most >= 0:
-                            found.append(record)
-    finally:
-        consumer.close(timeout_ms=left_ms())
-    return found
+    records: list[Any] = []
+    with bounded_consumer(client, topic, within_s) as bounded:
+        shares = _shares({each: end - bounded.first[each] for each, end in bounded.end.items()}, last)
+        for partition, share in shares.items():
+            end = bounded.end[partition]
+            bounded.seek(partition, end - share)
+            # A partition takes no more bytes than its share, so that one of large records leaves some to others.
+            left_bytes = most_bytes // len(shares)
+            while left_bytes > 0 and not bounded.is_over:
+                if bounded.position(partition) >= end:
+                    break
+                for record in bounded.poll(partition):
+                    left_bytes -= record_bytes(record)
+                    if record.offset < end and left_bytes >= 0:
+                        records.append(record)
+    return records
 
 
 def record_bytes(record: Any) -> int:

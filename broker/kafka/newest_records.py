@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from broker.kafka.bounded_consumer import BoundedConsumer, bounded_consumer
 from broker.kafka.client import KafkaClient
 from broker.kafka.last_records import record_bytes
 
@@ -15,11 +15,6 @@ _GROWTH = 4
 
 _FETCHED_BYTES = 1 << 18
 """The bytes of an answer of Kafka's: it goes on behind the end of a piece, into what was read already."""
-
-_PAUSE_MS = 200
-_POLLED_RECORDS = 5_000
-_LEAST_MS = 600
-"""For an answer: Kafka may wait for records for almost as long."""
 
 
 @dataclass(slots=True)
@@ -63,59 +58,35 @@ def newest_records(
     and headers were read, or ``within_s`` have passed. Partitions have equal shares of the bytes. A piece with more
     bytes than its share has left is left out. KafkaError where Kafka does not answer within that time.
     """
-    from kafka import TopicPartition
-
-    deadline = time.monotonic() + within_s
-
-    def left_ms() -> int:
-        return max(1, round((deadline - time.monotonic()) * 1000))
-
-    client = client.hurried(within_s)
-    consumer: Any = client.consumer(
-        isolation_level="read_committed",
-        max_poll_records=_POLLED_RECORDS,
-        max_partition_fetch_bytes=_FETCHED_BYTES,
-        enable_auto_commit=False,
-        request_timeout_ms=max(_LEAST_MS, left_ms()),
-    )
-    # To be connected with a broker has ten seconds otherwise, for which there is no setting of a consumer.
-    consumer._manager.config["socket_connection_setup_timeout_ms"] = left_ms()
     tails: list[_Tail] = []
-    try:
-        with client.clear_errors():
-            partitions = [TopicPartition(topic, each) for each in sorted(consumer.partitions_for_topic(topic) or ())]
-            first = consumer.beginning_offsets(partitions, timeout_ms=left_ms())
-            ends = consumer.end_offsets(partitions, timeout_ms=left_ms())
-            there = [each for each in partitions if ends[each] > first[each]]
-            tails = [_Tail(each, first[each], ends[each], most_bytes // len(there)) for each in there]
-            while time.monotonic() < deadline and not all(tail.is_done for tail in tails):
-                for tail in tails:
-                    if not tail.is_done:
-                        _read_piece(consumer, tail, left_ms, deadline)
-                if are_enough(_records_of(tails)):
-                    break
-    finally:
-        consumer.close(timeout_ms=left_ms())
+    with bounded_consumer(client, topic, within_s, max_partition_fetch_bytes=_FETCHED_BYTES) as bounded:
+        filled = [each for each, end in bounded.end.items() if end > bounded.first[each]]
+        tails = [_Tail(each, bounded.first[each], bounded.end[each], most_bytes // len(filled)) for each in filled]
+        while not bounded.is_over and not all(tail.is_done for tail in tails):
+            for tail in tails:
+                if not tail.is_done:
+                    _read_piece(bounded, tail)
+            if are_enough(_records_of(tails)):
+                break
     return _records_of(tails)
 
 
-def _read_piece(consumer: Any, tail: _Tail, left_ms: Callable[[], int], deadline: float) -> None:
+def _read_piece(bounded: BoundedConsumer, tail: _Tail) -> None:
     """Add the records before those that a tail has, unless they have more bytes than are left."""
     begin, before_bytes = max(tail.first, tail.begin - tail.piece), tail.left_bytes
-    consumer.assign([tail.partition])
-    consumer.seek(tail.partition, begin)
-    found: list[Any] = []
-    while consumer.position(tail.partition, timeout_ms=left_ms()) < tail.begin:
-        if time.monotonic() >= deadline:
+    bounded.seek(tail.partition, begin)
+    piece: list[Any] = []
+    while bounded.position(tail.partition) < tail.begin:
+        if bounded.is_over:
             return
-        for record in consumer.poll(timeout_ms=min(_PAUSE_MS, left_ms())).get(tail.partition, ()):
+        for record in bounded.poll(tail.partition):
             if record.offset >= tail.begin:
                 break
             tail.left_bytes -= record_bytes(record)
             if tail.left_bytes < 0:
                 return
-            found.append(record)
-    tail.add(found, begin, before_bytes - tail.left_bytes)
+            piece.append(record)
+    tail.add(piece, begin, before_bytes - tail.left_bytes)
 
 
 def _records_of(tails: Sequence[_Tail]) -> list[Any]:
