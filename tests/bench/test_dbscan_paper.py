@@ -25,14 +25,14 @@ def test_a_case_varies_what_it_says() -> None:
 
 
 def test_contenders_of_a_case() -> None:
-    size = PaperSize(800, 600, 1, 1, 0.1, (6,), (4, 8), 4, is_quick=True)
+    size = PaperSize(600, 150, 1, 1, 0.1, (6,), (2, 4), 2, is_quick=True)
     found = measured_case("scale", size, None)
-    assert [own["queries"] for own in found["results"]] == [4, 8]
+    assert [own["queries"] for own in found["results"]] == [2, 4]
     known = {OWN, OWN_LABELS, ALONE, EXTRA_N, EXTRA_N_SHARED} | ({INCDBSCAN} if missing(INCDBSCAN) is None else set())
     for own in found["results"]:
-        assert own["extra_n_queries"] == 4
+        assert own["extra_n_queries"] == 2
         assert own["cpu_us"].keys() == own["bytes"].keys() == known
         # One search a point for all queries, and one for each: the half that was not run is extrapolated.
-        assert own["searches"][EXTRA_N_SHARED] == 800
-        assert own["searches"][EXTRA_N] == 800 * own["queries"]
+        assert own["searches"][EXTRA_N_SHARED] == 600
+        assert own["searches"][EXTRA_N] == 600 * own["queries"]
         assert own["visits"][OWN_LABELS] > 0

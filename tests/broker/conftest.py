@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +29,11 @@ from broker.access.scope import Scope, unlimited
 from broker.config.config import Config, parse_config
 from broker.daemon.daemon import Daemon
 from broker.matching.tally import Sampling, Tally, Tallying, TallyParam, TaskTally
-from broker.plans.binding import BatchBindings, Binding
+from broker.plans.binding import BatchBindings, Binding, ids_in
 from tests.child_processes import children
 
 if TYPE_CHECKING:
-    from kafka import KafkaConsumer
+    from kafka import KafkaConsumer, KafkaProducer
     from pyspark.sql import SparkSession
 
     from broker.http.permitted import Permitted
@@ -85,6 +86,29 @@ class Site:
             self._client = (self.daemon.url, httpx.Client(base_url=self.daemon.url, timeout=60))
         return self._client[1]
 
+    @cached_property
+    def producer(self) -> KafkaProducer:
+        """The producer of all records that the site publishes."""
+        from kafka import KafkaProducer
+
+        return KafkaProducer(bootstrap_servers=self.bootstrap_servers)
+
+    @cached_property
+    def consumer(self) -> KafkaConsumer:
+        """The consumer of all topics that the site reads, for one thread."""
+        from kafka import KafkaConsumer
+
+        return KafkaConsumer(
+            bootstrap_servers=self.bootstrap_servers, auto_offset_reset="earliest", enable_auto_commit=False
+        )
+
+    def close(self) -> None:
+        """Stop the daemon and close the two ends of Kafka, as far as they are there."""
+        if self.daemon is not None:
+            self.daemon.stop()
+        for name in {"consumer", "producer"} & vars(self).keys():
+            getattr(self, name).close()
+
     def stream(self, kind: str) -> str:
         """The site's own name of its json or csv stream."""
         return next(name for name, stream in self.config.streams.items() if stream.format == kind)
@@ -119,47 +143,40 @@ class Site:
         headers: list[Header] | None = None,
     ) -> list[int]:
         """Send records, in order, to the only partition of a stream's topic; their offsets."""
-        from kafka import KafkaProducer
-
-        producer = KafkaProducer(bootstrap_servers=self.bootstrap_servers)
-        try:
-            sent = [
-                producer.send(
-                    self.config.streams[self.stream(stream)].topic,
-                    value,
-                    key=keys[i] if keys else b"k",
-                    headers=headers or [],
-                    partition=0,
-                )
-                for i, value in enumerate(values)
-            ]
-            producer.flush()
-            return [future.get(timeout=30).offset for future in sent]
-        finally:
-            producer.close()
+        producer = self.producer
+        sent = [
+            producer.send(
+                self.config.streams[self.stream(stream)].topic,
+                value,
+                key=keys[i] if keys else b"k",
+                headers=headers or [],
+                partition=0,
+            )
+            for i, value in enumerate(values)
+        ]
+        producer.flush()
+        return [future.get(timeout=30).offset for future in sent]
 
     def drain(self, stream: str = "json") -> None:
-        """Wait until every record that was published is through the job."""
-        from kafka import KafkaConsumer, TopicPartition
+        """Wait until Spark has committed the batch of the last record that was published."""
+        from kafka import TopicPartition
 
-        partition = TopicPartition(self.config.dead_letter_topic(self.stream(stream)), 0)
-        # It waits for what comes: to read the topic again and again takes the time from the job that is waited for.
-        consumer: KafkaConsumer = KafkaConsumer(
-            bootstrap_servers=self.bootstrap_servers, auto_offset_reset="earliest", enable_auto_commit=False
-        )
-        try:
-            consumer.assign([partition])
-            seen: set[int] = set()
-            # A second one cannot be in the batch of the first, so the first batch is over when it arrives.
-            for _ in range(2):
-                (offset,) = self.publish([b"not a record"], stream)
-                deadline = time.monotonic() + 180
-                while offset not in seen:
-                    assert time.monotonic() < deadline, self.daemon.readiness() if self.daemon else "no daemon"
-                    found = consumer.poll(timeout_ms=500).get(partition, ())
-                    seen |= {Received(record.key, record.value, list(record.headers)).offset for record in found}
-        finally:
-            consumer.close()
+        name = self.stream(stream)
+        topic = self.config.streams[name].topic
+        # It asks Kafka anew, which may have more partitions than before.
+        self.consumer.topics()
+        partitions = [TopicPartition(topic, number) for number in self.consumer.partitions_for_topic(topic)]
+        ends = {each.partition: end for each, end in self.consumer.end_offsets(partitions).items()}
+        checkpoint = self.config.spark.checkpoint_dir / name / "spark"
+        deadline = time.monotonic() + 180
+        while any(committed_offsets(checkpoint).get(partition, 0) < end for partition, end in ends.items()):
+            assert time.monotonic() < deadline, self.daemon.readiness() if self.daemon else "no daemon"
+            time.sleep(0.02)
+
+    def pass_batch(self, stream: str = "json") -> None:
+        """Have a batch without a valid record committed: what a batch says of time holds from the next one on."""
+        self.publish([b"not a record"], stream)
+        self.drain(stream)
 
     def stop_before_its_commit(self) -> Binding:
         """Stop the daemon and take the commit of its last batch back, as if it had ended between write and commit."""
@@ -173,27 +190,36 @@ class Site:
         return last
 
     def read(self, topic: str) -> list[Received]:
-        """Everything that is in a topic now."""
-        from kafka import KafkaConsumer, TopicPartition
+        """Return everything that is in a topic now."""
+        from kafka import TopicPartition
 
-        consumer: KafkaConsumer = KafkaConsumer(
-            bootstrap_servers=self.bootstrap_servers, auto_offset_reset="earliest", enable_auto_commit=False
-        )
-        try:
-            partition = TopicPartition(topic, 0)
-            consumer.assign([partition])
-            end = consumer.end_offsets([partition])[partition]
-            found: list[Received] = []
-            while consumer.position(partition) < end:
-                for record in consumer.poll(timeout_ms=500).get(partition, ()):
-                    found.append(Received(record.key, record.value, list(record.headers)))
-            return found
-        finally:
-            consumer.close()
+        consumer, partition = self.consumer, TopicPartition(topic, 0)
+        consumer.assign([partition])
+        consumer.seek_to_beginning(partition)
+        end = consumer.end_offsets([partition])[partition]
+        records: list[Received] = []
+        while consumer.position(partition) < end:
+            for record in consumer.poll(timeout_ms=500).get(partition, ()):
+                records.append(Received(record.key, record.value, list(record.headers)))
+        return records
 
 
-def site_config(kafka: EmbeddedKafka, folder: Path, *, has_layers: bool = False) -> Config:
+def committed_offsets(checkpoint: Path) -> dict[int, int]:
+    """Return the end offset of each partition in the last batch that Spark has committed."""
+    last = max(ids_in(checkpoint / "commits"), default=None)
+    if last is None:
+        return {}
+    # A version line, a line of metadata, and one line a source, {"topic": {"partition": offset}}.
+    (offsets,) = json.loads((checkpoint / "offsets" / str(last)).read_text("utf-8").splitlines()[2]).values()
+    return {int(partition): offset for partition, offset in offsets.items()}
+
+
+def site_config(
+    kafka: EmbeddedKafka, folder: Path, *, formats: Sequence[str] = ("json", "csv"), has_layers: bool = False
+) -> Config:
+    """Return the configuration of a daemon with a stream of each format."""
     own = uuid.uuid4().hex[:12]
+    schemas = {"json": "n INT, s STRING, d DOUBLE, t TIMESTAMP, place STRUCT<city: STRING>", "csv": "n INT, s STRING"}
     layers = {
         "zones": {"topic": f"zones-{own}", "properties": "low INT, high INT, name STRING, radius DOUBLE"},
         "plane": {"topic": f"plane-{own}", "crs": "planar"},
@@ -209,12 +235,8 @@ def site_config(kafka: EmbeddedKafka, folder: Path, *, has_layers: bool = False)
             "api": {"port": 0},
             "spark": {"checkpoint_dir": str(folder / "checkpoint"), "master": "local[2]", "warm_up_s": 0},
             "streams": {
-                f"json-{own}": {
-                    "topic": f"source-json-{own}",
-                    "format": "json",
-                    "schema": "n INT, s STRING, d DOUBLE, t TIMESTAMP, place STRUCT<city: STRING>",
-                },
-                f"csv-{own}": {"topic": f"source-csv-{own}", "format": "csv", "schema": "n INT, s STRING"},
+                f"{kind}-{own}": {"topic": f"source-{kind}-{own}", "format": kind, "schema": schemas[kind]}
+                for kind in formats
             },
             "layers": layers if has_layers else {},
         }
@@ -239,8 +261,7 @@ def site_of(kafka: EmbeddedKafka, spark: SparkSession) -> Iterator[Callable[[Con
 
     yield started
     for site in sites:
-        if site.daemon is not None:
-            site.daemon.stop()
+        site.close()
 
 
 @dataclass
@@ -461,13 +482,20 @@ def process(
 
 
 @pytest.fixture
-def reader_of(tmp_path: Path) -> Callable[[EmbeddedKafka], Site]:
+def reader_of(tmp_path: Path) -> Iterator[Callable[[EmbeddedKafka], Site]]:
     """Makes what reads the topics of a Kafka for tests that run their own daemons: a site without one."""
+    sites: list[Site] = []
 
     def none() -> Daemon:
         raise AssertionError("a reader has no daemon")
 
-    return lambda kafka: Site(site_config(kafka, tmp_path), kafka.bootstrap_servers, none)
+    def reader(kafka: EmbeddedKafka) -> Site:
+        sites.append(Site(site_config(kafka, tmp_path), kafka.bootstrap_servers, none))
+        return sites[-1]
+
+    yield reader
+    for site in sites:
+        site.close()
 
 
 @pytest.fixture
@@ -477,9 +505,15 @@ def reader(kafka: EmbeddedKafka, reader_of: Callable[[EmbeddedKafka], Site]) -> 
 
 
 @pytest.fixture(scope="module")
-def site(kafka: EmbeddedKafka, site_of: Callable[[Config], Site], tmp_path_factory: pytest.TempPathFactory) -> Site:
-    """The daemon that the tests of a module share."""
-    return site_of(site_config(kafka, tmp_path_factory.mktemp("site")))
+def site(
+    request: pytest.FixtureRequest,
+    kafka: EmbeddedKafka,
+    site_of: Callable[[Config], Site],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Site:
+    """The daemon that the tests of a module share, with a JSON stream, or those of the module's ``FORMATS``."""
+    formats = getattr(request.module, "FORMATS", ("json",))
+    return site_of(site_config(kafka, tmp_path_factory.mktemp("site"), formats=formats))
 
 
 @pytest.fixture(scope="module")
@@ -487,7 +521,8 @@ def layered_site(
     site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory
 ) -> Site:
     """A daemon with layers, for the tests of a module."""
-    return site_of(site_config(kafka, tmp_path_factory.mktemp("layered"), has_layers=True))
+    config = site_config(kafka, tmp_path_factory.mktemp("layered"), formats=("json",), has_layers=True)
+    return site_of(config)
 
 
 @pytest.fixture(scope="session")

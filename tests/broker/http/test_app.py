@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from conftest import Site
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+FORMATS = ("json", "csv")
 
 GOOD = {"id": "refused", "where": "n > 1"}
 REFUSED = {

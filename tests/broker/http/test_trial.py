@@ -31,6 +31,7 @@ def test_what_would_have_been_accepted_is_what_is_accepted(site: Site) -> None:
     for number, where in enumerate(WHERES):
         wanted[where] = site.register(f"q{number}", where)["query"]["topic"]
     offsets = site.publish([value(n) for n in range(40)])
+    site.publish([b"not a record"] * 2)
     site.drain()
     for where, topic in wanted.items():
         answer = site.client.post("/v1/test", json={"where": where, "stream": site.stream("json"), "show": 100})

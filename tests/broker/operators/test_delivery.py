@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from conftest import Site
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+FORMATS = ("json", "csv")
 
 
 @pytest.mark.nightly

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from conftest import Site
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+FORMATS = ("json", "csv")
 
 Apply = Callable[..., Outcome]
 Held = tuple[int, dict[str, RegisteredQuery], dict[str, RegisteredQuery], dict[str, list[str]], dict[str, int]]

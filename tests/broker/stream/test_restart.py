@@ -89,41 +89,20 @@ def test_a_replayed_batch_is_judged_by_the_version_it_was_bound_to(site: Site) -
     """A crash after a batch was written and before it was committed, and a change of its query in between."""
     old, new = site.topic("bound-old"), site.topic("bound-new")
     version = site.register("bound", "n >= 0", old)["version"]
-    site.drain()
     offsets = site.publish(numbers(0, 5))
     site.drain()
-    # What is replayed is the batch of the last sentinel.
-    assert site.stop_before_its_commit().version == version
+    last = site.stop_before_its_commit()
+    assert (last.version, last.end_offsets) == (version, {0: offsets[-1] + 1})
     with registry_of(site, new) as registry:
         registry.write([RegisteredQuery("bound", site.stream("json"), "n >= 0 OR n IS NULL", new)])
-    replayed = len(site.read(site.config.dead_letter_topic(site.stream("json"))))
     site.daemon = site.start()
-    site.drain()
-    # The sentinel's batch came a second time, so it was replayed; its binding stayed what it was.
-    assert len(site.read(site.config.dead_letter_topic(site.stream("json")))) == replayed + 3
-    assert [record.offset for record in site.read(old)] == offsets
     (later,) = site.publish(numbers(5, 1))
     site.drain()
-    assert [record.offset for record in site.read(new)] == [later]
-
-
-@pytest.mark.nightly
-def test_a_replayed_batch_gives_the_old_query_its_records_again(site: Site) -> None:
-    old, new = site.topic("again-old"), site.topic("again-new")
-    site.register("again", "n >= 0", old)
-    site.drain()
-    offsets = site.publish(numbers(0, 5))
-    await_five(site, old)
-    last = site.stop_before_its_commit()
-    assert last.end_offsets == {0: offsets[-1] + 1}
-    with registry_of(site, new) as registry:
-        registry.write([RegisteredQuery("again", site.stream("json"), "n >= 0", new)])
-    site.daemon = site.start()
-    site.drain()
+    # Records that come a second time show that the batch was run again.
     again = [record.offset for record in site.read(old)]
-    assert set(again) == set(offsets)
+    assert list(dict.fromkeys(again)) == offsets
     assert len(again) > len(offsets)
-    assert site.read(new) == []
+    assert [record.offset for record in site.read(new)] == [later]
 
 
 @pytest.mark.nightly
@@ -242,13 +221,17 @@ def test_without_its_checkpoint_a_daemon_begins_anew(site: Site) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.slow
-def test_a_stream_that_was_stopped_before_its_first_batch_takes_partitions_that_were_added_since(site: Site) -> None:
+def test_a_stream_that_was_stopped_before_its_first_batch_takes_partitions_that_were_added_since(
+    site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path: Path
+) -> None:
     from kafka import KafkaProducer
     from kafka.admin import KafkaAdminClient, NewPartitions
 
-    stream = site.stream("csv")
-    source, folder = site.config.streams[stream].topic, site.config.spark.checkpoint_dir / stream
-    topic = site.register("added", "n >= 0", stream="csv")["query"]["topic"]
+    config = config_of(kafka, tmp_path)
+    (stream,) = config.streams
+    source, folder = config.streams[stream].topic, tmp_path / stream
+    site = site_of(config)
+    topic = site.register("added", "n >= 0")["query"]["topic"]
     assert site.daemon is not None
     site.daemon.stop()
     # What the first start writes before Spark does.
@@ -257,11 +240,24 @@ def test_a_stream_that_was_stopped_before_its_first_batch_takes_partitions_that_
     admin.create_partitions({source: NewPartitions(total_count=2)})
     admin.close()
     producer = KafkaProducer(bootstrap_servers=site.bootstrap_servers)
-    producer.send(source, b"7,a", partition=1).get(30)
+    producer.send(source, numbers(7, 1)[0], partition=1).get(30)
     producer.close()
     site.daemon = site.start()
-    site.drain("csv")
+    site.drain()
     assert [record.source for record in site.read(topic)] == [f"{source}-1-0"]
+
+
+def config_of(kafka: EmbeddedKafka, folder: Path) -> Config:
+    """Return the configuration of a daemon with one stream, for a test of its own."""
+    own = uuid.uuid4().hex[:12]
+    return parse_config(
+        {
+            "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
+            "api": {"port": 0},
+            "spark": {"checkpoint_dir": str(folder), "master": "local[2]", "warm_up_s": 0},
+            "streams": {f"json-{own}": {"topic": f"source-{own}", "format": "json", "schema": "n INT"}},
+        }
+    )
 
 
 @dataclass
@@ -305,16 +301,9 @@ def watched(
     site_of: Callable[[Config], Site], kafka: EmbeddedKafka, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Watched:
     """Begins behind the four records that its source has."""
-    own = uuid.uuid4().hex[:12]
-    stream, source = f"json-{own}", f"source-{own}"
-    config = parse_config(
-        {
-            "kafka": {"bootstrap_servers": kafka.bootstrap_servers, "registry_topic": f"registry-{own}"},
-            "api": {"port": 0},
-            "spark": {"checkpoint_dir": str(tmp_path), "master": "local[2]", "warm_up_s": 0},
-            "streams": {stream: {"topic": source, "format": "json", "schema": "n INT"}},
-        }
-    )
+    config = config_of(kafka, tmp_path)
+    (stream,) = config.streams
+    source = config.streams[stream].topic
     cluster = KafkaCluster(kafka.bootstrap_servers, config.kafka)
     cluster.ensure_topics([source])
     cluster.close()

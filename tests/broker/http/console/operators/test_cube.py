@@ -91,6 +91,7 @@ def filled(site: Site) -> Site:
         rows = [row for hour in hours for row in rows_of(hour, 300, hour)]
         site.publish([json.dumps(row).encode() for row in rows])
         site.drain()
+    site.pass_batch()
     return site
 
 
