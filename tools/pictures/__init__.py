@@ -1,0 +1,1 @@
+"""Pictures that are drawn from the code itself, of the standard library alone."""

@@ -1,0 +1,57 @@
+"""The imports between packages, as the source has them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from pathlib import Path
+
+from tools.pictures.graph import Edge, Graph
+
+_INIT = "__init__.py"
+
+
+def imports_in(root: Path) -> Sequence[Edge]:
+    """Return the modules of a repository's packages with what they import, also where the type checker alone does.
+
+    Its tests are no package. What is imported from a package may be a module of it, or a name in it.
+    """
+    found: list[Edge] = []
+    for package in _packages(root):
+        for path in sorted((root / package).rglob("*.py")):
+            module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Import):
+                    found += ((module, alias.name) for alias in node.names)
+                elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
+                    found += ((module, f"{node.module}.{alias.name}") for alias in node.names)
+    return found
+
+
+def top_packages(root: Path, imports: Sequence[Edge]) -> Graph:
+    """Return the packages of a repository and their imports."""
+    found = ((importer.split(".")[0], imported.split(".")[0]) for importer, imported in imports)
+    return Graph.of(_packages(root), found)
+
+
+def subpackages(root: Path, package: str, imports: Sequence[Edge]) -> Graph:
+    """Return the packages in one, with their imports.
+
+    An import through one of its modules counts as well. ``__init__`` of the package itself is left out: it names the
+    public functions of all.
+    """
+    folder = root / package
+    names = [f"{package}.{path.parent.name}" for path in folder.glob(f"*/{_INIT}")]
+    modules = [f"{package}.{path.stem}" for path in folder.glob("*.py") if path.name != _INIT]
+    found = ((_unit(importer), _unit(imported)) for importer, imported in imports)
+    short = {name: name.removeprefix(f"{package}.") for name in names}
+    graph = Graph.of([*names, *modules], found).within(names)
+    return Graph.of(short.values(), ((short[a], short[b]) for a, b in graph.edges))
+
+
+def _packages(root: Path) -> list[str]:
+    return sorted(path.parent.name for path in root.glob(f"*/{_INIT}") if path.parent.name != "tests")
+
+
+def _unit(module: str) -> str:
+    return ".".join(module.split(".")[:2])
