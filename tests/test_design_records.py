@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -14,8 +15,15 @@ SECTIONS = ["Status", "Context", "Decision", "Rejected", "Evidence"]
 WORDS_MAX = 250
 SENTENCE_WORDS_MAX = 30
 
-CITING = [*RECORDS, FOLDER / "README.md"]
+ARCHITECTURE = ROOT / "ARCHITECTURE.md"
+GLOSSARY = ROOT / "docs" / "glossary.md"
+ARCHITECTURE_LINES_MAX = 300
+
+CITING = [*RECORDS, FOLDER / "README.md", ARCHITECTURE, GLOSSARY]
 PATH = re.compile(r"`((?:asc|bench|broker|cli|deploy|docs|monitor|tests|tools|workloads)/[\w./-]+)`")
+PLACE = re.compile(r"`([\w/]+\.py)::([\w.]+)`")
+"""A function, class or method, as ``path.py::Class.method``."""
+RECORD_LINK = re.compile(r"\[(?:record )?(\d{3})\]\((?:docs/|\.\./)?(?:design/)?(\d{3})-[\w-]+\.md\)")
 HOLDING = re.compile(r"`(?:tests|bench|tools)/[\w./-]+\.py`")
 
 
@@ -65,3 +73,48 @@ def test_every_record_is_in_the_index_under_its_area_and_in_the_navigation() -> 
     assert len(set(listed.values())) == len(names)
     navigation = (ROOT / "mkdocs.yml").read_text("utf-8")
     assert re.findall(r"- design/(\d.+\.md)$", navigation, re.MULTILINE) == names
+
+
+def names_in(source: str) -> set[str]:
+    r"""The functions, classes, methods and names of a module.
+
+    >>> sorted(names_in("FEW = 4\nclass A:\n    def b(self): ..."))
+    ['A', 'A.b', 'FEW']
+    """
+    found: set[str] = set()
+
+    def walk(body: list[ast.stmt], above: str) -> None:
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.add(f"{above}{node.name}")
+                walk(node.body if isinstance(node, ast.ClassDef) else [], f"{above}{node.name}.")
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                found.update(f"{above}{target.id}" for target in targets if isinstance(target, ast.Name))
+
+    walk(ast.parse(source).body, "")
+    return found
+
+
+@pytest.mark.parametrize("page", [ARCHITECTURE, GLOSSARY], ids=lambda page: page.stem)
+def test_every_place_that_is_looked_up_is_in_its_module(page: Path) -> None:
+    places = PLACE.findall(page.read_text("utf-8"))
+    assert len(places) > 10
+    assert [(path, name) for path, name in places if name not in names_in((ROOT / path).read_text("utf-8"))] == []
+
+
+@pytest.mark.parametrize("page", [ARCHITECTURE, GLOSSARY], ids=lambda page: page.stem)
+def test_a_link_named_by_a_number_leads_to_that_record(page: Path) -> None:
+    links = RECORD_LINK.findall(page.read_text("utf-8"))
+    assert len(links) > 3
+    assert [link for link in links if link[0] != link[1]] == []
+
+
+def test_the_architecture_is_short_and_has_every_folder() -> None:
+    text = ARCHITECTURE.read_text("utf-8")
+    assert len(text.splitlines()) <= ARCHITECTURE_LINES_MAX
+    table = text.partition("## Folders")[2]
+    roots = [ROOT / name for name in ("asc", "bench", "broker", "cli", "monitor", "tools", "workloads")]
+    folders = [*roots, *(path for root in roots for path in root.iterdir() if (path / "__init__.py").exists())]
+    named = {f"`{path.relative_to(ROOT)}/`" for path in folders} - {"`cli/operators/`"}
+    assert sorted(name for name in named if name not in table) == []

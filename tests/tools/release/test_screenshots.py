@@ -55,6 +55,6 @@ def test_without_a_chromium_it_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_every_picture_of_the_documentation_is_shown_by_a_page() -> None:
-    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "ARCHITECTURE.md"]
     shown = "".join(page.read_text("utf-8") for page in pages)
     assert [picture.name for picture in IMAGES.iterdir() if f"images/{picture.name}" not in shown] == []
