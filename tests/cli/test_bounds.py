@@ -37,7 +37,7 @@ NO_INPUT = frozenset(
         *("broker.http.layers:_REFUSED_MAX", "broker.http.trial:SHOWN_MAX", "broker.http.stream_metrics:BLOCKS_MAX"),
         # Requests and attempts of the broker and of its commands.
         *("broker.kafka.batch_sender:RECORDS_MAX", "broker.kafka.batch_sender:BYTES_MAX"),
-        *("broker.kafka.batch_sender:_RECORD_BYTES_MAX", "broker.kafka.last_records:_POLLED_MAX"),
+        "broker.kafka.batch_sender:_RECORD_BYTES_MAX",
         *("broker.client.connection:_PAGE_MAX", "broker.stream.condition_inquiry:_SEARCHES_MAX"),
         *("broker.stream.suspects:_TRIALS_MAX", "cli.demo_rate:ROUNDS_MAX", "cli.demo_rate:COPIES_MAX"),
         # Terms of bounds that are on the page.
