@@ -9,11 +9,15 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from cli.bench_all import run_each
 
 INTERRUPTED = """
 import sys
 from pathlib import Path
+import pytest
+
 from cli.bench_all import run_each
 try:
     list(run_each(["scale"], Path(sys.argv[1]), quick=False))
@@ -22,6 +26,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.nightly
 def test_each_leaves_its_result_and_what_it_printed(tmp_path: Path) -> None:
     failed, done = run_each(["unknown", "match"], tmp_path / "new", quick=True)
     assert (failed.name, failed.exit_code, done.name, done.exit_code) == ("unknown", 2, "match", 0)

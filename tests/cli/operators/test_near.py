@@ -58,6 +58,7 @@ def test_the_options_of_add_are_checked_by_a_schema_alone(
     assert said in (str(ran.exception) if code == 1 else ran.output)
 
 
+@pytest.mark.nightly
 @pytest.mark.kafka
 @pytest.mark.spark
 def test_the_topics_get_the_pairs_that_are_near(asc: Asc, tmp_path: Path) -> None:
