@@ -25,9 +25,9 @@ def functions(name: str | None, as_json: bool) -> None:
     With a NAME, that one alone, with an example.
     """
     from asc.errors import AscError
-    from asc.predicate.builtins import builtins
-    from asc.predicate.refusals import refusal
-    from asc.predicate.spatial_builtins import spatial_builtins
+    from asc.predicate.catalogue.builtins import builtins
+    from asc.predicate.catalogue.refusals import refusal
+    from asc.predicate.catalogue.spatial_builtins import spatial_builtins
 
     every = [*builtins(), *spatial_builtins()]
     found = [builtin for builtin in every if name is None or builtin.name == name.lower()]

@@ -65,7 +65,7 @@ class Like:
 
 
 def like_key(parts: Sequence[str | None]) -> bytes | None:
-    r"""The key of a pattern cut up (``asc.predicate.pattern.like_parts``); None for one that the engine does not match.
+    r"""The key of a pattern in parts (``asc.predicate.regex.like_pattern``); None for one that the engine cannot match.
 
     Those are patterns with ``_``; those without a literal; and those that Spark, which decodes the text to match them,
     could take for something else in text that is not UTF-8, or that has a character of more than 16 bits.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from asc.predicate import Limits
-from asc.predicate.parser import parse
+from asc.predicate.syntax.parser import parse
 from asc.predicate.typer import Typer
 from asc.schema import Schema
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.expression import Expression
-from asc.predicate.interval import Interval
-from asc.predicate.syntax import Node
+from asc.predicate.expressions import types
+from asc.predicate.expressions.expression import Expression
+from asc.predicate.syntax.interval import Interval
+from asc.predicate.syntax.nodes import Node
 from asc.spark_types import VARIANT
 
 if TYPE_CHECKING:

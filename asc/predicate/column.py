@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from asc.errors import SchemaError
 from asc.keys.byte_strings import quoted
-from asc.predicate import types
-from asc.predicate.expression import Expression, column_sql
-from asc.predicate.refusals import refusal
-from asc.predicate.syntax import Node
+from asc.predicate.catalogue.refusals import refusal
+from asc.predicate.expressions import types
+from asc.predicate.expressions.expression import Expression, column_sql
+from asc.predicate.syntax.nodes import Node
 from asc.spark_types import folded
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.constant_text import constant_text
-from asc.predicate.expression import Expression
+from asc.predicate.expressions import types
+from asc.predicate.expressions.constant_text import constant_text
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions import CASTING_SORTS, FUNCTIONS, Call
 from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS
 from asc.predicate.lambdas import LAMBDA_FUNCTIONS, THROWING_LAMBDA_FUNCTIONS
-from asc.predicate.syntax import Node
+from asc.predicate.syntax.nodes import Node
 from asc.predicate.typer import ARITHMETIC, COMPARISONS, DIVISIONS, Typer
 from asc.spark_types import VARIANT
 

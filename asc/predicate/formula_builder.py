@@ -11,19 +11,19 @@ from asc.keys.byte_strings import starting_with
 from asc.keys.constraint import EMPTY, Constraint
 from asc.keys.like import element_key, like_key
 from asc.keys.spaces import space_of
-from asc.predicate import types
-from asc.predicate.coercion import position, same_coercion, satisfying
-from asc.predicate.constant_text import ConstantText, constant_text
 from asc.predicate.evaluation_error import error_condition
-from asc.predicate.expression import Expression
+from asc.predicate.expressions import types
+from asc.predicate.expressions.coercion import position, same_coercion, satisfying
+from asc.predicate.expressions.constant_text import ConstantText, constant_text
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.formula import FALSE, NULL, TRUE, Atom, Const, Every, Formula, Not, Some, Within, null_test, union_of
-from asc.predicate.literal import Literal
 from asc.predicate.membership import membership
 from asc.predicate.null_tests import NODE_CHARS
-from asc.predicate.pattern import like_parts
+from asc.predicate.regex.like_pattern import like_parts
 from asc.predicate.spatial import SpatialReader, is_condition, is_distance, refuse_in_spark
 from asc.predicate.spatial_operand import OperandReader
-from asc.predicate.syntax import Node, Source, shortened
+from asc.predicate.syntax.literal import Literal
+from asc.predicate.syntax.nodes import Node, Source, shortened
 from asc.predicate.typer import COMPARISONS, Typer
 from asc.schema import Schema
 from asc.spatial.layer import ShapeName

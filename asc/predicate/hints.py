@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from asc.predicate.expression import Expression
-from asc.predicate.syntax import Node, Source
+from asc.predicate.expressions.expression import Expression
+from asc.predicate.syntax.nodes import Node, Source
 
 WRITE_OR = "|| joins texts: between conditions write OR"
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.expression import Expression
-from asc.predicate.functions.caught import caught_date, caught_instant, caught_text
+from asc.predicate.expressions import types
+from asc.predicate.expressions.expression import Expression
+from asc.predicate.functions.try_spellings import caught_date, caught_instant, caught_text
 from asc.predicate.interval_arithmetic import TRIED, TRIED_AS, interval_arithmetic
-from asc.predicate.interval_type import CALENDAR, DAY_TIME, DAYS, FIELDS, IntervalType
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
-from asc.predicate.syntax import Node
+from asc.predicate.syntax.interval_type import CALENDAR, DAY_TIME, DAYS, FIELDS, IntervalType
+from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
+from asc.predicate.syntax.nodes import Node
 
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.expression import Expression
-from asc.predicate.interval_type import CALENDAR, DAY_TIME, YEAR_MONTH, IntervalType, spanned
-from asc.predicate.syntax import Node
+from asc.predicate.expressions import types
+from asc.predicate.expressions.expression import Expression
+from asc.predicate.syntax.interval_type import CALENDAR, DAY_TIME, YEAR_MONTH, IntervalType, spanned
+from asc.predicate.syntax.nodes import Node
 
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer

@@ -16,11 +16,11 @@ from asc.keys.byte_strings import quoted
 from asc.predicate.formula import STEPS, Steps
 from asc.predicate.formula_builder import FormulaBuilder
 from asc.predicate.limits import Limits
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
 from asc.predicate.normal_form import Predicate
 from asc.predicate.normaliser import CONTRADICTION, TAUTOLOGY, check_time_zone, normalised
-from asc.predicate.parser import parse
-from asc.predicate.syntax import Node, Source, shortened
+from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
+from asc.predicate.syntax.nodes import Node, Source, shortened
+from asc.predicate.syntax.parser import parse
 from asc.schema import GEOMETRY, PLANAR, Schema
 from asc.spark_types import ddl_of_type, folded
 from asc.spatial.feature import Feature

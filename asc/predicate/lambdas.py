@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from asc.keys.spaces import space_of
-from asc.predicate import types
-from asc.predicate.expression import Expression, column_sql
+from asc.predicate.expressions import types
+from asc.predicate.expressions.expression import Expression, column_sql
 from asc.predicate.functions.binding import bound, unused_name
-from asc.predicate.functions.caught import caught_date
 from asc.predicate.functions.function import Call
 from asc.predicate.functions.maps import if_keys_differ, key_trouble
 from asc.predicate.functions.pattern_argument import OF_TIME_PATTERNS, brings_pattern
-from asc.predicate.syntax import Node
+from asc.predicate.functions.try_spellings import caught_date
+from asc.predicate.syntax.nodes import Node
 from asc.spark_types import folded
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from asc.keys.attribute import PAttribute
 from asc.keys.like import NULL_ELEMENT, SEPARATOR, Elements
-from asc.predicate.expression import Expression
-from asc.predicate.syntax import Node
+from asc.predicate.expressions.expression import Expression
+from asc.predicate.syntax.nodes import Node
 
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer

@@ -6,9 +6,9 @@ import re
 
 from asc.errors import PredicateError
 from asc.predicate.limits import MAX_NESTING_DEPTH, Limits
-from asc.predicate.parser import parse
 from asc.predicate.spatial_operand import NAMED
-from asc.predicate.syntax import Node, nodes_of
+from asc.predicate.syntax.nodes import Node, nodes_of
+from asc.predicate.syntax.parser import parse
 from asc.spatial.layer import ShapeName
 
 _PLAIN = re.compile(r"\bshape\s*\(\s*'([^'\\]*)'\s*,\s*'([^'\\]*)'\s*\)", re.IGNORECASE)

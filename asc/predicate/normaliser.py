@@ -9,9 +9,9 @@ from asc.predicate.formula import Conjunction, Const, Steps, TooManyConjunctsErr
 from asc.predicate.formula_builder import FormulaBuilder
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form import Conjunct, Predicate
-from asc.predicate.parser import parse
 from asc.predicate.stars import with_columns
-from asc.predicate.syntax import Node, shortened
+from asc.predicate.syntax.nodes import Node, shortened
+from asc.predicate.syntax.parser import parse
 from asc.predicate.time_words import check_time_words
 from asc.schema import Schema
 

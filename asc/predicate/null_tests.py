@@ -1,8 +1,8 @@
 """Null tests as Spark makes them: what it sees can never be NULL it does not evaluate, and so it never throws there.
 
-What could throw is spelled so that it is NULL (:mod:`asc.predicate.functions.caught`), and for Spark such a text may be
-NULL whatever it is made of. So a null test of it asks twice: whether the text is NULL, and where it is, for Spark's own
-verdict on the expression as it is written. Where that throws, the outcome is TRUE.
+What could throw is spelled so that it is NULL (:mod:`asc.predicate.functions.try_spellings`), and for Spark such a text
+may be NULL whatever it is made of. So a null test of it asks twice: whether the text is NULL, and where it is, for
+Spark's own verdict on the expression as it is written. Where that throws, the outcome is TRUE.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from asc.predicate.expression import Expression
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions import FUNCTIONS, Call
 from asc.predicate.functions.maps import KEYED
-from asc.predicate.syntax import Node, nodes_of
+from asc.predicate.syntax.nodes import Node, nodes_of
 
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from asc.keys.byte_strings import quoted
-from asc.predicate import types
-from asc.predicate.constant_text import ConstantText, constant_text
-from asc.predicate.expression import Expression
+from asc.predicate.expressions import types
+from asc.predicate.expressions.constant_text import ConstantText, constant_text
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions.binding import bound
 from asc.predicate.functions.function import not_constant
-from asc.predicate.interval_type import CALENDAR
-from asc.predicate.pattern import like_parts, like_regex, like_text, like_work
-from asc.predicate.pattern_of_record import MAX_LIKE_CHARS, like_regex_of_record
-from asc.predicate.pattern_search import Use, search
-from asc.predicate.syntax import Node
+from asc.predicate.regex.like_of_record import MAX_LIKE_CHARS, like_regex_of_record
+from asc.predicate.regex.like_pattern import like_parts, like_regex, like_text, like_work
+from asc.predicate.regex.pattern_search import Use, search
+from asc.predicate.syntax.interval_type import CALENDAR
+from asc.predicate.syntax.nodes import Node
 
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import ceil
 
-from asc.predicate.backtracking import MAX_STEPS
-from asc.predicate.expression import Expression
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions.bounded import MAX_LENGTH_CHARS
-from asc.predicate.syntax import Node, Source
+from asc.predicate.regex.backtracking import MAX_STEPS
+from asc.predicate.syntax.nodes import Node, Source
 
 _SHORT_CHARS = 500
 """Constant text that is no more work than a record is."""

@@ -12,13 +12,13 @@ from asc.errors import AscError
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Key
 from asc.keys.domain import clipped
-from asc.predicate.coercion import Position, position, same_coercion, satisfying
+from asc.predicate.expressions.coercion import Position, position, same_coercion, satisfying
+from asc.predicate.expressions.types import INTEGER_DIGITS
 from asc.predicate.formula import Conjunction, intersection_of, union_of
 from asc.predicate.limits import Limits
-from asc.predicate.literal import Literal, number
 from asc.predicate.normal_form import Form, Predicate
 from asc.predicate.normaliser import normalise
-from asc.predicate.types import INTEGER_DIGITS
+from asc.predicate.syntax.literal import Literal, number
 from asc.schema import Schema
 
 _BLANK = r"[ \t\r\n]"

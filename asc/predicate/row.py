@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.expression import Expression, column_sql
-from asc.predicate.syntax import Node
+from asc.predicate.expressions import types
+from asc.predicate.expressions.expression import Expression, column_sql
+from asc.predicate.syntax.nodes import Node
 
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import EMPTY, Constraint
-from asc.predicate.expression import Expression
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.formula import FALSE, NULL, TRUE, Atom, Const, Every, Formula, Not
 from asc.predicate.spatial_operand import NAMED, SHAPES, Operand, OperandReader
-from asc.predicate.syntax import Node
+from asc.predicate.syntax.nodes import Node
 from asc.spatial.reading import COORDINATE_MAX
 from asc.spatial.shape import (
     BELOW_SPHERE,

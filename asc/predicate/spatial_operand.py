@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from asc.errors import ShapeError
 from asc.keys.attribute import PAttribute, position
-from asc.predicate import types
-from asc.predicate.expression import Expression
-from asc.predicate.syntax import Node
+from asc.predicate.expressions import types
+from asc.predicate.expressions.expression import Expression
+from asc.predicate.syntax.nodes import Node
 from asc.schema import PLANAR as IN_PLANE
 from asc.spatial.layer import ShapeName
 from asc.spatial.reading import Read, Rules, of_envelope, of_geojson, of_wkt

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.syntax import Node, nodes_of
+from asc.predicate.expressions import types
+from asc.predicate.syntax.nodes import Node, nodes_of
 
 if TYPE_CHECKING:
     from asc.predicate.typer import Typer

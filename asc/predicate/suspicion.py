@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.expression import Expression
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, date, is_never_date, is_never_timestamp, timestamp
-from asc.predicate.number_text import is_literal_without_quotes, is_number_text
-from asc.predicate.syntax import Node, Source, shortened
+from asc.predicate.expressions import types
+from asc.predicate.expressions.expression import Expression
+from asc.predicate.expressions.number_text import is_literal_without_quotes, is_number_text
+from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ, date, is_never_date, is_never_timestamp, timestamp
+from asc.predicate.syntax.nodes import Node, Source, shortened
 
 _COMMENT = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
 _SUFFIX = re.compile(r"(?:[LSYDF]|BD)\Z", re.IGNORECASE)

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from asc.predicate.expressions.types import is_interval
 from asc.predicate.functions import FUNCTIONS
 from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS
 from asc.predicate.interval_arithmetic import TRIED
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, is_time_word
-from asc.predicate.syntax import Node
+from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ, is_time_word
+from asc.predicate.syntax.nodes import Node
 from asc.predicate.typer import COMPARISONS, Typer
-from asc.predicate.types import is_interval
 
 _MAY_HOLD_WORDS = re.compile("['\"(]")
 """A string, or a call that may make one, however its name is written: without them a predicate has no words."""

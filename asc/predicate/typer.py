@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from asc.predicate import types
 from asc.predicate.cast import cast, check_collated, collated
+from asc.predicate.catalogue.refusals import refusal
 from asc.predicate.column import column, inside
-from asc.predicate.common_type import wider
-from asc.predicate.expression import Expression
+from asc.predicate.expressions import types
+from asc.predicate.expressions.common_type import wider
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions import FUNCTIONS, Call
 from asc.predicate.functions.bounded import BOUNDED
 from asc.predicate.functions.concatenation import concatenation_trouble, type_of_concatenation
 from asc.predicate.functions.function import plain
 from asc.predicate.functions.growth import joined
 from asc.predicate.functions.joining import joined_by
-from asc.predicate.functions.uncaught import uncaught
+from asc.predicate.functions.null_test_spellings import uncaught
 from asc.predicate.functions.untyped_null import untyped_null
 from asc.predicate.hints import WRITE_OR, compared_with_null, joined_conditions
 from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS, instant_arithmetic, instant_call
 from asc.predicate.interval_arithmetic import INTERVAL_FUNCTIONS, TRIED, interval_call, negative
 from asc.predicate.lambdas import LAMBDA_FUNCTIONS, lambda_call
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
 from asc.predicate.null_tests import NullTests
 from asc.predicate.pattern_match import pattern_match
 from asc.predicate.pattern_work import PatternWork
-from asc.predicate.refusals import refusal
 from asc.predicate.row import row
 from asc.predicate.spatial import SPATIAL_FUNCTIONS, spatial_expression
 from asc.predicate.suspicion import suspicion, suspicions_of_list
-from asc.predicate.syntax import Node, Source
+from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal
+from asc.predicate.syntax.nodes import Node, Source
 from asc.predicate.unchanged import is_left_as_parsed
 from asc.schema import Schema
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.syntax import Node
-from asc.predicate.types import Type
+from asc.predicate.expressions import types
+from asc.predicate.expressions.types import Type
+from asc.predicate.syntax.nodes import Node
 
 _OF_ONE_TYPE = frozenset(("=", "<=>", "<", "<=", ">", ">=", "in", "like", "rlike", "and", "or"))
 _ARITHMETIC = frozenset(("+", "-", "*", "%", "&", "|", "^"))
@@ -33,7 +33,7 @@ def is_left_as_parsed(node: Node, type_of: Callable[[Node], Type]) -> bool:
     """Return whether Spark's analyser changes nothing of an expression; ``type_of`` gives the type of a part of it.
 
     >>> from asc.predicate.limits import Limits
-    >>> from asc.predicate.parser import parse
+    >>> from asc.predicate.syntax.parser import parse
     >>> trees = [parse(text, Limits(), "UTC")[0] for text in ("1 + 2 = 3", "n = 3", "abs(1) = 3")]
     >>> [is_left_as_parsed(tree, lambda part: pa.int32()) for tree in trees]
     [True, False, False]

@@ -18,8 +18,8 @@ def divided(text: str, separator: str) -> list[str]:
     (['origin', 'dest'], [])
     """
     # Imported where a text is given: the tokenizer loads sqlglot.
-    from asc.predicate.syntax import Source
-    from asc.predicate.tokens import tokens_of
+    from asc.predicate.syntax.nodes import Source
+    from asc.predicate.syntax.tokens import tokens_of
 
     if not text.strip():
         return []

@@ -19,12 +19,12 @@ NO_INPUT = frozenset(
     {
         # The ranges of numbers.
         *("asc.keys.grid:KEY_MAX", "asc.plan.conjuncts:_NARROW_MAX", "asc.plan.conjuncts:SLOTS_MAX"),
-        *("asc.predicate.common_type:_MAX_PRECISION", "asc.predicate.interval:_MAX_MONTHS"),
+        *("asc.predicate.expressions.common_type:_MAX_PRECISION", "asc.predicate.syntax.interval:_MAX_MONTHS"),
         *("asc.predicate.functions.number_formats:_MAX_DIGITS", "broker.client.connection:_PORT_MAX"),
         *("broker.http.console.query_list:_COUNT_MAX", "cli.plain_rows:_DECIMAL_DIGITS_MAX"),
         "cli.input_files:_GZIP_RATIO_MAX",
         # Choices between two ways with the same answer.
-        *("asc.keys.grid:REGIONS_MAX", "asc.predicate.constant_text:_MAX_CHARS"),
+        *("asc.keys.grid:REGIONS_MAX", "asc.predicate.expressions.constant_text:_MAX_CHARS"),
         "asc.predicate.functions.inferred_schema:_MAX_CHARS",
         *("cli.plain_backtest:_PAIRS_MAX", "cli.type_guess:_DEPTH_MAX", "cli.bboxdb_plan:_CHARS_MAX"),
         # Memories, which forget.
@@ -41,7 +41,7 @@ NO_INPUT = frozenset(
         *("broker.client.connection:_PAGE_MAX", "broker.stream.condition_inquiry:_SEARCHES_MAX"),
         *("broker.stream.suspects:_TRIALS_MAX", "cli.demo_rate:ROUNDS_MAX", "cli.demo_rate:COPIES_MAX"),
         # Terms of bounds that are on the page.
-        *("asc.predicate.backtracking:_MAX_WORK", "asc.predicate.functions.strings:_MAX_REPLACEMENT_CHARS"),
+        *("asc.predicate.regex.backtracking:_MAX_WORK", "asc.predicate.functions.strings:_MAX_REPLACEMENT_CHARS"),
         *("asc.predicate.functions.collections:_MAX_REPEATED", "asc.predicate.functions.collections:_MAX_PLACE"),
         *("asc.predicate.functions.joining:_MAX_SEPARATOR", "asc.predicate.functions.variants:_MAX_TYPE_CHARS"),
         *("asc.predicate.functions.xml_documents:_MAX_WIDE_STEPS", "asc.predicate.lambdas:_MAX_LITERAL"),

@@ -7,8 +7,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from asc.predicate.builtins import builtins
-from asc.predicate.spatial_builtins import spatial_builtins
+from asc.predicate.catalogue.builtins import builtins
+from asc.predicate.catalogue.spatial_builtins import spatial_builtins
 from cli.main import main
 
 

@@ -17,7 +17,7 @@ from asc.operators.cube.states.exact_sum import ExactSum
 from asc.operators.cube.states.extreme import Extreme
 from asc.operators.cube.states.float_sum import FloatSum
 from asc.operators.cube.states.state import State
-from asc.predicate.types import name as type_name
+from asc.predicate.expressions.types import name as type_name
 from asc.schema import Schema
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, NoReturn
 
 from asc.errors import CubeError, PredicateError
-from asc.predicate.syntax import Source
-from asc.predicate.tokens import END, QUOTED, WORD, Token, tokens_of
+from asc.predicate.syntax.nodes import Source
+from asc.predicate.syntax.tokens import END, QUOTED, WORD, Token, tokens_of
 
 Function = Literal["count", "sum", "avg", "min", "max"]
 FUNCTIONS: tuple[Function, ...] = ("count", "sum", "avg", "min", "max")

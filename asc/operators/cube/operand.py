@@ -11,8 +11,8 @@ from asc.keys.attribute import PAttribute
 from asc.keys.spaces import space_of
 from asc.operators.read_operand import read_operand
 from asc.predicate import Predicate, normalise
-from asc.predicate.reader import SYNTAX_REMEDY
-from asc.predicate.types import name as type_name
+from asc.predicate.expressions.types import name as type_name
+from asc.predicate.syntax.reader import SYNTAX_REMEDY
 from asc.schema import Schema
 
 _TIMESTAMP = pa.timestamp("us", tz="UTC")

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from asc.operators.cube.json_values import instant_of
 from asc.operators.cube.layout import Layout
-from asc.predicate.literal import timestamp
+from asc.predicate.syntax.literal import timestamp
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _ESCAPED = str.maketrans({"\\": "\\\\", "'": "\\'", "\0": "\\0"})

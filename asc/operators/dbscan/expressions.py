@@ -10,8 +10,8 @@ from asc.errors import DbscanError, PredicateError
 from asc.operators.dbscan.definition import DbscanDefinition
 from asc.operators.read_operand import ReadOperand, read_operand
 from asc.predicate import normalise
-from asc.predicate.reader import SYNTAX_REMEDY
-from asc.predicate.types import name as type_name
+from asc.predicate.expressions.types import name as type_name
+from asc.predicate.syntax.reader import SYNTAX_REMEDY
 from asc.schema import PLANAR, Schema
 
 _TIMESTAMP = pa.timestamp("us", tz="UTC")

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.expression import Expression
+from asc.predicate.expressions import types
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions.binding import bound
 from asc.predicate.functions.function import Call, Function, Spelling, is_array, plain
 from asc.predicate.functions.growth import joined

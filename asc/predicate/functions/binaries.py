@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.expression import Expression
-from asc.predicate.functions.caught import as_bytes, as_text, renamed
+from asc.predicate.expressions import types
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions.checks import unified
 from asc.predicate.functions.function import MANY, Call, Function, plain
 from asc.predicate.functions.growth import times
 from asc.predicate.functions.results import BIGINT, BINARY, STRING
+from asc.predicate.functions.try_spellings import as_bytes, as_text, renamed
 
 _CHARACTER_SETS = ("US-ASCII", "ISO-8859-1", "UTF-8", "UTF-16BE", "UTF-16LE", "UTF-16", "UTF-32")
 _FORMATS = ("hex", "base64", "utf-8", "utf8")

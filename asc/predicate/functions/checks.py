@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from asc.predicate import types
+from asc.predicate.expressions import types
 from asc.predicate.functions.bounded import MAX_SOUGHT_CHARS, is_short_constant
 from asc.predicate.functions.function import Call, Check
 

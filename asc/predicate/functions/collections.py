@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.common_type import held_together
+from asc.predicate.expressions import types
+from asc.predicate.expressions.common_type import held_together
 from asc.predicate.functions.array_sets import ARRAY_SETS
 from asc.predicate.functions.binding import bound, bound_together
-from asc.predicate.functions.caught import as_together
 from asc.predicate.functions.checks import constant_integer, every, held, of_one_kind
 from asc.predicate.functions.function import MANY, Call, Check, Function, Result, is_array, is_map, plain
 from asc.predicate.functions.growth import joined, longest
@@ -16,6 +15,7 @@ from asc.predicate.functions.joining import ARRAY_JOIN, GROWTH_OF_RECORD, MAX_JO
 from asc.predicate.functions.maps import MAPS
 from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, element, first, unknown
 from asc.predicate.functions.sequences import SEQUENCES
+from asc.predicate.functions.try_spellings import as_together
 
 _MAX_REPEATED = 100
 _MAX_PLACE = 100

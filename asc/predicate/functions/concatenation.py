@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.common_type import held_together
+from asc.predicate.expressions import types
+from asc.predicate.expressions.common_type import held_together
 from asc.predicate.functions.function import MANY, Call, Function, is_array
 from asc.predicate.functions.growth import joined
 from asc.predicate.functions.results import part_of_string, string_or_binary

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.functions.caught import as_together, cast_to
+from asc.predicate.expressions import types
 from asc.predicate.functions.checks import of_one_kind
 from asc.predicate.functions.function import MANY, Call, Function, plain
 from asc.predicate.functions.results import BOOLEAN, STRING, common, common_of_branches, first, string_or_binary
+from asc.predicate.functions.try_spellings import as_together, cast_to
 
 
 def _comparable(call: Call) -> str | None:

@@ -7,14 +7,14 @@ import re
 import pyarrow as pa
 
 from asc.keys.byte_strings import quoted
-from asc.predicate import types
-from asc.predicate.functions.caught import as_text
+from asc.predicate.expressions import types
 from asc.predicate.functions.checks import constant_string, every
 from asc.predicate.functions.document_schema import HELD, record_type
 from asc.predicate.functions.function import Call, Function
 from asc.predicate.functions.growth import times
 from asc.predicate.functions.options import CSV_INFERRED, CSV_READ, CSV_WRITTEN, options, options_of
 from asc.predicate.functions.results import STRING
+from asc.predicate.functions.try_spellings import as_text
 
 _MAX_COLUMNS = 20_000
 """Spark throws for a few more."""

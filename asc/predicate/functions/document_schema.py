@@ -7,9 +7,9 @@ import re
 import pyarrow as pa
 
 from asc.errors import SchemaError
-from asc.predicate import types
+from asc.predicate.expressions import types
 from asc.predicate.functions.function import Call
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
+from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
 from asc.spark_types import VARIANT, fields_of_ddl, type_of_ddl
 
 _MAX_SCHEMA_CHARS = 2_000

@@ -7,8 +7,7 @@ import re
 import pyarrow as pa
 
 from asc.keys.byte_strings import quoted
-from asc.predicate import types
-from asc.predicate.functions.caught import as_text
+from asc.predicate.expressions import types
 from asc.predicate.functions.checks import constant_string, every
 from asc.predicate.functions.document_schema import HELD, places_of_repeated, record_type
 from asc.predicate.functions.function import Call, Function, plain
@@ -16,6 +15,7 @@ from asc.predicate.functions.growth import longest, times
 from asc.predicate.functions.inferred_schema import inferred_type
 from asc.predicate.functions.options import JSON_INFERRED, JSON_READ, JSON_WRITTEN, options
 from asc.predicate.functions.results import INT, STRING, STRINGS
+from asc.predicate.functions.try_spellings import as_text
 from asc.spark_types import VARIANT, ddl_of_type
 
 _PARTS = ("HOST", "PATH", "QUERY", "REF", "PROTOCOL", "FILE", "AUTHORITY", "USERINFO")

@@ -6,11 +6,11 @@ import re
 
 import pyarrow as pa
 
-from asc.predicate.expression import Expression
-from asc.predicate.functions.caught import as_bytes, renamed
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions.function import Call, Function
 from asc.predicate.functions.growth import times
 from asc.predicate.functions.results import BINARY
+from asc.predicate.functions.try_spellings import as_bytes, renamed
 
 _HEX = re.compile(r"(?:[0-9A-Fa-f]{2})+")
 

@@ -6,7 +6,7 @@ import re
 
 import pyarrow as pa
 
-from asc.predicate import types
+from asc.predicate.expressions import types
 from asc.predicate.functions.function import Call
 from asc.predicate.functions.growth import joined
 

@@ -10,11 +10,11 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.constant_text import constant_text
-from asc.predicate.expression import Expression
-from asc.predicate.interval_type import CALENDAR
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
+from asc.predicate.expressions import types
+from asc.predicate.expressions.constant_text import constant_text
+from asc.predicate.expressions.expression import Expression
+from asc.predicate.syntax.interval_type import CALENDAR
+from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
 from asc.spark_types import VARIANT
 
 _INTEGER = re.compile(r" *[+-]?\d{1,9} *\Z", re.ASCII)

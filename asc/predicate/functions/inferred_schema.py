@@ -6,7 +6,7 @@ import json
 
 import pyarrow as pa
 
-from asc.predicate.literal import INT64_MAX, INT64_MIN
+from asc.predicate.syntax.literal import INT64_MAX, INT64_MIN
 
 _MAX_CHARS = 2_000
 

@@ -6,15 +6,7 @@ import re
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.functions.caught import (
-    as_date,
-    as_instant,
-    as_instant_of,
-    cast_to,
-    caught_instant,
-    with_short_number,
-)
+from asc.predicate.expressions import types
 from asc.predicate.functions.function import Call, Check, Function, Spelling, plain
 from asc.predicate.functions.pattern_argument import (
     brings_pattern,
@@ -25,7 +17,15 @@ from asc.predicate.functions.pattern_argument import (
 )
 from asc.predicate.functions.results import BIGINT, DATE, DOUBLE, INSTANT, INT, LOCAL_INSTANT, STRING
 from asc.predicate.functions.time_zone import is_time_zone
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
+from asc.predicate.functions.try_spellings import (
+    as_date,
+    as_instant,
+    as_instant_of,
+    cast_to,
+    caught_instant,
+    with_short_number,
+)
+from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 _READ = (pa.string(), pa.null(), pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 """What is read with a pattern; of all else its text is."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from asc.predicate.functions.caught import with_short_number
 from asc.predicate.functions.function import Call, Function, plain
 from asc.predicate.functions.results import always
-from asc.predicate.interval_type import CALENDAR, DAY_TIME, YEAR_MONTH
+from asc.predicate.functions.try_spellings import with_short_number
+from asc.predicate.syntax.interval_type import CALENDAR, DAY_TIME, YEAR_MONTH
 
 
 def _caught_days(call: Call) -> str:

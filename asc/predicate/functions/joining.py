@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asc.predicate import types
+from asc.predicate.expressions import types
 from asc.predicate.functions.binding import bound_together, names
 from asc.predicate.functions.function import MANY, Call, Function, is_array, plain
 from asc.predicate.functions.growth import joined, longest

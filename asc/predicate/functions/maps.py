@@ -9,16 +9,16 @@ from __future__ import annotations
 import pyarrow as pa
 
 from asc.keys.byte_strings import quoted
-from asc.predicate import types
-from asc.predicate.common_type import wider
-from asc.predicate.expression import column_sql
+from asc.predicate.expressions import types
+from asc.predicate.expressions.common_type import wider
+from asc.predicate.expressions.expression import column_sql
 from asc.predicate.functions.binding import bound, bound_together, names
-from asc.predicate.functions.caught import as_together
 from asc.predicate.functions.checks import held, of_one_kind
 from asc.predicate.functions.function import MANY, Call, Function, is_array, is_map, not_constant
 from asc.predicate.functions.growth import joined, times
 from asc.predicate.functions.results import BOOLEAN, always, element, first
-from asc.predicate.pattern_search import Search, Use, search
+from asc.predicate.functions.try_spellings import as_together
+from asc.predicate.regex.pattern_search import Search, Use, search
 from asc.spark_types import folded
 
 _MAX_DECIMALS = 1_000

@@ -6,12 +6,12 @@ import re
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.functions.caught import cast_to, caught_text
+from asc.predicate.expressions import types
 from asc.predicate.functions.function import Call, Function
 from asc.predicate.functions.pattern_argument import brings_pattern, longest_shown, pattern_check, shown_by_pattern
 from asc.predicate.functions.results import STRING
-from asc.predicate.literal import TIMESTAMP
+from asc.predicate.functions.try_spellings import cast_to, caught_text
+from asc.predicate.syntax.literal import TIMESTAMP
 
 _MAX_DIGITS = 38
 _MAX_TEXT_CHARS = 20_000

@@ -6,7 +6,7 @@ import re
 
 import pyarrow as pa
 
-from asc.predicate import types
+from asc.predicate.expressions import types
 from asc.predicate.functions.bounded import bounded, integer_up_to, integer_within
 from asc.predicate.functions.checks import constant_integer, integer_or_bounded
 from asc.predicate.functions.function import Call, Check, Function, Result, plain

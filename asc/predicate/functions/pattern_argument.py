@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from asc.predicate.constant_text import constant_text
+from asc.predicate.expressions.constant_text import constant_text
 from asc.predicate.functions.bounded import text_up_to
-from asc.predicate.functions.caught import caught_text
 from asc.predicate.functions.function import Call, Check
 from asc.predicate.functions.time_pattern import MAX_PATTERN_CHARS, time_pattern_trouble
+from asc.predicate.functions.try_spellings import caught_text
 
 _OF_TIME_LIST = """
 date_format from_unixtime to_char to_date to_timestamp to_timestamp_ltz to_timestamp_ntz to_unix_timestamp to_varchar

@@ -10,7 +10,7 @@ from asc.predicate.functions.checks import constant_integer, every
 from asc.predicate.functions.function import Call, Check, Function, Growth, Result, Spelling, not_constant, plain
 from asc.predicate.functions.growth import longest, times
 from asc.predicate.functions.results import BOOLEAN, INT, STRING, STRINGS
-from asc.predicate.pattern_search import Search, Use, search
+from asc.predicate.regex.pattern_search import Search, Use, search
 
 _GROUP = re.compile(r"\\.|\[(?:\\.|[^\\\]])*\]|(\()(?!\?)", re.DOTALL)
 _REFERENCE = re.compile(r"\$(\d?)|\\.?", re.DOTALL)

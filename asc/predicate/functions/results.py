@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from asc.predicate.common_type import wider
+from asc.predicate.expressions.common_type import wider
 from asc.predicate.functions.function import Call, Result, is_array
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
+from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 
 def always(data_type: pa.DataType) -> Result:

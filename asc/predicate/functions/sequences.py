@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.expression import Expression
+from asc.predicate.expressions import types
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions.binding import bound_together
-from asc.predicate.functions.caught import caught_date
 from asc.predicate.functions.function import Call, Function, plain
-from asc.predicate.interval import Interval
-from asc.predicate.interval_type import DAYS
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal, date, timestamp
-from asc.predicate.syntax import Node
+from asc.predicate.functions.try_spellings import caught_date
+from asc.predicate.syntax.interval import Interval
+from asc.predicate.syntax.interval_type import DAYS
+from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ, Literal, date, timestamp
+from asc.predicate.syntax.nodes import Node
 
 _MAX_CONSTANT = 1_000
 _MAX_ENTRIES = 10_000

@@ -17,7 +17,6 @@ from asc.predicate.functions.bounded import (
     text_beside,
     text_up_to,
 )
-from asc.predicate.functions.caught import renamed
 from asc.predicate.functions.checks import every, integer_or_bounded, sought
 from asc.predicate.functions.concatenation import CONCATENATION
 from asc.predicate.functions.format_string import format_trouble, formatted
@@ -25,6 +24,7 @@ from asc.predicate.functions.function import MANY, Call, Function, plain
 from asc.predicate.functions.growth import joined, longest, times
 from asc.predicate.functions.joining import CONCAT_WS
 from asc.predicate.functions.results import BIGINT, BOOLEAN, INT, STRING, always, part_of_string, string_or_binary
+from asc.predicate.functions.try_spellings import renamed
 
 _MAX_REPEATED = 100
 _MAX_REPLACEMENT_CHARS = 25

@@ -7,14 +7,14 @@ import re
 import pyarrow as pa
 
 from asc.errors import SchemaError
-from asc.predicate import types
-from asc.predicate.functions.caught import renamed
+from asc.predicate.expressions import types
 from asc.predicate.functions.checks import every
 from asc.predicate.functions.document_schema import places_of_repeated, read_safely
 from asc.predicate.functions.function import Call, Function
 from asc.predicate.functions.growth import longest, times
 from asc.predicate.functions.results import BOOLEAN, STRING, always
-from asc.predicate.syntax import Node
+from asc.predicate.functions.try_spellings import renamed
+from asc.predicate.syntax.nodes import Node
 from asc.spark_types import VARIANT, type_of_ddl
 
 _MAX_PATH_CHARS = 1_000

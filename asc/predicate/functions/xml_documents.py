@@ -11,14 +11,14 @@ from xml.parsers.expat import ExpatError, ParserCreate
 
 import pyarrow as pa
 
-from asc.predicate import types
-from asc.predicate.functions.caught import as_text, caught_text
+from asc.predicate.expressions import types
 from asc.predicate.functions.checks import constant_string, every
 from asc.predicate.functions.document_schema import HELD, record_type
 from asc.predicate.functions.function import Call, Function, Spelling, plain
 from asc.predicate.functions.growth import times
 from asc.predicate.functions.options import XML_READ, XML_WRITTEN, options
 from asc.predicate.functions.results import BIGINT, BOOLEAN, DOUBLE, INT, STRING, STRINGS, always
+from asc.predicate.functions.try_spellings import as_text, caught_text
 from asc.spark_types import VARIANT, ddl_of_type
 
 _MAX_XML_CHARS = 2_000

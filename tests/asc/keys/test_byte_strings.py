@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from asc.keys.byte_strings import Binaries, Strings, quoted, starting_with
 from asc.keys.constraint import Constraint
-from asc.predicate.literal import string
+from asc.predicate.syntax.literal import string
 
 STRINGS, BINARIES = Strings.of(pa.string()), Binaries.of(pa.binary())
 

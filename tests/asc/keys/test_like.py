@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import broker
 from asc.keys.like import ANY, like_accepts, like_key, like_text
-from asc.predicate.pattern import like_parts
+from asc.predicate.regex.like_pattern import like_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,7 @@ import pytest
 from asc.predicate import normalise
 from asc.predicate.evaluation_error import error_condition
 from asc.predicate.limits import Limits
-from asc.predicate.parser import parse
+from asc.predicate.syntax.parser import parse
 from asc.predicate.typer import Typer
 from asc.schema import Schema
 

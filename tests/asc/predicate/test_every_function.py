@@ -12,7 +12,7 @@ import pytest
 from asc.errors import PredicateError
 from asc.predicate.functions import FUNCTIONS
 from asc.predicate.limits import Limits
-from asc.predicate.parser import parse
+from asc.predicate.syntax.parser import parse
 from asc.predicate.time_words import check_time_words
 from asc.predicate.typer import Typer
 from tests.asc.predicate.test_spark_agreement import BY_SORT, DDL, PLACES, SCHEMA

@@ -12,8 +12,8 @@ from asc.keys.decimals import decimal_key
 from asc.keys.floats import NAN_KEY, float_key
 from asc.predicate import Limits, normalise
 from asc.predicate.describe import describe
-from asc.predicate.pattern import like_regex
-from asc.predicate.pattern_search import Use, search
+from asc.predicate.regex.like_pattern import like_regex
+from asc.predicate.regex.pattern_search import Use, search
 from asc.schema import Schema
 from workloads.random_tuples import ALL_TYPES_DDL
 

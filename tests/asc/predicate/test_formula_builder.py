@@ -7,7 +7,7 @@ import pytest
 from asc.predicate.formula import Atom, Const, Formula, Not, Some, Within
 from asc.predicate.formula_builder import FormulaBuilder
 from asc.predicate.limits import Limits
-from asc.predicate.parser import parse
+from asc.predicate.syntax.parser import parse
 from asc.schema import Schema
 
 SCHEMA = Schema.from_ddl("a INT, b INT, c BOOLEAN, s STRING, xs ARRAY<INT>")

@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 
 from asc.errors import PredicateError
-from asc.predicate.expression import Expression
-from asc.predicate.interval_type import DAY_TIME, DAYS
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.limits import Limits
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
-from asc.predicate.parser import parse
+from asc.predicate.syntax.interval_type import DAY_TIME, DAYS
+from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
+from asc.predicate.syntax.parser import parse
 from asc.predicate.typer import Typer
 from asc.schema import Schema
 

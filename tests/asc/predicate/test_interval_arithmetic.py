@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 
 from asc.errors import PredicateError
-from asc.predicate.expression import Expression
-from asc.predicate.interval_type import CALENDAR, DAY_TIME, DAYS, YEAR_MONTH, interval_type
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.limits import Limits
-from asc.predicate.parser import parse
+from asc.predicate.syntax.interval_type import CALENDAR, DAY_TIME, DAYS, YEAR_MONTH, interval_type
+from asc.predicate.syntax.parser import parse
 from asc.predicate.typer import Typer
 from asc.schema import Schema
 

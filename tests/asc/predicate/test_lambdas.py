@@ -7,10 +7,10 @@ import pytest
 
 from asc.errors import PredicateError
 from asc.predicate import normalise
-from asc.predicate.expression import Expression
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.lambdas import _MAX_LEVELS
 from asc.predicate.limits import Limits
-from asc.predicate.parser import parse
+from asc.predicate.syntax.parser import parse
 from asc.predicate.typer import Typer
 from asc.schema import Schema
 

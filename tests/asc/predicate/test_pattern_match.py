@@ -6,7 +6,7 @@ import pytest
 
 from asc.errors import PredicateError
 from asc.predicate.limits import Limits
-from asc.predicate.parser import parse
+from asc.predicate.syntax.parser import parse
 from asc.predicate.typer import Typer
 from asc.schema import Schema
 

@@ -6,8 +6,8 @@ import pytest
 
 from asc.errors import PredicateError
 from asc.predicate import normalise
+from asc.predicate.catalogue.refusals import refusal
 from asc.predicate.functions import FUNCTIONS
-from asc.predicate.refusals import refusal
 from asc.schema import Schema
 
 SCHEMA = Schema.from_ddl("n INT, s STRING, b BINARY, t TIMESTAMP, xs ARRAY<INT>, labels MAP<STRING, STRING>")

@@ -14,9 +14,9 @@ import pytest
 from asc.errors import PredicateError
 from asc.predicate.functions import FUNCTIONS
 from asc.predicate.functions.instants import INSTANTS
-from asc.predicate.interval_type import CALENDAR
 from asc.predicate.limits import Limits
-from asc.predicate.parser import parse
+from asc.predicate.syntax.interval_type import CALENDAR
+from asc.predicate.syntax.parser import parse
 from asc.predicate.typer import Typer
 from asc.schema import Schema
 from asc.spark_types import ddl_of_type

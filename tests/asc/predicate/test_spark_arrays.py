@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from asc.predicate.expressions.types import MAX_DIGITS
 from asc.predicate.functions.maps import _MAX_DECIMALS
-from asc.predicate.types import MAX_DIGITS
 from tests.asc.predicate.differing import Differing, accepted
 
 if TYPE_CHECKING:

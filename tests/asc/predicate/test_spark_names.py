@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asc.predicate import normalise
+from asc.predicate.expressions.spelling import read_as
 from asc.predicate.limits import Limits
-from asc.predicate.spelling import read_as
 from asc.schema import Schema
 from broker.matching.parsing import differences
 

@@ -7,8 +7,8 @@ import pytest
 from asc.errors import PredicateError, SchemaError
 from asc.predicate import normalise
 from asc.predicate.describe import describe
+from asc.predicate.expressions.spelling import read_as
 from asc.predicate.limits import Limits
-from asc.predicate.spelling import read_as
 from asc.schema import Schema
 
 SCHEMA = Schema.from_ddl(

@@ -8,7 +8,7 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 
 from asc.predicate import Limits
-from asc.predicate.spelling import read_as
+from asc.predicate.expressions.spelling import read_as
 from broker.errors import BrokerError, http_status
 from broker.matching.parsing import _difference, differences
 from tests.asc.predicate.test_spark_forms import TEXTS as FORMS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asc.predicate import normalise
-from asc.predicate.expression import Expression
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions.bounded import MAX_LENGTH_CHARS, MAX_PAIR_CHARS, MAX_SOUGHT_CHARS
 from asc.schema import Schema
 

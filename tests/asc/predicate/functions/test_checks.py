@@ -5,11 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from asc.predicate.expression import Expression
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions.checks import constant_integer, constant_string, every, integer_or_bounded, sought
 from asc.predicate.functions.function import Call
-from asc.predicate.literal import Literal, number
-from asc.predicate.syntax import Node
+from asc.predicate.syntax.literal import Literal, number
+from asc.predicate.syntax.nodes import Node
 
 
 def call(*literals: Literal | None) -> Call:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-from asc.predicate.expression import Expression
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions.concatenation import concatenation_trouble, type_of_concatenation
 
 INTS, LONGS, TEXTS, DAYS = (pa.list_(kind) for kind in (pa.int32(), pa.int64(), pa.string(), pa.date32()))

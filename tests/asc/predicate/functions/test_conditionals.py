@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-from asc.predicate.expression import Expression
-from asc.predicate.literal import TIMESTAMP, TIMESTAMP_NTZ
+from asc.predicate.expressions.expression import Expression
+from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 
 @pytest.mark.parametrize(

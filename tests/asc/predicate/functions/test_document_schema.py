@@ -8,7 +8,7 @@ import pytest
 from asc.predicate.functions.document_schema import _MAX_SCHEMA_CHARS, places_of_repeated, read_safely, record_type
 from asc.predicate.functions.function import Call
 from asc.predicate.limits import Limits
-from asc.predicate.parser import parse
+from asc.predicate.syntax.parser import parse
 from asc.predicate.typer import Typer
 from asc.schema import Schema
 from asc.spark_types import VARIANT, type_of_ddl

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from asc.predicate.expression import Expression
+from asc.predicate.expressions.expression import Expression
 
 KEY = "'0123456789abcdef'"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asc.predicate.expression import Expression
+from asc.predicate.expressions.expression import Expression
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

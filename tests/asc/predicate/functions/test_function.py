@@ -6,11 +6,11 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from asc.predicate.expression import Expression
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions.function import SORTS, Call, Function, plain
 from asc.predicate.functions.table import FUNCTIONS
-from asc.predicate.literal import Literal
-from asc.predicate.syntax import Node
+from asc.predicate.syntax.literal import Literal
+from asc.predicate.syntax.nodes import Node
 
 COLUMN = Node("column", (), 0, 1, ("a",))
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from asc.predicate.expression import Expression
-from asc.predicate.interval_type import CALENDAR, DAY_TIME, YEAR_MONTH
+from asc.predicate.expressions.expression import Expression
+from asc.predicate.syntax.interval_type import CALENDAR, DAY_TIME, YEAR_MONTH
 
 
 def test_what_throws_is_caught(expression_of: Callable[[str], Expression]) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from asc.predicate.expression import Expression
+from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions import results
 from asc.predicate.functions.function import Call
-from asc.predicate.syntax import Node
+from asc.predicate.syntax.nodes import Node
 
 
 def call(*kinds: pa.DataType | None) -> Call:

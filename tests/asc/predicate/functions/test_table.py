@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from asc.predicate.catalogue.refusals import LANGUAGE, REFUSALS
 from asc.predicate.functions import FAMILIES, FUNCTIONS
-from asc.predicate.refusals import LANGUAGE, REFUSALS
 
 
 def test_a_function_is_in_one_family_and_either_allowed_or_refused() -> None:

@@ -1,0 +1,176 @@
+"""A regular expression as an automaton that keeps how often one way leads where another leads.
+
+Each atom, written out as often as it is repeated, is a place. ``follow[p]`` has the places that are tried after ``p``,
+each with the number of ways that lead there without a character between; so the ways of the automaton to read a text
+are those of a matcher that goes back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from asc.predicate.regex.character_set import CharacterSet
+from asc.predicate.regex.one_try import steps_of_look
+from asc.predicate.regex.pattern_tree import Anchor, Atom, Choice, Group, Look, Part, Repeat, Run
+
+_MAX_PLACES = 500
+_NONE = CharacterSet(())
+
+Ways = dict[int, int]
+"""Places, and the ways that lead to each."""
+
+
+@dataclass(slots=True)
+class _Piece:
+    """A part: the ways through it without a character, the places it may begin with and end with.
+
+    Of the first two there is one for the start of a text, where ``^`` holds, and one for anywhere else.
+    """
+
+    empty_at_start: int
+    empty: int
+    first_at_start: Ways
+    first: Ways
+    last: Ways
+
+
+@dataclass(slots=True)
+class Automaton:
+    """The places of a regular expression. ``atom_of`` is the atom of each; None for ``$`` and looks, which no
+    character is.
+    """
+
+    characters: list[CharacterSet] = field(default_factory=list)
+    costs: list[int] = field(default_factory=list)
+    atom_of: list[Atom | None] = field(default_factory=list)
+    follow: list[Ways] = field(default_factory=list)
+    first_at_start: Ways = field(default_factory=dict)
+    first: Ways = field(default_factory=dict)
+    last: Ways = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, part: Part) -> Automaton:
+        """ValueError for one with more than 500 places."""
+        made = cls()
+        piece = made._piece(part)
+        made.first_at_start, made.first, made.last = piece.first_at_start, piece.first, piece.last
+        return made
+
+    def is_sink(self, place: int) -> bool:
+        """Whether a loop has nothing after it: where it is reached, all has matched, and what it reads is matched."""
+        return place in self.last and self.follow[place] == {place: 1}
+
+    def ends_within_itself(self) -> bool:
+        """Whether a text that it matches has another one within it, maybe from the same start, that ends earlier.
+
+        >>> from asc.predicate.regex.regular_expression import regular_expression
+        >>> [Automaton.of(regular_expression(text)).ends_within_itself() for text in ("error", "a+", "abcd|bc")]
+        [False, True, True]
+        """
+        seen: set[tuple[int, int | None]] = set()
+        waiting: list[tuple[int, int | None]] = [(place, None) for place in self.first]
+        waiting += [(p, q) for p in self.first for q in self.first if self.characters[p].meets(self.characters[q])]
+        while waiting:
+            pair = waiting.pop()
+            if pair in seen:
+                continue
+            seen.add(pair)
+            place, inner = pair
+            if inner is not None and inner in self.last and self.follow[place]:
+                return True
+            for after in self.follow[place]:
+                if inner is None:
+                    waiting.append((after, None))
+                for within in self.first if inner is None else self.follow[inner]:
+                    if self.characters[after].meets(self.characters[within]):
+                        waiting.append((after, within))
+        return False
+
+    def _place(self, characters: CharacterSet, cost: int, atom: Atom | None) -> _Piece:
+        place = len(self.follow)
+        if place == _MAX_PLACES:
+            raise ValueError(f"written out, it has more than {_MAX_PLACES} characters")
+        self.characters.append(characters)
+        self.costs.append(cost)
+        self.atom_of.append(atom)
+        self.follow.append({})
+        return _Piece(0, 0, {place: 1}, {place: 1}, {place: 1})
+
+    def _piece(self, part: Part) -> _Piece:
+        if isinstance(part, Atom):
+            return self._place(part.characters, part.cost, part)
+        if isinstance(part, Anchor):
+            # After a character ^ never holds; after $ there is none but the end of the last line.
+            return _Piece(1, 0, {}, {}, {}) if part.text == "^" else self._place(_NONE, 1, None)
+        if isinstance(part, Look):
+            # A look reads no character: it holds, or it is a place that no character is.
+            return _either(_empty(), self._place(_NONE, steps_of_look(part), None))
+        if isinstance(part, Group):
+            return self._piece(part.part)
+        if isinstance(part, Run):
+            made = _empty()
+            for own in part.parts:
+                made = self._then(made, self._piece(own))
+            return made
+        if isinstance(part, Choice):
+            made = _Piece(0, 0, {}, {}, {})
+            for own in part.options:
+                made = _either(made, self._piece(own))
+            return made
+        return self._repeated(part)
+
+    def _repeated(self, part: Repeat) -> _Piece:
+        made = _empty()
+        if part.high is None:
+            for _ in range(part.low - 1):
+                made = self._then(made, self._piece(part.part))
+            loop = self._piece(part.part)
+            self._link(loop.last, loop.first)
+            return self._then(made, loop if part.low else _either(loop, _empty()))
+        for _ in range(part.high - part.low):
+            made = _either(self._before(part.part, made), _empty())
+        for _ in range(part.low):
+            made = self._before(part.part, made)
+        return made
+
+    def _before(self, part: Part, rest: _Piece) -> _Piece:
+        return self._then(self._piece(part), rest)
+
+    def _then(self, one: _Piece, other: _Piece) -> _Piece:
+        self._link(one.last, other.first)
+        return _Piece(
+            one.empty_at_start * other.empty_at_start,
+            one.empty * other.empty,
+            _sum(one.first_at_start, other.first_at_start, one.empty_at_start),
+            _sum(one.first, other.first, one.empty),
+            _sum(other.last, one.last, other.empty),
+        )
+
+    def _link(self, last: Ways, first: Ways) -> None:
+        for place, ways in last.items():
+            follow = self.follow[place]
+            for after, more in first.items():
+                follow[after] = follow.get(after, 0) + ways * more
+
+
+def _empty() -> _Piece:
+    return _Piece(1, 1, {}, {}, {})
+
+
+def _either(one: _Piece, other: _Piece) -> _Piece:
+    return _Piece(
+        one.empty_at_start + other.empty_at_start,
+        one.empty + other.empty,
+        _sum(one.first_at_start, other.first_at_start, 1),
+        _sum(one.first, other.first, 1),
+        _sum(one.last, other.last, 1),
+    )
+
+
+def _sum(ways: Ways, more: Ways, times: int) -> Ways:
+    if not times:
+        return ways
+    total = dict(ways)
+    for place, own in more.items():
+        total[place] = total.get(place, 0) + own * times
+    return total

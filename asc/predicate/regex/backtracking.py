@@ -1,0 +1,230 @@
+"""The steps that Java's matcher, which goes back over every choice, takes for each character of a text.
+
+Where nothing is repeated without bound but what ends an expression, the steps of one try follow from its structure.
+Else the ways in which the matcher may stand somewhere are counted: at each character, for each place of the automaton,
+on how many ways from any start before. A text moves this vector of counts by its characters; what a vector below
+another one comes to stays below what the other comes to, so only the greatest are followed, until none is new. Where
+the counts go on growing, the matcher would read a text again and again, and the expression is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import pairwise
+
+from asc.predicate.regex.automaton import Automaton, Ways
+from asc.predicate.regex.one_try import LoopError, tried
+from asc.predicate.regex.pattern_tree import Anchor, Atom, Choice, Look, Part, Run
+
+MAX_STEPS = 500
+"""Steps that may be taken for each character of a string; one is ten nanoseconds."""
+
+_MAX_STEPS_ONCE = 2_000
+"""Steps of an expression that is tried at the start of a string alone."""
+
+_MAX_WORK = 40_000
+"""Counts that may be looked at to judge one expression: some fifty milliseconds."""
+
+_HALVES = (0xD800, 0xDC00, 0xE000, 0x10000)
+_AGAIN = (
+    "it may read the text again from many places: put a character before * and + that they do not repeat, or give a "
+    "bound: {0,20}"
+)
+
+
+def steps(part: Part, guarded: Collection[Atom] = ()) -> int:
+    """The steps for each character of a text in which an expression is sought; ValueError for too many.
+
+    A repetition of one of the ``guarded`` atoms, which the expression may begin with, is begun where the character
+    before is none of its own, and nowhere else.
+
+    >>> from asc.predicate.regex.regular_expression import regular_expression
+    >>> steps(regular_expression("error|warning"))
+    12
+    """
+    looks, rest = _looks_at_start(part)
+    if looks:
+        return _bounded(sum(1 + steps(own) for own in looks) + steps(rest))
+    refused = None
+    options = part.options if isinstance(part, Choice) else (part,)
+    try:
+        anchored = [_is_anchored(option) for option in options]
+        own = [tried(option, is_last=True)[1] for option in options]
+        if all(anchored):
+            if sum(own) > _MAX_STEPS_ONCE:
+                raise ValueError(f"it may take {sum(own)} steps, more than {_MAX_STEPS_ONCE}")
+            return 0
+        return _bounded(sum(own))
+    except LoopError:
+        pass
+    except ValueError as error:
+        refused = error
+    try:
+        return _bounded(_Counted(Automaton.of(part), guarded).most())
+    except ValueError:
+        if refused is None:
+            raise
+        raise refused from None
+
+
+def ways(part: Part) -> int | None:
+    """The ways in which a part may match at one place; None where it repeats something without bound."""
+    try:
+        return tried(part, is_last=False)[0]
+    except LoopError:
+        return None
+
+
+def _bounded(count: int) -> int:
+    if count > MAX_STEPS:
+        raise ValueError(f"it may take {count} steps for each character of a string, more than {MAX_STEPS}")
+    return count
+
+
+def _looks_at_start(part: Part) -> tuple[list[Part], Part]:
+    """Return the looks ahead behind the ``^`` of an expression, each as an expression, and the rest."""
+    parts = part.parts if isinstance(part, Run) else ()
+    end = 1
+    while parts[:1] == (Anchor("^"),) and end < len(parts) and _is_ahead(parts[end]):
+        end += 1
+    looks: list[Part] = [Run((Anchor("^"), own.part)) for own in parts[1:end] if isinstance(own, Look)]
+    return looks, Run((Anchor("^"), *parts[end:]))
+
+
+def _is_ahead(part: Part) -> bool:
+    return isinstance(part, Look) and "<" not in part.text
+
+
+def _is_anchored(part: Part) -> bool:
+    return (isinstance(part, Anchor) and part.text == "^") or (
+        isinstance(part, Run) and bool(part.parts) and _is_anchored(part.parts[0])
+    )
+
+
+class _Counted:
+    """The counts that a text may bring an automaton to."""
+
+    def __init__(self, automaton: Automaton, guarded: Collection[Atom]) -> None:
+        self._automaton = automaton
+        count = len(automaton.follow)
+        follow = automaton.follow
+        self._tries = [1 + sum(ways * automaton.costs[q] for q, ways in own.items()) for own in follow]
+        self._follow = [[] if automaton.is_sink(place) else list(follow[place].items()) for place in range(count)]
+        loops = {p for p in automaton.first if any(automaton.atom_of[p] is atom for atom in guarded)}
+        self._first = [(place, ways) for place, ways in automaton.first.items() if place not in loops]
+        self._guarded = [(place, ways) for place, ways in automaton.first.items() if place in loops]
+        self._searched = 2 * len(loops) + sum(ways * automaton.costs[place] for place, ways in automaton.first.items())
+        self._texts, self._low_halves = self._kinds_of_characters()
+        self._most_ways = 4 + 2 * self._widest()
+        self._looked_at = 0
+
+    def _widest(self) -> int:
+        """A bound on the ways to one place where nothing is read again: more than that is taken for growth."""
+        widest = max((ways for own in self._automaton.follow for ways in own.values()), default=1)
+        return widest + sum(len(own) > 1 for own in self._automaton.follow)
+
+    def _kinds_of_characters(self) -> tuple[list[tuple[int, bool]], int]:
+        """The characters that the automaton tells apart, each as the places it is read at and whether it is two of
+        Java's; the places at which a second half alone is read, between the two.
+        """
+        places: dict[tuple[tuple[int, int], ...], int] = {}
+        for place, characters in enumerate(self._automaton.characters):
+            places[characters.ranges] = places.get(characters.ranges, 0) | 1 << place
+        cuts = sorted({0, *_HALVES, 0x110000} | {cut for own in places for a, b in own for cut in (a, b + 1)})
+        found: dict[tuple[int, bool], None] = {}
+        low_halves = 0
+        for start, _ in pairwise(cuts):
+            read = sum(mask for own, mask in places.items() if any(a <= start <= b for a, b in own))
+            if 0xDC00 <= start < 0xE000:
+                low_halves |= read
+            elif not 0xD800 <= start < 0xDC00:
+                found[read, start >= 0x10000] = None
+        return list(found), low_halves
+
+    def most(self) -> int:
+        """The most steps at one character; ValueError where there are too many, or too much to look at."""
+        automaton = self._automaton
+        if self._reads_again():
+            raise ValueError(_AGAIN)
+        start: Ways = {}
+        most = self._searched + sum(ways * automaton.costs[q] for q, ways in automaton.first_at_start.items())
+        # Greatest counts, by the guards that the last character shuts.
+        greatest: dict[int, list[Ways]] = {}
+        waiting: list[tuple[int, Ways]] = []
+        for read, is_two in self._texts:
+            entered = self._moved(start, list(automaton.first_at_start.items()), read, self._low_halves * is_two, 0)
+            _keep(entered, self._shut(read), greatest, waiting)
+        while waiting:
+            shut, counts = waiting.pop()
+            if not any(counts is own for own in greatest[shut]):
+                continue
+            most = max(most, self._searched + sum(ways * self._tries[q] for q, ways in counts.items()))
+            _bounded(most)
+            for read, is_two in self._texts:
+                moved = self._moved(counts, self._first, read, self._low_halves * is_two, shut)
+                _keep(moved, self._shut(read), greatest, waiting)
+                self._looked_at += len(moved) * len(greatest[self._shut(read)])
+        return most
+
+    def _reads_again(self) -> bool:
+        """Whether some text leads from the start of a search to a loop and from the loop to itself: then it does so
+        from every repetition of the text, and each reads all those after it. A quick look; the counts tell all.
+        """
+        texts, follow = self._texts, self._follow
+        reads = [sum(1 << i for i, (read, _) in enumerate(texts) if read >> p & 1) for p in range(len(follow))]
+        after = [[place for place, _ in own] for own in follow]
+        for loop in range(len(follow)):
+            if loop not in after[loop]:
+                continue
+            waiting = [(b, c) for b, _ in self._first for c in after[loop] if reads[b] & reads[c]]
+            seen = set(waiting)
+            while waiting:
+                one, other = waiting.pop()
+                if one == other == loop:
+                    return True
+                more = {(b, c) for b in after[one] for c in after[other] if reads[b] & reads[c]} - seen
+                self._looked_at += len(after[one]) * len(after[other])
+                if self._looked_at > _MAX_WORK:
+                    return True
+                seen |= more
+                waiting += more
+        return False
+
+    def _shut(self, read: int) -> int:
+        return sum(1 << place for place, _ in self._guarded if read >> place & 1)
+
+    def _moved(self, counts: Ways, first: list[tuple[int, int]], read: int, half: int, shut: int) -> Ways:
+        """The counts after one more character."""
+        moved: Ways = {}
+        for place, ways in counts.items():
+            for after, more in self._follow[place]:
+                if read >> after & 1:
+                    moved[after] = moved.get(after, 0) + ways * more
+        for after, more in first:
+            if read >> after & 1:
+                moved[after] = moved.get(after, 0) + more
+        if half:
+            for after, more in self._first:
+                if half >> after & 1:
+                    moved[after] = moved.get(after, 0) + more
+        for after, more in self._guarded:
+            if read >> after & 1 and not shut >> after & 1:
+                moved[after] = moved.get(after, 0) + more
+        self._looked_at += len(counts) + len(first)
+        if self._looked_at > _MAX_WORK or max(moved.values(), default=0) > self._most_ways:
+            raise ValueError(_AGAIN)
+        return moved
+
+
+def _keep(counts: Ways, shut: int, greatest: dict[int, list[Ways]], waiting: list[tuple[int, Ways]]) -> None:
+    """Adds counts to the greatest, where none of those is above them, and takes away those below."""
+    own = greatest.setdefault(shut, [])
+    if any(_below(counts, other) for other in own):
+        return
+    own[:] = [other for other in own if not _below(other, counts)]
+    own.append(counts)
+    waiting.append((shut, counts))
+
+
+def _below(counts: Ways, other: Ways) -> bool:
+    return len(counts) <= len(other) and all(other.get(place, 0) >= ways for place, ways in counts.items())

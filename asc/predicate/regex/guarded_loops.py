@@ -1,0 +1,151 @@
+r"""Repetitions at the front of an expression that begin where a run of their characters begins, and nowhere else.
+
+``[a-z]+b`` is tried at each character, and each try reads the rest of a run. But a match that begins within a run would
+have begun before, so a look back keeps all tries but the first from reading: ``(?<![a-z])[a-z]+b``. Where one match is
+sought after the other, the next may begin where the last one ended, ``\G``: unless every match ends with something
+that the repetition cannot follow within a run. The expression must match no empty text, for Java goes on one further
+then. Of ``(?:\G|(?<!C))C+X`` a run is read three times at most: from its beginning, from the end of a match that came
+from before, and in vain after the last X in it, for C+ takes all it can.
+
+Java also starts between the two halves of a character beyond U+FFFF, and does not see the first one when it looks back
+from there: ``_WHOLE`` keeps such starts out. They find nothing that is not found one half before, as long as each set
+of characters takes a second half only where it takes all such characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from asc.predicate.regex.automaton import Automaton
+from asc.predicate.regex.backtracking import steps
+from asc.predicate.regex.character_set import CharacterSet
+from asc.predicate.regex.pattern_tree import Anchor, Atom, Choice, Group, Part, Repeat, Run, is_nullable, spelled
+
+_WHOLE = r"(?![\x{dc00}-\x{dfff}])"
+_RETURN, _NEWLINE = CharacterSet.of("\r"), CharacterSet.of("\n")
+LOOKING_BACK = 3
+"""Steps of a look at the character before."""
+
+
+def guard(atom: Atom) -> str:
+    """What holds where the character before is none of these, and no character begins before.
+
+    >>> from asc.predicate.regex.regular_expression import regular_expression
+    >>> guard(regular_expression("[a-z]"))
+    '(?<![a-z])'
+    """
+    return f"(?<!{atom.text})" + (_WHOLE if atom.characters.has_low_halves else "")
+
+
+def guarded(tree: Part, *, is_repeated: bool, is_from_start: bool) -> tuple[str, int] | None:
+    """The text and the steps of an expression whose repetitions at the front begin where their runs begin.
+
+    None where it has none that can be kept to that, or takes too many steps. ``is_repeated``: one match is sought after
+    the other; ``is_from_start``: from the start of a text, or from a place that may be within a character.
+    """
+    if is_nullable(tree):
+        return None
+    automaton = Automaton.of(tree)
+    guards: dict[int, str] = {}
+    atoms_guarded = []
+    times = 1
+    loops = list(_front_loops(tree))
+    for loop in loops:
+        atom = loop.part
+        assert isinstance(atom, Atom)
+        if not _is_apart(automaton, atom):
+            continue
+        text = guard(atom)
+        if is_repeated and not _begins_apart(automaton, loop):
+            if len(loops) > 1 or not _is_front(tree, loop):
+                continue
+            text, times = f"(?:\\G|{text})", 3
+        elif not is_from_start and atom.characters.has_low_halves:
+            continue
+        guards[id(loop)] = text
+        atoms_guarded.append(atom)
+    try:
+        own = steps(tree, atoms_guarded)
+    except ValueError:
+        return None
+    return spelled(_with_guards(tree, guards)), times * (own + LOOKING_BACK * len(guards))
+
+
+def _front_loops(part: Part) -> Iterator[Repeat]:
+    """The repetitions without bound that a part may begin with."""
+    if isinstance(part, Group):
+        yield from _front_loops(part.part)
+    elif isinstance(part, Choice):
+        for own in part.options:
+            yield from _front_loops(own)
+    elif isinstance(part, Run):
+        for own in part.parts:
+            yield from _front_loops(own)
+            if isinstance(own, Anchor) or not is_nullable(own):
+                break
+    elif isinstance(part, Repeat):
+        if part.high is None and isinstance(part.part, Atom):
+            yield part
+        elif part.high == 1:
+            yield from _front_loops(part.part)
+
+
+def _is_front(tree: Part, loop: Repeat) -> bool:
+    """Whether every match begins with a repetition."""
+    part = tree
+    while part is not loop:
+        if isinstance(part, Group):
+            part = part.part
+        elif isinstance(part, Run):
+            part = part.parts[0]
+        else:
+            return False
+    return True
+
+
+def _is_apart(automaton: Automaton, atom: Atom) -> bool:
+    """Whether what may stand before a repetition, within a match, is none of its characters."""
+    own = {place for place, other in enumerate(automaton.atom_of) if other is atom}
+    entered = [place for place in own if place in automaton.first]
+    return not any(automaton.is_sink(place) for place in entered) and not any(
+        automaton.characters[place].meets(atom.characters)
+        for place, follow in enumerate(automaton.follow)
+        if place not in own and any(after in follow for after in entered)
+    )
+
+
+def _begins_apart(automaton: Automaton, loop: Repeat) -> bool:
+    """Whether no match can begin with a repetition where the one before it ended within a run of its characters."""
+    atom = loop.part
+    assert isinstance(atom, Atom)
+    ends = set(automaton.last)
+    for place, follow in enumerate(automaton.follow):
+        if any(automaton.atom_of[after] is None for after in follow):
+            ends.add(place)
+    for place in ends:
+        characters = automaton.characters[place]
+        if not characters.meets(atom.characters):
+            continue
+        # What goes on as long as it can leaves none of its characters behind.
+        beyond = [after for after in automaton.follow[place] if automaton.atom_of[after] is not None]
+        if not (loop.low and beyond == [place] and atom.characters <= characters):
+            return False
+        # But for a \r that it takes, of a last \r\n that $ stands before.
+        if characters.meets(_RETURN) and not characters.meets(_NEWLINE):
+            return False
+    return True
+
+
+def _with_guards(part: Part, guards: dict[int, str]) -> Part:
+    if id(part) in guards:
+        return Run((Anchor(guards[id(part)]), part))
+    if isinstance(part, Group):
+        return Group(_with_guards(part.part, guards), part.is_capturing)
+    if isinstance(part, Run):
+        return Run(tuple(_with_guards(own, guards) for own in part.parts))
+    if isinstance(part, Choice):
+        return Choice(tuple(_with_guards(own, guards) for own in part.options))
+    if isinstance(part, Repeat) and isinstance(part.part, Group):
+        return replace(part, part=_with_guards(part.part, guards))
+    return part

@@ -1,0 +1,71 @@
+"""The work of Java's matcher where it tries a part of a regular expression at one place of a text."""
+
+from __future__ import annotations
+
+from asc.predicate.regex.pattern_tree import Anchor, Atom, Choice, Group, Look, Part, Run
+
+Work = tuple[int, int]
+"""The ways in which a part may match at one place, and the steps of all of them."""
+
+
+class LoopError(Exception):
+    """A repetition without bound has something after it."""
+
+
+def tried(part: Part, *, is_last: bool) -> Work:
+    """The work of a part at one place; each way of one part is followed by all steps of the next."""
+    if isinstance(part, Atom):
+        return 1, part.cost
+    if isinstance(part, Anchor):
+        return 1, 1
+    if isinstance(part, Look):
+        return 1, steps_of_look(part)
+    if isinstance(part, Group):
+        return tried(part.part, is_last=is_last)
+    if isinstance(part, Choice):
+        works = [tried(option, is_last=is_last) for option in part.options]
+        return sum(ways for ways, _ in works), sum(taken for _, taken in works)
+    if isinstance(part, Run):
+        ways, taken = 1, 0
+        for place, own in enumerate(part.parts):
+            more, its = tried(own, is_last=is_last and place == len(part.parts) - 1)
+            ways, taken = ways * more, taken + ways * its
+        return ways, taken
+    if part.high is None:
+        if not is_last:
+            raise LoopError
+        # Where it is reached, the whole expression matches: nothing is gone back over.
+        return 1, max(part.low, 1) * tried(part.part, is_last=False)[1]
+    more, its = tried(part.part, is_last=False)
+    ways, each, taken = 0, 1, 0
+    for times in range(part.high + 1):
+        ways += each if times >= part.low else 0
+        taken += its * each if times < part.high else 0
+        each *= more
+        if taken > 10**9:
+            break
+    return ways, max(taken, its)
+
+
+def steps_of_look(look: Look) -> int:
+    """The steps of a look ahead or back at one place; ValueError where they have no bound.
+
+    A look back is tried from each place that what it holds may begin at.
+    """
+    try:
+        own = tried(look.part, is_last=False)[1]
+    except LoopError:
+        remedy = "give what it repeats a bound, {0,20}, or put the look right behind ^"
+        raise ValueError(f"a look ahead would read the text again from each place: {remedy}") from None
+    return 1 + own * (1 + _width(look.part) if "<" in look.text else 1)
+
+
+def _width(part: Part) -> int:
+    """The most characters that a part without loops may match."""
+    if isinstance(part, Atom | Anchor | Look):
+        return int(isinstance(part, Atom))
+    if isinstance(part, Run):
+        return sum(map(_width, part.parts))
+    if isinstance(part, Choice):
+        return max(map(_width, part.options))
+    return _width(part.part) * (1 if isinstance(part, Group) else part.high or 0)

@@ -1,0 +1,356 @@
+"""How Spark is to seek a regular expression, so that the time is linear in the text's length.
+
+As it is written, where the steps of that are bounded. Else in another spelling that finds the same:
+
+- Where nothing is asked but whether it is found, what a match may begin and end with need not be repeated: ``[a-z]+b``
+  is found where ``[a-z]b`` is. Nor is it asked then whether a repetition is lazy.
+- ``error.*timeout``: of several heads in one run of what is repeated, the one that ends first is as good as any other,
+  so a run is read once, from its beginning: ``(?<!.)(?>.*?error).*timeout``. The head may not hold itself so that one
+  could end before another one that begins first. Where it may be of other characters than the repeated ones, as the
+  end of a line, the search is one of several: all of the head is within a run, or its last other character is here.
+- ``^(.*)-(.*)$``: whether the end of the text can be reached is looked at first: ``^(?=.*$)(.*)-(.*)$``.
+- ``[a-z]+b``, where the place or the text of the match is asked for: a match that begins within a run of what is
+  repeated would have begun before, so it is tried at the beginnings of runs alone: ``(?<![a-z])[a-z]+b``. One match
+  may begin where the one before it ended; the expression must match no empty text, for Java goes on one further then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+
+from asc.predicate.regex.automaton import Automaton
+from asc.predicate.regex.backtracking import MAX_STEPS, steps, ways
+from asc.predicate.regex.character_set import CharacterSet
+from asc.predicate.regex.guarded_loops import LOOKING_BACK, guard, guarded
+from asc.predicate.regex.pattern_tree import (
+    Anchor,
+    Atom,
+    Choice,
+    Group,
+    Part,
+    Repeat,
+    Run,
+    atoms,
+    captures,
+    greedy,
+    has_anchor,
+    has_look,
+    is_lazy,
+    is_nullable,
+    spelled,
+)
+from asc.predicate.regex.regular_expression import regular_expression
+
+
+class Use(Enum):
+    """What is asked of a search."""
+
+    TEST = "whether there is a match"
+    GROUP = "a group of the first match"
+    PLACE = "where the first match begins"
+    ALL = "all matches"
+    ALL_FROM = "all matches from a place on"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A regular expression as Spark is given it, the group of it that is asked for, and its steps a character."""
+
+    pattern: str
+    group: int
+    steps: int
+
+
+@lru_cache(maxsize=1024)
+def search(pattern: str, use: Use, group: int = 0) -> Search:
+    """How to seek a regular expression; ValueError with the reason for one that is refused.
+
+    >>> search("[a-z]+b", Use.TEST).pattern, search("[a-z]+b", Use.PLACE).pattern
+    ('[a-z]b', '(?<![a-z])[a-z]+b')
+    """
+    tree = regular_expression(pattern)
+    if use is Use.TEST:
+        tree = greedy(tree)
+    try:
+        return Search(spelled(tree), group, steps(tree))
+    except ValueError as error:
+        refused = error
+    if has_look(tree) or (is_lazy(tree) and use in (Use.ALL, Use.ALL_FROM)):
+        raise refused
+    if all(atom.characters.takes_whole_characters for atom in atoms(tree)) and (
+        use in (Use.TEST, Use.PLACE) or (use is Use.GROUP and not group) or not _captures_in_turn(tree)
+    ):
+        found = _test(tree) if use is Use.TEST else _at_runs(tree, use, group) or _whole_line(tree, group)
+        if found is None and use is Use.GROUP:
+            found = _first_head(tree, group)
+        if found is not None and found.steps <= MAX_STEPS:
+            return found
+    raise refused
+
+
+def _captures_in_turn(part: Part) -> bool:
+    """Whether a group is captured once and again: Java keeps what it captured in tries that failed, so what it holds
+    in the end depends on the places that were tried.
+    """
+    if isinstance(part, Repeat):
+        return captures(part) if part.high != 1 else _captures_in_turn(part.part)
+    if isinstance(part, Group):
+        return _captures_in_turn(part.part)
+    if isinstance(part, Run):
+        return any(map(_captures_in_turn, part.parts))
+    return isinstance(part, Choice) and any(map(_captures_in_turn, part.options))
+
+
+def _captures_always(part: Part) -> bool:
+    """Whether every match captures every group of a part."""
+    if isinstance(part, Group):
+        return _captures_always(part.part)
+    if isinstance(part, Run):
+        return all(map(_captures_always, part.parts))
+    return not captures(part)
+
+
+def _attempted(part: Part) -> int | None:
+    try:
+        return steps(part)
+    except ValueError:
+        return None
+
+
+# -- whether there is a match
+
+
+def _test(tree: Part) -> Search | None:
+    found = []
+    for option in _options(tree):
+        run = _stripped(_stripped(_flat(option), at_end=False), at_end=True)
+        own = _attempted(run)
+        one = Search(spelled(run, capturing=False), 0, own) if own is not None else _heads_once(_parts(run))
+        if one is None:
+            return None
+        found.append(one)
+    return Search("|".join(one.pattern for one in found), 0, sum(one.steps for one in found))
+
+
+def _options(part: Part) -> Iterator[Part]:
+    """The alternatives of a whole expression, whatever parentheses stand around it."""
+    while isinstance(part, Group):
+        part = part.part
+    if isinstance(part, Choice):
+        for option in part.options:
+            yield from _options(option)
+    else:
+        yield part
+
+
+def _parts(part: Part) -> list[Part]:
+    return list(part.parts) if isinstance(part, Run) else [part]
+
+
+def _flat(part: Part) -> Part:
+    """A part without the parentheses that group nothing."""
+    if isinstance(part, Group) and not isinstance(part.part, Choice):
+        return _flat(part.part)
+    if isinstance(part, Run):
+        return Run(tuple(inner for own in part.parts for inner in _parts(_flat(own))))
+    return part
+
+
+def _stripped(part: Part, *, at_end: bool, within: CharacterSet | None = None) -> Part:
+    """A part that begins (ends) with no more than it must, of repetitions of characters ``within`` a set."""
+    if isinstance(part, Group):
+        return Group(_stripped(part.part, at_end=at_end, within=within), part.is_capturing)
+    if isinstance(part, Choice):
+        return Choice(tuple(_stripped(own, at_end=at_end, within=within) for own in part.options))
+    if isinstance(part, Run):
+        parts = list(part.parts)
+        while parts:
+            place = -1 if at_end else 0
+            parts[place] = _stripped(parts[place], at_end=at_end, within=within)
+            if parts[place] != Run(()):
+                break
+            del parts[place]
+        return Run(tuple(parts))
+    if isinstance(part, Repeat) and (within is None or _is_within(part, within)):
+        if part.low == 0:
+            return Run(())
+        return part.part if part.low == 1 else Repeat(part.part, part.low, part.low)
+    return part
+
+
+def _is_within(part: Part, characters: CharacterSet) -> bool:
+    return not has_anchor(part) and all(atom.characters <= characters for atom in atoms(part))
+
+
+def _heads_once(parts: list[Part]) -> Search | None:
+    """``a.*b.*c`` with each head sought once in a run of what stands between them."""
+    loops = [own.part for own in parts if isinstance(own, Repeat) and own.high is None]
+    for loop in {atom.characters: atom for atom in loops if isinstance(atom, Atom)}.values():
+        found = _around(loop, parts) or _across(loop, parts)
+        if found is not None:
+            return found
+    return None
+
+
+def _across(loop: Atom, parts: list[Part]) -> Search | None:
+    """The search where the first head may also be of other characters than the loop's: within one run, or with a last
+    character that is none of the loop's, in each place of the head where one may be.
+    """
+    length = next(i for i, own in enumerate(parts) if isinstance(own, Repeat) and own.part == loop and own.high is None)
+    narrow = [_narrowed(own, loop.characters) for own in parts[:length]]
+    if None in narrow:
+        return None
+    kept = [own for own in narrow if own is not None]
+    within = _around(loop, [*kept, *parts[length:]])
+    if within is None:
+        return None
+    found = [within]
+    for place, own in enumerate(parts[:length]):
+        crossing = _crossing(own, loop.characters)
+        if not crossing:
+            continue
+        after = _stripped(Run(tuple(kept[place + 1 :])), at_end=True)
+        if after == Run(()):
+            crossing = crossing[:2]  # what is left is the loop's
+        whole = _stripped(Run((*parts[:place], *crossing, after, *parts[length:])), at_end=False)
+        count = _attempted(whole)
+        if count is None:
+            return None
+        found.append(Search(spelled(whole, capturing=False), 0, count))
+    return Search("|".join(one.pattern for one in found), 0, sum(one.steps for one in found))
+
+
+def _narrowed(part: Part, characters: CharacterSet) -> Part | None:
+    """A part of the characters of a set alone; None where that cannot be said."""
+    if _is_within(part, characters):
+        return part
+    if isinstance(part, Atom):
+        common = part.characters & characters
+        return Atom(common, common.text, len(common.ranges)) if common.ranges else None
+    if isinstance(part, Repeat) and isinstance(part.part, Atom) and part.low <= 1 and part.high in (1, None):
+        inner = _narrowed(part.part, characters)
+        return None if inner is None else Repeat(inner, part.low, part.high)
+    return None
+
+
+def _crossing(part: Part, characters: CharacterSet) -> list[Part]:
+    """A part with a last character that is none of a set; empty where it has none."""
+    atom = part.part if isinstance(part, Repeat) else part
+    if _is_within(part, characters) or not isinstance(atom, Atom):
+        return []
+    others = atom.characters & ~characters
+    last = Atom(others, others.text, len(others.ranges))
+    inner = _narrowed(atom, characters)
+    if not isinstance(part, Repeat) or part.high is not None or inner is None:
+        return [last]
+    return [Repeat(atom, 0, None), last, Repeat(inner, 0, None)]
+
+
+def _around(loop: Atom, parts: list[Part]) -> Search | None:
+    """The search for parts that are divided by the repetitions of one set of characters."""
+    pieces: list[list[Part]] = [[]]
+    for own in parts:
+        if isinstance(own, Repeat) and own.high is None and own.part == loop:
+            pieces[-1] += [loop] * own.low
+            pieces.append([])
+        else:
+            pieces[-1].append(own)
+    runs = [Run(tuple(piece)) for piece in pieces]
+    start, total, times = guard(loop), LOOKING_BACK, 1
+    is_anchored = runs[0].parts[:1] == (Anchor("^"),)
+    if is_anchored:
+        begun = _beginning(runs.pop(0))
+        if begun is None:
+            return None
+        start, total, times = begun
+    for place, head in enumerate(runs[:-1]):
+        if not _is_within(head, loop.characters):
+            return None
+        trimmed = _stripped(head, at_end=True)
+        if place or is_anchored:
+            trimmed = _stripped(trimmed, at_end=False)
+            if trimmed == Run(()):
+                continue
+        seeking = _attempted(trimmed)
+        if is_nullable(trimmed) or seeking is None or not _ends_once(trimmed):
+            return None
+        total += times * (seeking + 1)
+        start += f"(?>{loop.text}*?{spelled(trimmed, capturing=False)})"
+    last = _stripped(runs[-1], at_end=False, within=loop.characters)
+    following = _attempted(last)
+    if following is None:
+        return None
+    return Search(f"{start}{loop.text}*{spelled(last, capturing=False)}", 0, total + times * (following + 1))
+
+
+def _beginning(anchored: Run) -> tuple[str, int, int] | None:
+    """The text of what is tried at the start of a text alone, its steps, and the ways in which it may end."""
+    rest = Run(anchored.parts[1:])
+    count = _attempted(anchored)
+    if has_anchor(rest) or count is None:
+        return None
+    text, times = spelled(rest, capturing=False), ways(rest)
+    if times is not None:
+        return f"^{text}", count, times
+    return (f"^(?>{text})", count, 1) if _ends_once(rest) else None
+
+
+def _ends_once(head: Part) -> bool:
+    return not Automaton.of(head).ends_within_itself()
+
+
+# -- the place or the text of a match
+
+
+def _at_runs(tree: Part, use: Use, group: int) -> Search | None:
+    """A search that begins the repetitions at its front at the beginnings of their runs."""
+    found = guarded(tree, is_repeated=use in (Use.ALL, Use.ALL_FROM), is_from_start=use is not Use.ALL_FROM)
+    return None if found is None else Search(found[0], group, found[1])
+
+
+def _first_head(tree: Part, group: int) -> Search | None:
+    """``id=(..) .*x`` from the first head in each run of what is repeated."""
+    parts = _parts(tree)
+    for place in range(1, len(parts)):
+        loop = parts[place]
+        while isinstance(loop, Group):
+            loop = loop.part
+        if not (isinstance(loop, Repeat) and loop.high is None and isinstance(loop.part, Atom)):
+            continue
+        head, rest = Run(tuple(parts[:place])), Run(tuple(parts[place:]))
+        if not _is_within(head, loop.part.characters) or is_nullable(head) or not _ends_once(head) or is_lazy(head):
+            continue
+        if group and not _captures_always(head):
+            continue  # what a try that failed has captured would be kept
+        seeking, following = _attempted(head), _attempted(Run(tuple(parts[place + 1 :])))
+        if seeking is None or following is None:
+            continue
+        count = LOOKING_BACK + 2 * seeking + following + 2
+        start = f"{guard(loop.part)}(?>{loop.part.text}*?"
+        if group:
+            return Search(f"{start}{spelled(head)}){spelled(rest)}", group, count)
+        text = spelled(head, capturing=False)
+        return Search(f"{start}(?={text}))((?>{text}){spelled(rest, capturing=False)})", 1, count)
+    return None
+
+
+def _whole_line(tree: Part, group: int) -> Search | None:
+    """``^(.*)-(.*)$``, where all is of the last repeated characters: these end at the end of the text from wherever
+    they begin, or from nowhere, and a look ahead tells which.
+    """
+    parts = _parts(tree)
+    if len(parts) < 3 or parts[0] != Anchor("^") or parts[-1] != Anchor("$") or is_lazy(tree):
+        return None
+    loop = parts[-2]
+    while isinstance(loop, Group):
+        loop = loop.part
+    if not (isinstance(loop, Repeat) and loop.high is None and isinstance(loop.part, Atom)):
+        return None
+    inner = Run(tuple(parts[1:-1]))
+    own = _attempted(Run(tuple(parts[:-1]))) if _is_within(inner, loop.part.characters) else None
+    if own is None:
+        return None
+    return Search(f"^(?={loop.part.text}*$){spelled(inner)}$", group, own + LOOKING_BACK)

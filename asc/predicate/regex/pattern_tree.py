@@ -1,0 +1,174 @@
+"""Regular expressions as trees of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from asc.predicate.regex.character_set import CharacterSet
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One character of a set; ``cost`` is what looking for it costs: Java goes through a class's members beyond Latin-1
+    one by one.
+    """
+
+    characters: CharacterSet
+    text: str
+    cost: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """``^`` or ``$``."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look: a part that must follow a place, ``?=``, or precede it, ``?<=``, or must not, ``?!`` and ``?<!``."""
+
+    part: Part
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A part ``low`` to ``high`` times; None: without bound. A lazy one is repeated no more often than it must."""
+
+    part: Part
+    low: int
+    high: int | None
+    is_lazy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A part in parentheses."""
+
+    part: Part
+    is_capturing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Parts, one after the other."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Alternatives."""
+
+    options: tuple[Part, ...]
+
+
+Part = Atom | Anchor | Look | Repeat | Group | Run | Choice
+
+
+def spelled(part: Part, *, capturing: bool = True) -> str:
+    """The text of a part for Java, its groups capturing as they did or not at all.
+
+    ``x{3,}`` becomes ``x{3}x*``: Java goes one call deeper wherever a character of two halves follows one of one half.
+
+    >>> from asc.predicate.regex.regular_expression import regular_expression
+    >>> spelled(regular_expression("(ab|c){2}d{3,}"))
+    '(ab|c){2}d{3}d*'
+    """
+    if isinstance(part, Atom | Anchor):
+        return part.text
+    if isinstance(part, Group):
+        inner = spelled(part.part, capturing=capturing)
+        return f"({inner})" if part.is_capturing and capturing else f"(?:{inner})"
+    if isinstance(part, Look):
+        return f"({part.text}{spelled(part.part, capturing=capturing)})"
+    if isinstance(part, Run):
+        return "".join(
+            f"(?:{spelled(own, capturing=capturing)})" if isinstance(own, Choice) else spelled(own, capturing=capturing)
+            for own in part.parts
+        )
+    if isinstance(part, Choice):
+        return "|".join(spelled(own, capturing=capturing) for own in part.options)
+    return _spelled_repeat(part, spelled(part.part, capturing=capturing))
+
+
+def _spelled_repeat(part: Repeat, own: str) -> str:
+    low, high = part.low, part.high
+    if low == high:
+        return f"{own}{{{low}}}"
+    if high is None and low > 1:
+        # Only of a single character: a repeated group keeps its groups' numbers.
+        text = f"{own}{{{low}}}{own}*" if isinstance(part.part, Atom) else f"{own}{{{low},}}"
+    elif high is None:
+        text = own + "*+"[low]
+    else:
+        text = own + ("?" if (low, high) == (0, 1) else f"{{{low},{high}}}")
+    return text + "?" * part.is_lazy
+
+
+def is_nullable(part: Part) -> bool:
+    """Return whether a part may match no character at all."""
+    if isinstance(part, Atom | Anchor | Look):
+        return not isinstance(part, Atom)
+    if isinstance(part, Group):
+        return is_nullable(part.part)
+    if isinstance(part, Run):
+        return all(map(is_nullable, part.parts))
+    if isinstance(part, Choice):
+        return any(map(is_nullable, part.options))
+    return part.low == 0 or is_nullable(part.part)
+
+
+def within(part: Part) -> Iterator[Part]:
+    """A part and all parts of it, as they stand in its text."""
+    yield part
+    if isinstance(part, Run | Choice):
+        for own in part.parts if isinstance(part, Run) else part.options:
+            yield from within(own)
+    elif not isinstance(part, Atom | Anchor):
+        yield from within(part.part)
+
+
+def atoms(part: Part) -> Iterator[Atom]:
+    """The atoms of a part, as they stand in its text."""
+    return (own for own in within(part) if isinstance(own, Atom))
+
+
+def captures(part: Part) -> bool:
+    """Return whether a part has a capturing group."""
+    return any(isinstance(own, Group) and own.is_capturing for own in within(part))
+
+
+def has_anchor(part: Part) -> bool:
+    """Return whether a part has ``^``, ``$`` or a look ahead or back."""
+    return any(isinstance(own, Anchor | Look) for own in within(part))
+
+
+def has_look(part: Part) -> bool:
+    """Return whether a part has a look ahead or back."""
+    return any(isinstance(own, Look) for own in within(part))
+
+
+def is_lazy(part: Part) -> bool:
+    """Return whether a part has a lazy repetition."""
+    return any(isinstance(own, Repeat) and own.is_lazy for own in within(part))
+
+
+def greedy(part: Part) -> Part:
+    """A part that takes all it can: it is found where the lazy one is found.
+
+    >>> from asc.predicate.regex.regular_expression import regular_expression
+    >>> spelled(greedy(regular_expression("a.*?b")))
+    'a.*b'
+    """
+    if isinstance(part, Run):
+        return Run(tuple(map(greedy, part.parts)))
+    if isinstance(part, Choice):
+        return Choice(tuple(map(greedy, part.options)))
+    if isinstance(part, Atom | Anchor):
+        return part
+    inner = greedy(part.part)
+    return replace(part, part=inner, is_lazy=False) if isinstance(part, Repeat) else replace(part, part=inner)

@@ -1,0 +1,127 @@
+"""Text -> tokens, by sqlglot's tokenizer of the Spark dialect, checked against the tokens that Spark itself knows.
+
+Every token is taken from the user's text by its position, never from sqlglot's rendering of it: sqlglot rewrites number
+suffixes into casts and decodes strings by its own rules.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import SqlglotError
+
+from asc.predicate.syntax.nodes import Source
+
+WORD, QUOTED, STRING, RAW_STRING, HEX, NUMBER, END = "word", "quoted", "string", "raw", "hex", "number", "end"
+
+_LETTER = r"(?:[A-Za-z_]|(?![\x00-\x7F])[^\W\d])"
+_NAME = rf"{_LETTER}(?:{_LETTER}|[0-9])*"
+_WORDS = re.compile(rf"{_NAME}(?:\s+{_NAME})+\Z")
+_ANY_WORD = re.compile(r"\w+")
+_KINDS = {
+    WORD: _NAME,
+    NUMBER: r"[0-9]+[LSYlsy]|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[Ee][+-]?[0-9]+)?(?:[Bb][Dd]|[FDfd])?",
+    STRING: r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""",
+    QUOTED: r"`(?:[^`]|``)+`",
+    HEX: r"[xX]'[0-9A-Fa-f]*'",
+    RAW_STRING: r"""[rR](?:'[^']*'|"[^"]*")""",
+}
+_TOKEN = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS.items()), re.DOTALL)
+_SYMBOL_LIST = "( ) [ ] , . = == <> != < <= > >= <=> + - * / % || & | ^ ~ ! : :: ->"
+_SYMBOLS = frozenset(_SYMBOL_LIST.split())
+_JOINED = ("<<", ">>", ">>>", "!<", "!>")
+
+_NAME_LIKE = (WORD, QUOTED, NUMBER, "]", ")")
+
+
+class Token(NamedTuple):
+    """One token: ``kind`` is one of the constants above or the symbol itself, ``word`` the upper-case word or empty."""
+
+    kind: str
+    word: str
+    start: int
+    end: int
+
+
+@cache
+def _tokenizer() -> Spark.Tokenizer:
+    return Spark.Tokenizer()
+
+
+def tokens_of(source: Source) -> list[Token]:
+    """The tokens of a text, then two of kind END; PredicateError for what Spark's lexer does not know."""
+    text = source.text
+    try:
+        # without the parenthesis sqlglot takes a text that begins with SHOW or the like for a command
+        scanned = _tokenizer().tokenize("(" + text)[1:]
+    except (SqlglotError, ValueError, OverflowError):
+        raise source.error("text cannot be read", text[:60], "is a quote or a comment left open?", 0, 1) from None
+    found: list[Token] = []
+    last_start = -1
+    for scan in scanned:
+        start, end = scan.start - 1, scan.end
+        if start == last_start:
+            continue  # a number's suffix comes as tokens of their own over the same span
+        last_start = start
+        raw = text[start:end]
+        if found and found[-1].end == start and found[-1].kind + raw in _JOINED:
+            # sqlglot leaves them in single characters
+            before = found.pop()
+            found.append(Token(before.kind + raw, "", before.start, end))
+            continue
+        if raw in _SYMBOLS:
+            found.append(Token(raw, "", start, end))
+            continue
+        kind = _kind(raw)
+        if kind:
+            if kind == NUMBER and found and found[-1].kind == "." and found[-1].end == start:
+                start = found.pop().start  # sqlglot splits .5
+            if found and found[-1].end == start:
+                _check_apart(source, found[-1], kind, end)
+            found.append(Token(kind, raw.upper() if kind == WORD else "", start, end))
+        elif _WORDS.match(raw):
+            found += [
+                Token(WORD, m.group().upper(), start + m.start(), start + m.end()) for m in _ANY_WORD.finditer(raw)
+            ]
+        else:
+            remedy = "between conditions write AND" if raw == "&&" else "Spark SQL has no such token in an expression"
+            raise source.error("unexpected", raw[:60], remedy, start, end)
+    if "/*+" in text or "\\\n" in text:
+        _check_comments(source, found)
+    # the second is what follows the first for a parser that looks ahead
+    found += [Token(END, "", len(text), len(text))] * 2
+    return found
+
+
+def _kind(raw: str) -> str | None:
+    """The kind of a token that is no symbol; None for what Spark's lexer does not know as one."""
+    if raw.isascii():
+        # what nearly all tokens are, told without the pattern
+        if raw.isidentifier():
+            return WORD
+        if raw.isdigit():
+            return NUMBER
+    match = _TOKEN.fullmatch(raw)
+    return match and match.lastgroup
+
+
+def _check_comments(source: Source, found: list[Token]) -> None:
+    """PredicateError for what Spark takes for no comment, or for a longer one: a hint, a backslash that ends a line."""
+    ends = [0, *(token.end for token in found)]
+    starts = [*(token.start for token in found), len(source.text)]
+    for end, start in zip(ends, starts, strict=True):
+        for unlike in ("/*+", "\\\n"):
+            place = source.text.find(unlike, end, start)
+            if place >= 0:
+                raise source.error("comment", unlike.strip(), "write it without", place, place + len(unlike.strip()))
+
+
+def _check_apart(source: Source, before: Token, kind: str, end: int) -> None:
+    """PredicateError for a number and a name that touch: Spark reads them as one name."""
+    number_first = before.kind == NUMBER and kind in (WORD, QUOTED, STRING, NUMBER)
+    if number_first or (kind == NUMBER and before.kind in _NAME_LIKE):
+        remedy = "put a blank between them, or the name in backquotes"
+        raise source.error("number and name", source.text[before.start : end], remedy, before.start, end)
