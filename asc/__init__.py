@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from asc.errors import AscError, PlanError, PredicateError, SchemaError, ShapeError
     from asc.layer_file import read_layer
     from asc.matcher import Matcher
-    from asc.predicate.join import Join
+    from asc.predicate.normal_form.join_predicate import Join
     from asc.schema import Schema
     from asc.spatial.layer import Layer
 
@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     modules = {
-        "Join": "asc.predicate.join",
+        "Join": "asc.predicate.normal_form.join_predicate",
         "Layer": "asc.spatial.layer",
         "Matcher": "asc.matcher",
         "Schema": "asc.schema",

@@ -20,7 +20,7 @@ from asc.keys.attribute import PAttribute, matched, position
 from asc.keys.constraint import Constraint
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.spatial.index import ShapeIndex, Shapes
 from asc.spatial.shape import CONTAINS, Asked, keys_of_areas
 from bench import sedona_db

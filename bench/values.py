@@ -20,7 +20,7 @@ from asc.keys.constraint import Constraint
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.listed import ListedBlock
 from asc.plan.plan import CompileOptions, Plan, Query
-from asc.predicate.normal_form import Conjunct, Predicate
+from asc.predicate.normal_form.disjunctive_form import Conjunct, Predicate
 from bench.machine import machine
 from bench.plot import plot_peers
 from bench.result_file import write_result

@@ -100,7 +100,7 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def checked_offline(where: str, operator: Json | None, schema_file: Path, time_zone: str) -> Json:
     """Return the answer of ``/v1/check`` by a schema file alone, without Spark; AscError where a query is refused."""
     from asc.predicate import normalise
-    from asc.predicate.describe import plain_form
+    from asc.predicate.normal_form.describe import plain_form
     from broker.formats.record_attributes import attributes_of
     from cli.schema_file import read_schema
 

@@ -15,7 +15,7 @@ from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Interval
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import Plan, Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from bench.ports import free_port
 from broker.kafka.client import quiet_client_log
 

@@ -17,7 +17,7 @@ from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Interval, Key
 from asc.keys.domain import clipped
 from asc.plan.plan import Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from workloads.errors import WorkloadError
 from workloads.mixed import different_places
 from workloads.random_tuples import sql_literal

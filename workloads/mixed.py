@@ -17,7 +17,7 @@ import pyarrow as pa
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Interval, Key
 from asc.plan.plan import Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from workloads.synthetic import Integers, Values
 
 ZIPF_VALUES = (100, 200, 400, 800, 1_500, 3_000, 6_000, 10_000)

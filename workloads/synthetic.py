@@ -18,7 +18,7 @@ import pyarrow as pa
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
 from asc.plan.plan import Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 
 Integers = npt.NDArray[np.int64]
 Values = npt.NDArray[np.int32]

@@ -14,7 +14,7 @@ from asc.evaluation.verdict import judged
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
 from asc.plan.plan import Plan
-from asc.predicate.describe import constraint_text
+from asc.predicate.normal_form.describe import constraint_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from asc.evaluation.trace import JudgedConjunct, Term, Verdict, shortened
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Key
 from asc.plan.plan import Plan
-from asc.predicate.describe import constraint_text
+from asc.predicate.normal_form.describe import constraint_text
 
 Keys = Mapping[PAttribute, "Key | None"]
 

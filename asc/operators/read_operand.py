@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from asc.predicate import Limits
 from asc.predicate.syntax.parser import parse
-from asc.predicate.typer import Typer
+from asc.predicate.type_checking.typer import Typer
 from asc.schema import Schema
 
 

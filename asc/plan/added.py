@@ -9,7 +9,7 @@ from asc.keys.attribute import PAttribute
 from asc.plan.listed import ListedBlock, listed_under
 from asc.plan.listing import Listing
 from asc.plan.plan import Query
-from asc.predicate.normal_form import Conjunct
+from asc.predicate.normal_form.disjunctive_form import Conjunct
 
 
 @dataclass(frozen=True, slots=True)

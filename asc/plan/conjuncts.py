@@ -12,7 +12,7 @@ from asc.keys.attribute import PAttribute, matched
 from asc.keys.constraint import Constraint, Cut, Interval, Key, merged
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import KEY_MAX, KEY_MIN, Keys
-from asc.predicate.normal_form import Conjunct
+from asc.predicate.normal_form.disjunctive_form import Conjunct
 
 SLOT_MASK = 0x0FFF
 ADMITS_NULL = 0x1000

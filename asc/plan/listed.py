@@ -20,7 +20,7 @@ from asc.keys.constraint import Constraint, Key
 from asc.keys.dictionary import Dictionary
 from asc.plan.conjuncts import ConjunctTable, Integers, decoded, encoded, joined, translated, used_constants
 from asc.plan.value_index import ValueIndex
-from asc.predicate.normal_form import Conjunct, Predicate
+from asc.predicate.normal_form.disjunctive_form import Conjunct, Predicate
 from asc.spatial.index import ShapeIndex, Shapes
 
 _SMALL = 1_024

@@ -14,7 +14,7 @@ from asc.keys.dictionary import Dictionary
 from asc.plan.conjuncts import ADMITS_NULL, HIGH_OPEN, LOW_OPEN, SLOT_MASK, ConjunctTable, used_labels
 from asc.plan.grouping import query_starts
 from asc.plan.listed import ListedBlock, by_values
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 
 MOST_VALUES = 16
 """That a conjunct asks for and is listed under each of; of more its bitmap has fewer regions to say."""

@@ -23,7 +23,7 @@ from asc.plan.construct import Construct, RegionArray, bits_of
 from asc.plan.destination import Destination, DestinationTable
 from asc.plan.listed import ListedBlock
 from asc.plan.order import Order
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 
 Matched = Patterns | ShapeSet | ShapesOfBoxes
 """What the values of one p-attribute are matched with: texts with patterns, points and boxes with shapes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asc.keys.constraint import Constraint
 from asc.plan.plan import Plan
-from asc.predicate.describe import constraint_text
+from asc.predicate.normal_form.describe import constraint_text
 
 _CHARS = 300
 

@@ -1,7 +1,7 @@
 """Predicates: SQL text in, conjuncts of constraints out."""
 
 from asc.predicate.limits import Limits
-from asc.predicate.normal_form import Predicate
-from asc.predicate.normaliser import normalise
+from asc.predicate.normal_form.disjunctive_form import Predicate
+from asc.predicate.normal_form.normaliser import normalise
 
 __all__ = ["Limits", "Predicate", "normalise"]

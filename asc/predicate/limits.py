@@ -16,7 +16,7 @@ class Limits:
     terms counting one. ``conjuncts``: of its normal form; one with more is not refused, Spark computes it whole.
     ``spark_nodes``: operators and operands of what Spark computes of it; its planner takes a tenth of a millisecond for
     each. ``join_nodes``: operators and operands of a join's predicates for all shapes together, estimated and then
-    counted (:meth:`asc.predicate.join.JoinPredicate.effort`); one takes some 30 microseconds.
+    counted (:meth:`asc.predicate.normal_form.join_predicate.JoinPredicate.effort`); one takes some 30 microseconds.
     """
 
     length_chars: int = 20_000

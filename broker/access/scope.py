@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.spark_types import folded
 from broker.access.column_path import Path, dotted
 from broker.errors import ForbiddenError

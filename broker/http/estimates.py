@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from asc.errors import AscError
 from asc.keys.attribute import PAttribute
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.http.permitted import Permitted
 from broker.matching.fold_task import Times
 from broker.operators.definition import Definition

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from asc.errors import AscError
 from asc.plan.plan import Plan
-from asc.predicate.named_shapes import named_shapes
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
+from asc.predicate.spatial.named_shapes import named_shapes
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
 from broker.access.audit import Audit

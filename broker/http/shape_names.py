@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from asc.keys.byte_strings import quoted
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.spatial.layer import Layer
 from asc.spatial.shape import INTERSECTS, PLANAR, WGS84, Asked, is_of_shape, shape_text
 from broker.queries.join import Join

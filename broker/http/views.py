@@ -11,7 +11,7 @@ from typing import Any
 from asc.errors import AscError
 from asc.keys.attribute import PAttribute
 from asc.plan.block import Block
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.cancellation import Cancellation
 from broker.errors import QueryError
 from broker.http.estimates import estimate_of
@@ -40,7 +40,7 @@ def checked(
     For a join over a ``layer`` it is that of the first of its shapes, of which a thousand are looked at. It comes with
     the expressions of an ``operator``, and with an estimate of its states where workers fill these.
     """
-    from asc.predicate.describe import plain_form
+    from asc.predicate.normal_form.describe import plain_form
 
     expressions = NO_EXPRESSIONS
     if operator is not None:
@@ -70,7 +70,7 @@ def _read_by(permitted: Permitted, stream: Stream, operator: Definition, *, is_j
 
 
 def _join(permitted: Permitted, stream: Stream, where: str, layer: str) -> dict[str, Any]:
-    from asc.predicate.describe import plain_form
+    from asc.predicate.normal_form.describe import plain_form
 
     join = stream.analyser.join(where, layer, permitted.shapes)
     permitted.check_columns(join.template)

@@ -17,7 +17,7 @@ from asc.layer_file import layers_of
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import CompileOptions
 from asc.predicate import Limits
-from asc.predicate.join import Join
+from asc.predicate.normal_form.join_predicate import Join
 from asc.schema import WGS84, Schema
 from asc.spatial.layer import Layer
 from broker.errors import MatchError

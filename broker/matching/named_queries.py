@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from asc.errors import PredicateError
 from asc.plan.plan import Query
 from asc.predicate import Limits, normalise
-from asc.predicate.join import Join, JoinPredicate
+from asc.predicate.normal_form.join_predicate import Join, JoinPredicate
 from asc.query_id import checked_id, checked_queries
 from asc.schema import Schema
 from broker.errors import MatchError

@@ -17,7 +17,7 @@ from asc.layer_file import layers_of
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import CompileOptions, Query
 from asc.predicate import Limits
-from asc.predicate.join import Join
+from asc.predicate.normal_form.join_predicate import Join
 from asc.schema import Schema
 from asc.spark_types import ddl_of_type, folded, quoted_name
 from asc.spatial.layer import Layer

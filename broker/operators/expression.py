@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from asc.errors import PredicateError
 from asc.operators.read_operand import read_operand
-from asc.predicate.describe import plain_attribute
 from asc.predicate.expressions.types import name as type_name
 from asc.predicate.limits import Limits
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.describe import plain_attribute
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.predicate.syntax.nodes import shortened
 from asc.predicate.syntax.parser import parse
 from asc.predicate.syntax.reader import SYNTAX_REMEDY

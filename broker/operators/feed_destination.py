@@ -14,7 +14,7 @@ from asc.errors import PlanError
 from asc.operators.feed import QuerySettings
 from asc.plan.destination import NO_DESTINATION, NO_TARGET, Destination
 from asc.plan.plan import Plan
-from asc.predicate.normal_form import Conjunct, Predicate
+from asc.predicate.normal_form.disjunctive_form import Conjunct, Predicate
 
 FORM = 2
 """The form of the definitions in plans. Plans of form 1 are compiled anew from the registry."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from asc.operators.feed import QuerySettings
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.config.sections import LimitsConfig
 from broker.operators.condition_watch import ConditionWatch
 from broker.operators.definition import Definition

@@ -7,7 +7,7 @@ import pyarrow as pa
 from asc.keys.spaces import space_of
 from asc.predicate.limits import Limits
 from asc.predicate.syntax.parser import parse
-from asc.predicate.typer import Typer
+from asc.predicate.type_checking.typer import Typer
 from asc.schema import Schema
 
 

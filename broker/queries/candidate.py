@@ -11,8 +11,8 @@ from asc.keys.attribute import PAttribute
 from asc.operators.feed import QuerySettings
 from asc.plan.destination import Destination
 from asc.plan.plan import Plan, Query
-from asc.predicate.join import JoinEffort, JoinPredicate
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
+from asc.predicate.normal_form.join_predicate import JoinEffort, JoinPredicate
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer
 from broker.cancellation import Cancellation

@@ -10,7 +10,7 @@ from heapq import merge
 from itertools import chain, islice, takewhile
 from typing import TypeVar
 
-from asc.predicate.named_shapes import named_shapes
+from asc.predicate.spatial.named_shapes import named_shapes
 from asc.spatial.layer import Layer
 from broker.errors import UnknownQueryError
 from broker.layers.mark import LayerMark

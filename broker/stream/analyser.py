@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from asc.keys.attribute import PAttribute
 from asc.predicate import Limits, normalise
 from asc.predicate.expressions.spelling import read_as
-from asc.predicate.join import JoinPredicate
-from asc.predicate.normal_form import Form, Predicate
-from asc.predicate.plain_reader import PlainReader
+from asc.predicate.normal_form.disjunctive_form import Form, Predicate
+from asc.predicate.normal_form.join_predicate import JoinPredicate
+from asc.predicate.normal_form.plain_reader import PlainReader
 from asc.schema import Schema
 from asc.spatial.layer import Layer
 from broker.cancellation import Cancellation

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from asc.keys.attribute import PAttribute
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.cancellation import Cancellation
 from broker.errors import BrokerError, CancelledError
 from broker.failure import check_jvm, one_line, root_cause

@@ -92,7 +92,7 @@ def test_parsing_alone_does_not_load_the_kernels() -> None:
     code = (
         "import sys, asc\n"
         "from asc.predicate import normalise\n"
-        "from asc.predicate.describe import describe\n"
+        "from asc.predicate.normal_form.describe import describe\n"
         "schema = asc.Schema.from_ddl('a INT, d DOUBLE, p DECIMAL(30,2), s STRING, day DATE')\n"
         "text = \"a > 5 AND d < 1.5 AND p = 2.5 AND s LIKE 'x%' AND day > DATE '2013-01-01' AND a / 2 > d\"\n"
         "print(len(describe(normalise(text, schema))) > 0, 'numba' in sys.modules)"

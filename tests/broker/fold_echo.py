@@ -16,7 +16,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from asc.operators.fold import Fold, FoldState
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.body import Text
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.fold_destination import FoldColumn, FoldDestination

@@ -28,7 +28,7 @@ NO_INPUT = frozenset(
         "asc.predicate.functions.inferred_schema:_MAX_CHARS",
         *("cli.plain_backtest:_PAIRS_MAX", "cli.type_guess:_DEPTH_MAX", "cli.bboxdb_plan:_CHARS_MAX"),
         # Memories, which forget.
-        *("asc.predicate.plain_reader:_FORMS_MAX", "asc.predicate.plain_reader:_TERMS_MAX"),
+        *("asc.predicate.normal_form.plain_reader:_FORMS_MAX", "asc.predicate.normal_form.plain_reader:_TERMS_MAX"),
         *("broker.adapting.stream_monitor:_WAITING_MAX", "broker.operators.cube.folder:_PREPARED_MAX"),
         "broker.matching.record_times:_BINS_MAX",
         *("broker.stream.analyser:_ACCEPTED_MAX", "broker.stream.analyser:_CONFIRMED_MAX"),
@@ -44,9 +44,13 @@ NO_INPUT = frozenset(
         *("asc.predicate.regex.backtracking:_MAX_WORK", "asc.predicate.functions.strings:_MAX_REPLACEMENT_CHARS"),
         *("asc.predicate.functions.collections:_MAX_REPEATED", "asc.predicate.functions.collections:_MAX_PLACE"),
         *("asc.predicate.functions.joining:_MAX_SEPARATOR", "asc.predicate.functions.variants:_MAX_TYPE_CHARS"),
-        *("asc.predicate.functions.xml_documents:_MAX_WIDE_STEPS", "asc.predicate.lambdas:_MAX_LITERAL"),
+        *("asc.predicate.functions.xml_documents:_MAX_WIDE_STEPS", "asc.predicate.type_checking.lambdas:_MAX_LITERAL"),
         *("broker.formats.avro_levels:_JSON_LEVELS_MAX", "broker.formats.avro_levels:_TYPES_MAX"),
-        *("asc.predicate.lambdas:_MAX_SHORT", "asc.predicate.lambdas:_MAX_LENGTH", "asc.spatial.reading:VERTICES_MAX"),
+        *(
+            "asc.predicate.type_checking.lambdas:_MAX_SHORT",
+            "asc.predicate.type_checking.lambdas:_MAX_LENGTH",
+            "asc.spatial.reading:VERTICES_MAX",
+        ),
         *("broker.http.joins:_PAGE_MAX", "broker.http.layers:_PAGE_MAX", "broker.http.last_matches:_BYTES_MAX"),
         *("broker.http.console.letters:_BYTES_MAX", "broker.http.console.tracing:_BYTES_MAX"),
     }

@@ -14,7 +14,7 @@ from asc.keys.constraint import Constraint
 from asc.plan.block import Block
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import Plan, Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from monitor.sample import Sample
 
 PlanOf = Callable[..., Plan]

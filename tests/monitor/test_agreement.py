@@ -27,7 +27,7 @@ from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.construct import bits_of
 from asc.plan.order import Order
 from asc.plan.plan import CompileOptions, Plan, Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from monitor.errors import MonitorError
 from monitor.hybrid import HybridSequence, hybrid_sequence
 from monitor.macro import MacroSearch, macro_sequence

@@ -26,7 +26,7 @@ from asc.keys.constraint import Constraint, Key
 from asc.plan.block import static_sequence
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from monitor.transfer import OrderByAttribute, carried, transferred
 
 A, B, C, D = (PAttribute(name, pa.int32(), (name,)) for name in "abcd")

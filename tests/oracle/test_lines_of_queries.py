@@ -12,7 +12,7 @@ import pytest
 from asc.evaluation.executor import match
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
-from asc.predicate.normaliser import normalise
+from asc.predicate.normal_form.normaliser import normalise
 from asc.schema import Schema
 
 SCHEMA = "n INT, m INT, s STRING, t STRING"

@@ -10,9 +10,9 @@ from asc.errors import AscError, PredicateError
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import Query
 from asc.predicate import normalise
-from asc.predicate.describe import describe, plain_form
-from asc.predicate.normal_form import Predicate
-from asc.predicate.plain_reader import PlainReader
+from asc.predicate.normal_form.describe import describe, plain_form
+from asc.predicate.normal_form.disjunctive_form import Predicate
+from asc.predicate.normal_form.plain_reader import PlainReader
 from asc.schema import Schema
 from tools.fuzz.predicate_texts import DDL, texts
 from tools.fuzz.target import Target, Violation

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from asc.predicate.functions import FUNCTIONS
-from asc.predicate.instant_arithmetic import INSTANT_FUNCTIONS
-from asc.predicate.lambdas import LAMBDA_FUNCTIONS
+from asc.predicate.type_checking.instant_arithmetic import INSTANT_FUNCTIONS
+from asc.predicate.type_checking.lambdas import LAMBDA_FUNCTIONS
 from workloads.random_predicates import hand_picked_predicates, random_predicates
 from workloads.random_tuples import ALL_TYPES_DDL
 

@@ -7,8 +7,8 @@ import json
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from asc.predicate.normal_form import Predicate
-from asc.predicate.plain_reader import PlainReader
+from asc.predicate.normal_form.disjunctive_form import Predicate
+from asc.predicate.normal_form.plain_reader import PlainReader
 from asc.schema import Schema
 from tools.fuzz.parser import outcome
 from tools.fuzz.predicate_texts import DDL, plain_conjunctions, texts

@@ -10,7 +10,7 @@ import pyarrow as pa
 from asc.errors import CubeError
 from asc.keys.attribute import PAttribute
 from asc.operators.cube.definition import OP
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.schema import Schema
 from broker.operators.cube.body import CubeBody
 from broker.operators.cube.definition import StandingCube, refusal_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from asc.operators.dbscan.dbscan_query import OP
 from asc.operators.feed import QuerySettings
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.schema import PLANAR
 from broker.config.sections import LimitsConfig
 from broker.errors import QueryError

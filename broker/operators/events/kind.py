@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from asc.operators.events.event_query import OP, EventQuery
 from asc.operators.feed import QuerySettings
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.config.sections import LimitsConfig
 from broker.operators.events.body import EventsBody
 from broker.operators.events.definition import EventsDefinition

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from asc.errors import AscError
 from asc.keys.byte_strings import quoted
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.schema import Schema
 from asc.spark_types import backquoted, ddl_of_type, quoted_name
 from broker.errors import QueryError

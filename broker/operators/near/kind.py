@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from asc.operators.feed import QuerySettings
 from asc.operators.near.near_query import OP, NearQuery
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.config.sections import LimitsConfig
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination, Track, hashed

@@ -27,7 +27,7 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
     from asc.operators.cube.layout import Layout
     from asc.operators.cube.output import NO_OUTPUT, Output
     from asc.predicate import normalise
-    from asc.predicate.describe import plain_form
+    from asc.predicate.normal_form.describe import plain_form
     from broker.formats.record_attributes import attributes_of
     from broker.operators.cube.definition import STANDING_FIELDS, StandingCube, late_of
 

@@ -31,7 +31,7 @@ from asc.keys.constraint import Constraint, Cut, Interval, Key, merged
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.parts import Part, parts_of, plan_of
 from asc.plan.plan import CompileOptions, Plan, Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 
 if TYPE_CHECKING:
     from conftest import ListsOf

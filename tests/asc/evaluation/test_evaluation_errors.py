@@ -14,7 +14,7 @@ from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint, Interval
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 
 NAMES = "abcd"
 ATTRIBUTES = {name: PAttribute(name, pa.int32(), (name,)) for name in NAMES}

@@ -13,7 +13,7 @@ from asc.plan.compiler import compile_plan
 from asc.plan.layout import laid_out
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import normalise
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.schema import Schema
 
 DELAY = PAttribute("delay", pa.int32(), ("delay",))

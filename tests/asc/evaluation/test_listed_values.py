@@ -18,7 +18,7 @@ from asc.plan.compiler import change_plan, compile_plan, renewed
 from asc.plan.parts import Part, parts_of, plan_of
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import normalise
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.schema import Schema
 from workloads.drawn_values import SCHEMA, Drawn
 

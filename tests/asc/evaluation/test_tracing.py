@@ -26,7 +26,7 @@ from asc.keys.constraint import Constraint
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import normalise
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.schema import Schema
 
 SCHEMA = Schema.from_ddl("n INT, d DOUBLE, s STRING, flag BOOLEAN, price DECIMAL(20, 2)")

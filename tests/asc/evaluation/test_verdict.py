@@ -12,7 +12,7 @@ from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 
 DELAY = PAttribute("delay", pa.int32(), ("delay",))
 CITY = PAttribute("city", pa.string(), ("city",))

@@ -17,7 +17,7 @@ from asc.keys.constraint import Constraint
 from asc.plan.compiler import change_plan, compile_plan, is_renewal_due, renewed
 from asc.plan.parts import parts_of, plan_of
 from asc.plan.plan import CompileOptions, Plan, Query
-from asc.predicate.normal_form import Conjunct, Predicate
+from asc.predicate.normal_form.disjunctive_form import Conjunct, Predicate
 from workloads.synthetic import Workload, d1_workload, hem_workload, uniform_tuples
 
 if TYPE_CHECKING:

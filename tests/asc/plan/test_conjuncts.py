@@ -12,7 +12,7 @@ from asc.keys.constraint import Constraint, merged
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import KEY_MAX, KEY_MIN
 from asc.plan.conjuncts import ConjunctTable, decoded, encoded, joined
-from asc.predicate.normal_form import Conjunct
+from asc.predicate.normal_form.disjunctive_form import Conjunct
 
 N, S = PAttribute("n", pa.int64(), ("n",)), PAttribute("s", pa.string(), ("s",))
 SLOTS = {N: 0, S: 1}

@@ -18,7 +18,7 @@ from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.conjuncts import ConjunctTable, encoded
 from asc.plan.grouping import NOWHERE, Homes, grouped, nowhere
 from asc.plan.plan import CompileOptions, Plan, Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from workloads.synthetic import alerts_workload, hem_workload, uniform_tuples
 
 A, B = PAttribute("a", pa.int32(), ("a",)), PAttribute("b", pa.int32(), ("b",))

@@ -13,7 +13,7 @@ from asc.keys.constraint import Constraint
 from asc.plan.compiler import compile_plan
 from asc.plan.layout import ARROWS_TOLD, REGIONS_TOLD, Arrow, laid_out
 from asc.plan.plan import CompileOptions, Plan, Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 
 if TYPE_CHECKING:
     from conftest import WorkedExample

@@ -14,7 +14,7 @@ from asc.plan.listing import FEW, MOST, MOST_VALUES, rare
 from asc.plan.parts import Part, parts_of, plan_of
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import normalise
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.schema import Schema
 
 SCHEMA = Schema.from_ddl("s STRING, n BIGINT, alt INT, lon DOUBLE, lat DOUBLE")

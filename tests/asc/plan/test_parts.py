@@ -16,7 +16,7 @@ from asc.plan import parts
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.parts import Part, parts_of, plan_of
 from asc.plan.plan import CompileOptions, Plan, Query
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from workloads.mixed import mixed_workload
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from asc.errors import PredicateError
 from asc.predicate.functions import FUNCTIONS
 from asc.predicate.limits import Limits
 from asc.predicate.syntax.parser import parse
-from asc.predicate.time_words import check_time_words
-from asc.predicate.typer import Typer
+from asc.predicate.type_checking.time_words import check_time_words
+from asc.predicate.type_checking.typer import Typer
 from tests.asc.predicate.test_spark_agreement import BY_SORT, DDL, PLACES, SCHEMA
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from asc.keys.constraint import Constraint, Key
 from asc.keys.decimals import decimal_key
 from asc.keys.floats import NAN_KEY, float_key
 from asc.predicate import Limits, normalise
-from asc.predicate.describe import describe
+from asc.predicate.normal_form.describe import describe
 from asc.predicate.regex.like_pattern import like_regex
 from asc.predicate.regex.pattern_search import Use, search
 from asc.schema import Schema

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from asc.errors import AscError, PredicateError
 from asc.predicate import Limits, normalise
-from asc.predicate.describe import describe
+from asc.predicate.normal_form.describe import describe
 from asc.schema import Schema
 from workloads.random_predicates import hand_picked_predicates, random_predicates
 from workloads.random_tuples import ALL_TYPES_DDL

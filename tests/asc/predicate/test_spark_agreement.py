@@ -17,7 +17,7 @@ from asc.predicate.functions.instants import INSTANTS
 from asc.predicate.limits import Limits
 from asc.predicate.syntax.interval_type import CALENDAR
 from asc.predicate.syntax.parser import parse
-from asc.predicate.typer import Typer
+from asc.predicate.type_checking.typer import Typer
 from asc.schema import Schema
 from asc.spark_types import ddl_of_type
 

@@ -94,7 +94,7 @@ def test_a_join_that_would_take_too_long_is_refused_and_one_that_stands_goes_on(
     api: TestClient, resting: Resting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert api.post("/v1/queries", json=body(resting)).status_code == 201
-    monkeypatch.setattr("asc.predicate.join.JoinPredicate.effort", lambda join, rows: 3_000_000)
+    monkeypatch.setattr("asc.predicate.normal_form.join_predicate.JoinPredicate.effort", lambda join, rows: 3_000_000)
     check = {"stream": resting.stream("json"), "where": WHERE, "join": {"layer": "zones"}}
     for answer in (
         api.post("/v1/check", json=check),

@@ -8,7 +8,7 @@ import pytest
 import shapely
 
 from asc.predicate import normalise
-from asc.predicate.describe import describe
+from asc.predicate.normal_form.describe import describe
 from asc.schema import Schema
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer

@@ -6,7 +6,7 @@ import pytest
 
 from asc.errors import AscError, PredicateError
 from asc.predicate import Limits, normalise
-from asc.predicate.join import Join
+from asc.predicate.normal_form.join_predicate import Join
 from asc.schema import Schema, properties_of_ddl
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer

@@ -159,7 +159,7 @@ GIVEN = {
 
 def test_spark_reads_the_constants_of_a_row_as_they_are(spark: SparkSession) -> None:
     """What Spark computes with them, for every type: each compared with itself, in an expression that is not ours."""
-    from asc.predicate.join import constant
+    from asc.predicate.normal_form.join_predicate import constant
     from asc.schema import properties_of_ddl
 
     properties = properties_of_ddl(TYPED)

@@ -23,7 +23,7 @@ from pyspark import cloudpickle
 
 from asc.operators.exclusions import FeedCounts
 from asc.operators.feed import Message, Observation, QuerySettings, Settings, parse
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.body import Text
 from broker.config.config import Config, parse_config
 from broker.config.sections import LimitsConfig

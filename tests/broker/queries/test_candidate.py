@@ -10,7 +10,7 @@ import pytest
 
 from asc.errors import PredicateError
 from asc.predicate import Limits, normalise
-from asc.predicate.join import JoinPredicate
+from asc.predicate.normal_form.join_predicate import JoinPredicate
 from asc.schema import Schema, properties_of_ddl
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer

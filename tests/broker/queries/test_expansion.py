@@ -123,7 +123,7 @@ def test_members_come_change_and_go_with_shapes(
 def test_only_the_shapes_that_changed_are_made_anew(
     registrar: Registrar, plan: Callable[[], Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from asc.predicate.join import JoinPredicate
+    from asc.predicate.normal_form.join_predicate import JoinPredicate
 
     made: list[Any] = []
     of = JoinPredicate.of

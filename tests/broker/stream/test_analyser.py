@@ -10,7 +10,7 @@ import pytest
 
 from asc.keys.attribute import PAttribute
 from asc.predicate import Limits
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.config.streams import StreamConfig
 from broker.errors import BrokerError, ConfigError, QueryError, http_status
 from broker.formats.record_attributes import attributes_of

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asc.predicate import normalise
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.schema import Schema
 from broker.config.config import Config, parse_config
 from broker.errors import KafkaError

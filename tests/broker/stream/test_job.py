@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asc.keys.attribute import PAttribute
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.runtime import python_worker
 from broker.stream.analyser import StreamAnalyser
 from broker.stream.batch_runner import BatchRunner

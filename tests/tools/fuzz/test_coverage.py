@@ -25,8 +25,7 @@ def ended(journal: Path, *more: str) -> int:
 def test_it_tries_texts_and_finds_what_is_wrong(tmp_path: Path) -> None:
     assert ended(tmp_path / "sound") == 0
     assert Journal(tmp_path / "sound").entry().tried > 100
-    broken = (
-        "import asc.predicate.describe as d; d.describe = lambda one: {}['none'] if one.text.startswith('n =') else ''"
-    )
+    module = "asc.predicate.normal_form.describe"
+    broken = f"import {module} as d; d.describe = lambda one: {{}}['none'] if one.text.startswith('n =') else ''"
     assert ended(tmp_path / "broken", broken) == 3
     assert Journal(tmp_path / "broken").found() == "KeyError: 'none'"

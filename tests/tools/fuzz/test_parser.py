@@ -7,8 +7,8 @@ import pytest
 from asc.errors import AscError
 from asc.keys.attribute import PAttribute
 from asc.predicate import normalise
-from asc.predicate.normal_form import Predicate
-from asc.predicate.plain_reader import PlainReader
+from asc.predicate.normal_form.disjunctive_form import Predicate
+from asc.predicate.normal_form.plain_reader import PlainReader
 from tools.fuzz.parser import ParserTarget, check_line, decoded, encoded, outcome
 from tools.fuzz.predicate_texts import seeds
 from tools.fuzz.target import Violation
@@ -36,8 +36,10 @@ def test_bytes_that_are_no_text_are_taken_for_one() -> None:
 
 def test_another_reading_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     # In constants near each other the two differ at 7 alone.
-    monkeypatch.setattr("asc.predicate.plain_reader._point", lambda key: ((key, 1), (key, 1)))
-    monkeypatch.setattr("asc.predicate.plain_reader.PlainReader._attribute", lambda reader, text, term: _learnt(reader))
+    monkeypatch.setattr("asc.predicate.normal_form.plain_reader._point", lambda key: ((key, 1), (key, 1)))
+    monkeypatch.setattr(
+        "asc.predicate.normal_form.plain_reader.PlainReader._attribute", lambda reader, text, term: _learnt(reader)
+    )
     with pytest.raises(Violation, match="the plain reader reads"):
         ParserTarget().check(b"n < 7")
 

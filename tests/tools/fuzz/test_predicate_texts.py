@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asc.predicate import normalise
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.schema import Schema
 from tools.fuzz.parser import ParserTarget, decoded, outcome
 from tools.fuzz.predicate_texts import DDL, seeds, tokens

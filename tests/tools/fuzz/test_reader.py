@@ -24,6 +24,6 @@ def test_another_reading_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     load = json.dumps(["n < 5", "n < 7"]).encode()
     target.check(load)
     # Once the form is learnt, nothing but the comparison with the parser tells that it is read otherwise.
-    monkeypatch.setattr("asc.predicate.plain_reader._point", lambda key: ((key, 1), (key, 1)))
+    monkeypatch.setattr("asc.predicate.normal_form.plain_reader._point", lambda key: ((key, 1), (key, 1)))
     with pytest.raises(Violation, match="by the parser as"):
         target.check(json.dumps(["n < 9"]).encode())

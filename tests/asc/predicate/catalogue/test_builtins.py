@@ -9,7 +9,7 @@ from asc.predicate.catalogue.refusals import LANGUAGE, REFUSALS
 from asc.predicate.functions import FUNCTIONS
 from asc.predicate.limits import Limits
 from asc.predicate.syntax.parser import parse
-from asc.predicate.typer import Typer
+from asc.predicate.type_checking.typer import Typer
 from asc.schema import Schema
 
 if TYPE_CHECKING:

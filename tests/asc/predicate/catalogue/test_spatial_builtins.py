@@ -6,7 +6,7 @@ import shapely
 
 from asc.predicate import normalise
 from asc.predicate.catalogue.spatial_builtins import spatial_builtins
-from asc.predicate.spatial import SPATIAL_FUNCTIONS
+from asc.predicate.spatial.spatial_forms import SPATIAL_FUNCTIONS
 from asc.schema import Schema
 from asc.spatial.feature import Feature
 from asc.spatial.layer import Layer

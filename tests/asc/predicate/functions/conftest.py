@@ -10,7 +10,7 @@ from asc.errors import PredicateError
 from asc.predicate.expressions.expression import Expression
 from asc.predicate.limits import Limits
 from asc.predicate.syntax.parser import parse
-from asc.predicate.typer import Typer
+from asc.predicate.type_checking.typer import Typer
 from asc.schema import Schema
 
 SCHEMA = Schema.from_ddl(

@@ -13,7 +13,7 @@ from asc.predicate.expressions.expression import Expression
 from asc.predicate.functions.array_sets import is_written_out
 from asc.predicate.limits import Limits
 from asc.predicate.syntax.parser import parse
-from asc.predicate.typer import Typer
+from asc.predicate.type_checking.typer import Typer
 from asc.schema import Schema
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from asc.predicate.functions.document_schema import _MAX_SCHEMA_CHARS, places_of
 from asc.predicate.functions.function import Call
 from asc.predicate.limits import Limits
 from asc.predicate.syntax.parser import parse
-from asc.predicate.typer import Typer
+from asc.predicate.type_checking.typer import Typer
 from asc.schema import Schema
 from asc.spark_types import VARIANT, type_of_ddl
 

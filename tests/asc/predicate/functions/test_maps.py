@@ -11,7 +11,7 @@ import pytest
 from asc.predicate.expressions.expression import Expression
 from asc.predicate.limits import Limits
 from asc.predicate.syntax.parser import parse
-from asc.predicate.typer import Typer
+from asc.predicate.type_checking.typer import Typer
 from asc.schema import Schema
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from asc.predicate.functions.maps import KEYED
 from asc.predicate.functions.null_test_spellings import UNCAUGHT
 from asc.predicate.limits import Limits
 from asc.predicate.syntax.parser import parse
-from asc.predicate.typer import Typer
+from asc.predicate.type_checking.typer import Typer
 from asc.schema import Schema
 
 SCHEMA = Schema.from_ddl("n INT, big BIGINT, s STRING, t STRING, day DATE, ts TIMESTAMP, xs ARRAY<INT>")

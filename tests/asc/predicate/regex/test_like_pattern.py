@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from asc.predicate.limits import Limits
 from asc.predicate.regex.like_pattern import like_parts, like_regex, like_text, like_work
 from asc.predicate.syntax.parser import parse
-from asc.predicate.typer import Typer
+from asc.predicate.type_checking.typer import Typer
 from asc.schema import Schema
 
 if TYPE_CHECKING:

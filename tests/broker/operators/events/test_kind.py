@@ -7,7 +7,7 @@ import pyarrow as pa
 from asc.keys.attribute import PAttribute, position
 from asc.operators.events.event_query import EventQuery
 from asc.operators.feed import QuerySettings
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.config.sections import LimitsConfig
 from broker.operators.events.definition import EventsDefinition
 from broker.operators.events.kind import EVENTS

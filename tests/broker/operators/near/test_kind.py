@@ -7,7 +7,7 @@ import pyarrow as pa
 from asc.keys.attribute import PAttribute, position
 from asc.operators.feed import QuerySettings
 from asc.operators.near.near_query import NearQuery
-from asc.predicate.normal_form import Predicate
+from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.config.sections import LimitsConfig
 from broker.operators.expression import OperatorExpressions
 from broker.operators.feed_destination import FeedDestination

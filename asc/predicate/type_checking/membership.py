@@ -1,0 +1,99 @@
+"""Constants among the elements of an array: what is read of ``array_contains`` and the forms that say the same.
+
+The array goes to the engine as one text in which each element stands between two separators, so that an element is a
+part of it: all constants that queries look for in an array are found as patterns are, by reading the text once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from asc.keys.attribute import PAttribute
+from asc.keys.like import NULL_ELEMENT, SEPARATOR, Elements
+from asc.predicate.expressions.expression import Expression
+from asc.predicate.expressions.expression_typer import ExpressionTyper
+from asc.predicate.syntax.nodes import Node
+
+_WEIGHT = 12
+"""What the text of an array is more than the array, in nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Whether any of some constants is an element of an array; NULL where none is and an element is NULL."""
+
+    array: Expression
+    constants: tuple[str, ...]
+
+    @property
+    def text(self) -> Expression:
+        """The array as a text: each element between two separators; NULL where it is."""
+        separator = f"CAST(X'{SEPARATOR.hex().upper()}' AS STRING)"
+        unknown = f"CAST(X'{NULL_ELEMENT.hex().upper()}' AS STRING)"
+        strings = self.array.argument if self._is_text else f"CAST({self.array.argument} AS ARRAY<STRING>)"
+        joined = f"array_join(concat(array(''), {strings}, array('')), {separator}, {unknown})"
+        return Expression(joined, pa.string(), self.array.node)
+
+    def subject(self, text: PAttribute) -> PAttribute:
+        """What the constants are matched in, given the p-attribute of the text."""
+        elements = Elements(self.array.argument, self._is_text)
+        return replace(text, weight=text.weight + _WEIGHT, is_matched=True, elements=elements)
+
+    @property
+    def _is_text(self) -> bool:
+        return bool(pa.types.is_string(self.array.type.value_type)) if self.array.type is not None else False
+
+
+def membership(typer: ExpressionTyper, node: Node) -> Membership | None:
+    """What a condition, whose types are checked, says of an array of strings or integers; None for any other one."""
+    if node.op != "call" or node.value not in _READ or len(node.args) != 2:
+        return None
+    array, sought = node.args
+    if node.value == "arrays_overlap" and array.op == "call" and array.value == "array":
+        array, sought = sought, array
+    found = typer.of(array)
+    if not _is_recorded(array) or found.type is None or not pa.types.is_list(found.type) or found.literal is not None:
+        return None
+    items = _items(node.value, sought)
+    constants = [_constant(typer, item, found.type.value_type) for item in items or ()]
+    known = tuple(constant for constant in constants if constant is not None)
+    return Membership(found, known) if known and len(known) == len(constants) else None
+
+
+_READ = frozenset(("array_contains", "arrays_overlap", "exists"))
+
+
+def _is_recorded(array: Node) -> bool:
+    """Whether the elements are texts of the record, or of its parts: others may be no UTF-8, and be separators."""
+    if array.op == "call" and array.value in ("map_keys", "map_values", "split"):
+        return array.args[0].op == "column"
+    return array.op == "column"
+
+
+def _items(name: str, sought: Node) -> tuple[Node, ...] | None:
+    """The nodes of the constants that are looked for; None where that is not all that is asked."""
+    if name == "array_contains":
+        return (sought,)
+    if name == "arrays_overlap":
+        return sought.args if sought.op == "call" and sought.value == "array" else None
+    if sought.op != "lambda" or len(sought.value) != 1:
+        return None
+    (body,) = sought.args
+    if body.op not in ("=", "in"):
+        return None
+    is_variable = [arg.op == "column" and arg.value == sought.value for arg in body.args]
+    if body.op == "=" and is_variable == [False, True]:
+        return (body.args[0],)
+    return body.args[1:] if is_variable[0] else None
+
+
+def _constant(typer: ExpressionTyper, node: Node, kind: pa.DataType) -> str | None:
+    """The text of a constant of an array's type; None for NULL and for anything else."""
+    literal = typer.of(node).literal if node.op in ("literal", "-") else None
+    if literal is None or literal.value is None or not literal.known:
+        return None
+    if pa.types.is_string(kind) and literal.type == pa.string():
+        return str(literal.value)
+    return str(literal.value) if pa.types.is_integer(kind) and pa.types.is_integer(literal.type) else None

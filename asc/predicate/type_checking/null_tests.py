@@ -1,0 +1,124 @@
+"""Null tests as Spark makes them: what it sees can never be NULL it does not evaluate, and so it never throws there.
+
+What could throw is spelled so that it is NULL (:mod:`asc.predicate.functions.try_spellings`), and for Spark such a text
+may be NULL whatever it is made of. So a null test of it asks twice: whether the text is NULL, and where it is, for
+Spark's own verdict on the expression as it is written. Where that throws, the outcome is TRUE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from asc.predicate.expressions.expression import Expression
+from asc.predicate.expressions.expression_typer import ExpressionTyper
+from asc.predicate.functions import FUNCTIONS, Call
+from asc.predicate.functions.maps import KEYED
+from asc.predicate.syntax.nodes import Node, nodes_of
+
+_FIRST_DAY = "DATE '1970-01-02'"
+"""Stands for FALSE, and the next day for TRUE: Spark catches what is thrown below a sum of a date and days."""
+
+_MAX_NODES = 20_000
+
+NODE_CHARS = 5
+"""Characters of generated text that make a node, about."""
+
+
+class NullTests:
+    """Spells the null tests of one predicate; ``without_guards`` makes a type checker that spells what can throw."""
+
+    def __init__(self, typer: ExpressionTyper, without_guards: Callable[[], ExpressionTyper]) -> None:
+        self._typer = typer
+        self._without_guards = without_guards
+        self._uncaught: ExpressionTyper | None = None
+        self._weights: dict[Node, int] = {}
+
+    def check(self, subject: Node) -> None:
+        """PredicateError for IS NULL of what is made of a map that could not be made: Spark may see that it is never
+        NULL, and not make it.
+        """
+        for part in nodes_of(subject):
+            if part.op == "call" and part.value in KEYED:
+                remedy = "Spark may not look whether a key comes twice: ask for an entry, or IS NULL of its arguments"
+                raise self._typer.source.error_at(subject, f"IS NULL of {part.value}:", remedy)
+
+    def caught(self, node: Node, subject: Node) -> str | None:
+        """The text of ``subject IS NULL``, for which ``node`` stands; None where the plain one does."""
+        if not self._typer.catches or not subject.args:
+            return None
+        own = self._typer.of(subject).sql
+        written = self._as_written(subject)
+        if written == own:
+            return None
+        # Spark brings a choice of constants, also one added to a constant, out of what catches it: both vary.
+        asked = f"try_add(date_from_unix_date(CAST(({own}) IS NULL AS INT)), CAST(({written}) IS NULL AS INT))"
+        test = f"if(({own}) IS NULL, NOT ({asked} <=> {_FIRST_DAY}), FALSE)"
+        self._count(node, test)
+        return test
+
+    def of_comparison(self, node: Node) -> str | None:
+        """The text of ``x <=> NULL``; None for any other comparison, and where the plain one does."""
+        if node.op != "<=>":
+            return None
+        left, right = node.args
+        if is_null_constant(left):
+            left, right = right, left
+        return self._checked(node, left) if is_null_constant(right) else None
+
+    def of_call(self, node: Node, call: Call) -> str | None:
+        """The text of a call that is, or comes down to, a null test; None for any other one."""
+        args = node.args
+        if call.name in ("isnull", "isnotnull", "nvl2"):
+            test = self._checked(node, args[0])
+            if test is None:
+                return None
+            if call.name == "nvl2":
+                chosen = [Expression(test, pa.bool_(), node), call.args[2], call.args[1]]
+                return FUNCTIONS["if"].sql(Call("if", chosen))
+            return test if call.name == "isnull" else f"NOT ({test})"
+        if call.name == "equal_null" and any(map(is_null_constant, args)):
+            return self._checked(node, args[0] if is_null_constant(args[1]) else args[1])
+        if call.name == "decode" and any(map(is_null_constant, args[1:-1:2])):
+            return self._decoded(node, call)
+        return None
+
+    def weight(self, tree: Node) -> int:
+        """The nodes that null tests in a part of the predicate are."""
+        return sum(self._weights.get(node, 0) for node in nodes_of(tree)) if self._weights else 0
+
+    def _decoded(self, node: Node, call: Call) -> str | None:
+        """As the CASE that Spark makes of it."""
+        test = self._checked(node, node.args[0])
+        if test is None:
+            return None
+        subject, *rest = call.args
+        branches = []
+        for sought, made in zip(rest[::2], rest[1::2], strict=False):
+            condition = test if is_null_constant(sought.node) else f"{subject.argument} <=> {sought.argument}"
+            branches.append(f"WHEN {condition} THEN {made.sql}")
+        other = f" ELSE {rest[-1].sql}" if len(rest) % 2 else ""
+        return f"CASE {' '.join(branches)}{other} END"
+
+    def _checked(self, node: Node, subject: Node) -> str | None:
+        self.check(subject)
+        return self.caught(node, subject)
+
+    def _as_written(self, subject: Node) -> str:
+        if self._uncaught is None:
+            self._uncaught = self._without_guards()
+        return self._uncaught.of(subject).sql
+
+    def _count(self, node: Node, test: str) -> None:
+        """Null tests in each other grow with a power of their number."""
+        self._weights[node] = len(test) // NODE_CHARS
+        if sum(self._weights.values()) > _MAX_NODES:
+            raise self._typer.source.error_at(node, "null tests of long expressions", "write fewer, or shorter ones")
+
+
+def is_null_constant(node: Node) -> bool:
+    """Return whether a node is NULL, or NULL cast to a type."""
+    if node.op in ("cast", "try_cast"):
+        return is_null_constant(node.args[0])
+    return bool(node.op == "literal" and node.value.type == pa.null())
