@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from asc.column_casts import column_at, fitted, position_of
 from asc.errors import PlanError, PredicateError
 from asc.evaluation.executor import Matches, match
-from asc.fitting import column_at, fitted, position_of
 from asc.interchange import Incoming, Part, is_table, predicates_schema
 from asc.keys.attribute import PAttribute
 from asc.layer_file import layers_of

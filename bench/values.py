@@ -18,8 +18,8 @@ from asc.evaluation.executor import match
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
 from asc.plan.compiler import change_plan, compile_plan
-from asc.plan.listed import ListedBlock
 from asc.plan.plan import CompileOptions, Plan, Query
+from asc.plan.posting_block import ListedBlock
 from asc.predicate.normal_form.disjunctive_form import Conjunct, Predicate
 from bench.machine import machine
 from bench.plot import plot_peers

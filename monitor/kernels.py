@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The compiled inner loops of measuring. Shapes and dtypes are the callers' duty, as in ``asc.evaluation.kernels``.
+"""The compiled inner loops of measuring. Shapes and dtypes are the callers' duty.
 
 Everywhere: ``regions`` uint16[constructs, tuples] is a sample, ``matrix`` uint64[rows, words] a block's, and ``rows``
 int64[constructs] the row of each construct's first region. A construct without known values has row 0 and regions 0:
@@ -22,7 +22,8 @@ Array = npt.NDArray[Any]
 def walk_sample(
     regions: Array, matrix: Array, rows: Array, sequence: Array, arrows: Array, geb: Array, grb: Array, costs: Array
 ) -> tuple[int, int]:
-    """Evaluate every tuple along a hybrid-sequence (section 5.1): ``asc.evaluation.kernels.walk``, emitting nothing.
+    """Evaluate every tuple along a hybrid-sequence (section 5.1): ``asc.evaluation.block_kernels.walk``, emitting
+    nothing.
 
     ``sequence`` int32[c]; ``arrows`` int32[rows of the matrix], empty for none at all. Room: ``geb`` int64[c], ``grb``
     uint64[words]. ``costs`` uint16[tuples] receives the constructs evaluated of each tuple. Returns the tuples whose

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from asc.compiled import compiled, trailing_zeros
-from asc.evaluation.beginnings import Beginnings, chunk_rows
+from asc.evaluation.initial_bitmaps import Beginnings, chunk_rows
 from asc.evaluation.listed_errors import count_listed
 from asc.evaluation.regions import RegionIds, columns_of, region_ids
 from asc.keys.buffers import Mask
@@ -97,7 +97,7 @@ def _count_concerned(
     """Add the tuples ``first`` to ``end`` to the counts (int64[handles]) of every query each concerns, once however
     many conjuncts it has.
 
-    ``begins``, ``starts``: as :func:`asc.evaluation.kernels.sweep` has them. ``masks`` bool[constructs, tuples];
+    ``begins``, ``starts``: as :func:`asc.evaluation.block_kernels.sweep` has them. ``masks`` bool[constructs, tuples];
     ``last`` int64[handles] of -1: the tuple last counted for each query.
     """
     for number in range(first, end):

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from asc.evaluation.beginnings import Beginnings, chunk_rows
-from asc.evaluation.kernels import ROOM, sweep, walk
-from asc.evaluation.listed import listed_pairs
+from asc.evaluation.block_kernels import ROOM, sweep, walk
+from asc.evaluation.initial_bitmaps import Beginnings, chunk_rows
+from asc.evaluation.listed_sweep import listed_pairs
 from asc.evaluation.pairs import TooManyPairsError, by_row, doubled
 from asc.evaluation.regions import columns_of, write_regions
 from asc.frozen import frozen, frozen_int32
@@ -21,8 +21,8 @@ from asc.keys.buffers import Mask
 from asc.keys.column import Column
 from asc.plan.block import LINE, Block
 from asc.plan.conjuncts import Integers
-from asc.plan.doubts import Doubts
 from asc.plan.plan import Plan
+from asc.plan.verification_masks import Doubts
 
 CHUNK_ROWS = 8_192
 """Tuples a sweep: their region ids stay in the cache while one block after the other is swept over them."""
@@ -44,7 +44,7 @@ class Matches:
     accepts them nevertheless). By block, int64[blocks]: ``block_dropped``, the tuples whose GRB became all zeros in it,
     and ``block_evaluated``, the constructs evaluated in it, summed over the tuples; exact when asked for, otherwise
     counted as the fast path knows that nothing else is left: after four of them, in large blocks after eight
-    (:mod:`asc.evaluation.words`), so never fewer than the exact count.
+    (:mod:`asc.evaluation.bitmap_and`), so never fewer than the exact count.
     """
 
     rows: Integers

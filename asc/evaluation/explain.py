@@ -9,7 +9,7 @@ from itertools import starmap
 import pyarrow as pa
 
 from asc.evaluation.trace import BlockTrace, JudgedConjunct, Verdict, shortened
-from asc.evaluation.tracing import traced
+from asc.evaluation.trace_walk import traced
 from asc.evaluation.verdict import judged
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint

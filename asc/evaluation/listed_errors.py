@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from asc.compiled import compiled
-from asc.evaluation.listed import CONJUNCT, ListedTuples, others_hold, own_columns
+from asc.evaluation.listed_sweep import CONJUNCT, ListedTuples, others_hold, own_columns
 from asc.evaluation.regions import columns_of
 from asc.keys.buffers import Mask
 from asc.plan.conjuncts import SLOT_MASK

@@ -31,8 +31,8 @@ def _plain_hold(
 ) -> bool:
     """Whether a tuple satisfies the constraints between two intervals of one conjunct, all of them on keys.
 
-    As :func:`asc.evaluation.listed.others_hold`, but of arrays one by one, which are handed over in a tenth of the
-    time that tuples of them take.
+    As :func:`asc.evaluation.listed_sweep.others_hold`, but of arrays one by one, which are handed over in a tenth of
+    the time that tuples of them take.
     """
     i = begin
     while i < end:
@@ -69,8 +69,8 @@ def sweep_values(
     """Find the conjuncts that the tuples from ``row`` on satisfy, in a block that is listed by the values of ``slot``.
 
     ``keys`` int64[n] and ``nulls`` bool[n] of that slot; ``index``: as :class:`asc.plan.value_index.ValueIndex` has it;
-    the others as :func:`asc.evaluation.listed.sweep_listed` has them. Returns the next tuple and the number of pairs,
-    when the room is short or all are done.
+    the others as :func:`asc.evaluation.listed_sweep.sweep_listed` has them. Returns the next tuple and the number of
+    pairs, when the room is short or all are done.
     """
     spread, heads, first, conjuncts = index
     shift = shift_of(heads)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from asc.errors import PlanError
 from asc.keys.column import NO_CONSTANTS, Column, column
 from asc.keys.grid import Grid, Keys
-from asc.keys.kernels import regions_by_cells, regions_by_table
+from asc.keys.key_kernels import regions_by_cells, regions_by_table
 from asc.plan.plan import Plan
 
 RegionIds = npt.NDArray[np.uint16]

@@ -115,7 +115,7 @@ def write_labels(
 ) -> None:
     """Write the label of each byte string ``data[offsets[i]:offsets[i + 1]]``."""
     # Imported late: what only parses predicates does not wait for the kernels.
-    from asc.keys.kernels import bytes_keys
+    from asc.keys.key_kernels import bytes_keys
 
     # Buffers that came by IPC are read-only, those made in Python are not: the kernel is compiled for one of them.
     ends, content = frozen(offsets), frozen(data)

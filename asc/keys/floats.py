@@ -61,7 +61,7 @@ class Floats(KeySpace):
 
     def write(self, values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
         # Imported late: what only parses predicates does not wait for the kernels.
-        from asc.keys.kernels import float_keys
+        from asc.keys.key_kernels import float_keys
 
         numbers = fixed_width(values, np.float32 if self._is_single else np.float64)
         float_keys(frozen(numbers.astype(np.float64, copy=False)), out)

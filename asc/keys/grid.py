@@ -38,7 +38,7 @@ class Grid:
     few unless nearly all boundaries lie close together.
 
     ``is_matched``: the p-attribute is matched with patterns. Then all values but NULL are one region, and what they
-    match is none of the grid's business (``asc.plan.members``).
+    match is none of the grid's business (``asc.plan.pattern_postings``).
     """
 
     boundaries: Keys

@@ -14,11 +14,11 @@ from asc.frozen import frozen, frozen_int32
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
 from asc.plan.conjuncts import ADMITS_NULL, ConjunctTable, Integers, joined
 from asc.plan.construct import Words
-from asc.plan.doubts import Doubts
 from asc.plan.grouping import NOWHERE, Homes, admitted_shares, nowhere
-from asc.plan.kernels import admit_regions, find_groups
-from asc.plan.members import Members
 from asc.plan.order import Order
+from asc.plan.pattern_postings import Members
+from asc.plan.region_kernels import admit_regions, find_groups
+from asc.plan.verification_masks import Doubts
 
 WORD = 64
 

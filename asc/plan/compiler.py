@@ -15,18 +15,18 @@ from asc.frozen import frozen_int32
 from asc.keys.attribute import PAttribute
 from asc.keys.dictionary import Dictionary
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
-from asc.plan.added import Added
 from asc.plan.block import LINE, WORD, build_block, used_slots
 from asc.plan.conjuncts import SLOTS_MAX, ConjunctTable, Integers, encoded, joined, translated, used_constants
 from asc.plan.destination import DestinationTable
+from asc.plan.dictionary_relabel import with_room
 from asc.plan.grouping import grouped
-from asc.plan.listed import ListedBlock, merged
-from asc.plan.listed import changed as listed_after
-from asc.plan.listing import Listing, split
+from asc.plan.index_choice import Listing, split
 from asc.plan.pattern_bounds import fit_beside, found_in, patterns_of
 from asc.plan.placement import placed, words_of
 from asc.plan.plan import CompileOptions, Matched, Plan, Query, insertion_point
-from asc.plan.relabelling import with_room
+from asc.plan.plan_delta import Added
+from asc.plan.posting_block import ListedBlock, merged
+from asc.plan.posting_block import changed as listed_after
 
 _STALE_SLOTS = 8
 

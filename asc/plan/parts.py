@@ -24,14 +24,14 @@ from asc.keys.shapes import ShapeSet
 from asc.plan.block import Block, lines_of
 from asc.plan.conjuncts import ConjunctTable, Integers
 from asc.plan.destination import Destination, DestinationTable
-from asc.plan.doubts import Doubts
 from asc.plan.format import DAMAGE, Arrays, from_bytes, message, strings_of, to_bytes
 from asc.plan.grouping import Homes
-from asc.plan.listed import ListedBlock
-from asc.plan.members import Members
 from asc.plan.order import Order
+from asc.plan.pattern_postings import Members
 from asc.plan.plan import CompileOptions, Matched, Plan, insertion_point
+from asc.plan.posting_block import ListedBlock
 from asc.plan.value_index import ValueIndex
+from asc.plan.verification_masks import Doubts
 from asc.spatial.index import ShapeIndex
 
 PAGE = 16_384

@@ -21,8 +21,8 @@ from asc.plan.block import Block, used_slots
 from asc.plan.conjuncts import Integers, decoded
 from asc.plan.construct import Construct, RegionArray, bits_of
 from asc.plan.destination import Destination, DestinationTable
-from asc.plan.listed import ListedBlock
 from asc.plan.order import Order
+from asc.plan.posting_block import ListedBlock
 from asc.predicate.normal_form.disjunctive_form import Predicate
 
 Matched = Patterns | ShapeSet | ShapesOfBoxes
@@ -51,8 +51,8 @@ class CompileOptions:
     bounded_regions    the regions at least of a p-attribute that would need more than that
     bounded_rows       and as many more as bring all p-attributes together to so many: the bits of a conjunct
     pattern_bytes      the bytes at most of the LIKE patterns that the engine finds, different ones
-    listed_conjuncts   the conjuncts at least that ask for rare values of one p-attribute (:mod:`asc.plan.listing`) for
-                       them to be listed by these values; fewer are as quick in bitmaps
+    listed_conjuncts   the conjuncts at least that ask for rare values of one p-attribute for them to be listed by these
+                       values (:mod:`asc.plan.index_choice`); fewer are as quick in bitmaps
     spark_attributes   the different p-attributes at most that Spark has to compute
     rebuild_share      everything is compiled anew once this share of the queries changed since it last was
     """

@@ -40,14 +40,14 @@ from asc.spatial.shape import (
     RINGS_WORD,
     WITHIN_DISTANCE,
 )
-from asc.spatial.sixteenths import ALL_EMPTY, ALL_FILLED, PART_LEVELS, PARTS_ROOM, fill_parts, parts_number
+from asc.spatial.subcells import ALL_EMPTY, ALL_FILLED, PART_LEVELS, PARTS_ROOM, fill_parts, parts_number
 
 Array = npt.NDArray[Any]
 
 FULL = 1
 TURN_BITS, PARTED, NEAR_BITS = 1, 8, 4
 """What is told of a cell beside its shape: whether it is full, the turn at which the shape is met, whether it tells of
-its sixteenths, and above these their number (:mod:`asc.spatial.sixteenths`), or that of its list of near edges, plus
+its sixteenths, and above these their number (:mod:`asc.spatial.subcells`), or that of its list of near edges, plus
 one, 0 for none.
 """
 

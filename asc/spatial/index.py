@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.frozen import OfArrays, frozen
+from asc.spatial.cell_edges import LargeShape, NearEdges
 from asc.spatial.cells import ACROSS, LEVELS, SIDE
 from asc.spatial.cover import FULL, LARGE, TURN_BITS, box_of, cover_shapes, find_parents
-from asc.spatial.refined import LargeShape, NearEdges
 from asc.spatial.search import cell_before, find_keys
 from asc.spatial.shape import HEAD_WORDS, KIND_WORD, PLANAR, RELATION_WORD, RINGS_WORD, WITHIN_DISTANCE
 
@@ -75,7 +75,7 @@ class ShapeIndex(OfArrays):
     ends ``1 << 2 * shifts`` later; ``parents`` int32[c]: the smallest cell around it, -1 for none. The entries of cell
     i are ``first[i]`` to ``first[i + 1]`` of ``places``, the numbers of shapes, and ``told``, what is told of each in
     the cell (:mod:`asc.spatial.cover`). List n of near edges is ``edges[near_first[n]:near_first[n + 1]]``, with its
-    spot (:class:`asc.spatial.refined.NearEdges`).
+    spot (:class:`asc.spatial.cell_edges.NearEdges`).
 
     Invariant: cells nest or are disjoint. A position that meets a shape has a cell around it with an entry of that
     shape, which does not say that its sixteenth is empty; where the entry says that the cell, or its sixteenth, is

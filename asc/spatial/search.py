@@ -18,7 +18,7 @@ from asc.spatial.cells import cell_of, z_order
 from asc.spatial.cover import FULL, NEAR_BITS, PARTED, TURN_BITS
 from asc.spatial.location import NO, YES, crosses, holds_by_edges, holds_in_plane
 from asc.spatial.shape import KIND_WORD, POLYGONS, RELATION_WORD, WITHIN_DISTANCE
-from asc.spatial.sixteenths import EMPTY, FILLED, part_of, part_state
+from asc.spatial.subcells import EMPTY, FILLED, part_of, part_state
 
 Array = npt.NDArray[Any]
 

@@ -9,8 +9,8 @@ from typing import Literal
 
 import pyarrow as pa
 
-from asc.evaluation.beginnings import chunk_rows
 from asc.evaluation.executor import CHUNK_ROWS, Sweeps
+from asc.evaluation.initial_bitmaps import chunk_rows
 from asc.evaluation.regions import RegionIds, columns_of, region_ids
 from asc.plan.block import Block
 from asc.plan.order import Order

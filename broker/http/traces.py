@@ -143,7 +143,7 @@ def _followed(
     is_whole: bool,
 ) -> dict[str, Any]:
     from asc.evaluation.trace import plain
-    from asc.evaluation.tracing import traced
+    from asc.evaluation.trace_walk import traced
     from asc.evaluation.verdict import judged
 
     in_order = in_slots(plan, needed, values)

@@ -110,7 +110,7 @@ def test_kernels_compile_where_nothing_can_be_kept(tmp_path: Path) -> None:
     code = (
         "import numpy as np, numba.core.caching as caching\n"
         "caching.CacheImpl._locator_classes = []\n"
-        "from asc.keys.kernels import float_keys\n"
+        "from asc.keys.key_kernels import float_keys\n"
         "keys = np.empty(2, np.int64); float_keys(np.array([0.0, -0.0]), keys); print(keys.tolist())"
     )
     assert run(code, PYTHONPATH=str(package.parent), HOME=str(blocked)) == "[0, 0]"

@@ -16,7 +16,7 @@ import pyarrow as pa
 from bitarray import bitarray
 from markupsafe import Markup
 
-from asc.evaluation.tracing import traced
+from asc.evaluation.trace_walk import traced
 from asc.frozen import frozen_int32
 from asc.plan.compiler import compile_plan
 from asc.plan.construct import Construct

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from asc.column_casts import column_at, fitted
 from asc.errors import CubeError
-from asc.fitting import column_at, fitted
 from asc.frozen import frozen
 from asc.keys.spaces import space_of
 from asc.matcher import Matcher

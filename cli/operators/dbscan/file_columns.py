@@ -130,7 +130,7 @@ def plain_columns(path: Path, format_name: str, decoding: Decoding, asked: Asked
 
 
 def _column(table: pa.Table, expression: DbscanExpression) -> Any:
-    from asc.fitting import column_at
+    from asc.column_casts import column_at
 
     assert expression.path is not None
     return column_at(table, expression.path, expression.sql)
@@ -138,7 +138,7 @@ def _column(table: pa.Table, expression: DbscanExpression) -> Any:
 
 def _numbers(column: Any) -> npt.NDArray[np.float64]:
     """Return numbers as the doubles that Spark casts them to; NaN for NULL."""
-    from asc.fitting import as_doubles
+    from asc.column_casts import as_doubles
 
     found: npt.NDArray[np.float64] = as_doubles(column).to_numpy(zero_copy_only=False)
     return found

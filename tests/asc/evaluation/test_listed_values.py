@@ -11,7 +11,7 @@ from asc.evaluation.evaluation_errors import queries_with_errors
 from asc.evaluation.executor import match
 from asc.evaluation.explain import explain
 from asc.evaluation.reference import accepted_by
-from asc.evaluation.tracing import traced
+from asc.evaluation.trace_walk import traced
 from asc.keys.constraint import Constraint
 from asc.keys.floats import NAN_KEY
 from asc.plan.compiler import change_plan, compile_plan, renewed

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asc.keys.dictionary import Dictionary
-from asc.keys.kernels import bytes_keys
+from asc.keys.key_kernels import bytes_keys
 
 constants = st.lists(st.binary(max_size=12), max_size=20)
 

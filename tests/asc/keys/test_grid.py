@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from asc.errors import PlanError
 from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
-from asc.keys.kernels import regions_by_cells, regions_by_table
+from asc.keys.key_kernels import regions_by_cells, regions_by_table
 
 keys = st.one_of(
     st.integers(-50, 50),

@@ -101,7 +101,7 @@ def test_a_kind_in_a_text_is_found() -> None:
     assert _names_in(said, "near", "broker/http/metrics.py") == ["of near"]
     assert _names_in(said, "events", "broker/http/metrics.py") == ["of events"]
     assert _names_in("time for the condition of a near query", "near", "broker/queries/a.py") == ["near query"]
-    assert _names_in("the edges near it", "near", "asc/spatial/refined.py") == []
+    assert _names_in("the edges near it", "near", "asc/spatial/cell_edges.py") == []
 
 
 ALLOWED = {

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from asc.evaluation.trace import plain
-from asc.evaluation.tracing import traced
+from asc.evaluation.trace_walk import traced
 from asc.plan.compiler import compile_plan
 from asc.plan.layout import laid_out
 from asc.plan.plan import Plan, Query

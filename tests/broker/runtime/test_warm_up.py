@@ -14,18 +14,18 @@ import pyarrow as pa
 import pytest
 import shapely
 
-import asc.evaluation.beginnings
-import asc.evaluation.kernels
-import asc.evaluation.listed
+import asc.evaluation.block_kernels
+import asc.evaluation.initial_bitmaps
 import asc.evaluation.listed_errors
+import asc.evaluation.listed_sweep
 import asc.evaluation.listed_values
-import asc.keys.kernels
+import asc.keys.key_kernels
 import asc.keys.pattern_kernels
-import asc.plan.kernels
+import asc.plan.region_kernels
+import asc.spatial.cell_edges
 import asc.spatial.cover
 import asc.spatial.index
 import asc.spatial.location
-import asc.spatial.refined
 import asc.spatial.validity_effort
 import monitor.kernels
 from asc import Matcher, Schema
@@ -35,23 +35,23 @@ from broker.runtime.warm_up import compile_kernels
 
 ROOT = Path(asc.__file__).parent.parent
 KERNELS: list[ModuleType] = [
-    asc.evaluation.beginnings,
-    asc.evaluation.kernels,
+    asc.evaluation.initial_bitmaps,
+    asc.evaluation.block_kernels,
     asc.evaluation.listed_values,
-    asc.keys.kernels,
+    asc.keys.key_kernels,
     asc.keys.pattern_kernels,
-    asc.plan.kernels,
+    asc.plan.region_kernels,
     monitor.kernels,
 ]
 
 
 OF_SHAPES: list[ModuleType] = [
-    asc.evaluation.listed,
+    asc.evaluation.listed_sweep,
     asc.evaluation.listed_errors,
     asc.spatial.cover,
     asc.spatial.index,
     asc.spatial.location,
-    asc.spatial.refined,
+    asc.spatial.cell_edges,
     asc.spatial.validity_effort,
 ]
 

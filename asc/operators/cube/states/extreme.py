@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from asc.frozen import frozen
 from asc.keys.floats import SIGN_MASK
-from asc.keys.kernels import float_keys
+from asc.keys.key_kernels import float_keys
 from asc.operators.cube.keys import Key
 from asc.operators.cube.states.kernels import greatest, least, merge_greatest, merge_least
 from asc.operators.cube.states.memory import nulls_of, numbers, stored

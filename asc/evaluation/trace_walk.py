@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from asc.evaluation.beginnings import Beginnings
-from asc.evaluation.listed_way import ListedWay
+from asc.evaluation.initial_bitmaps import Beginnings
+from asc.evaluation.listed_trace import ListedWay
 from asc.evaluation.regions import columns_of, write_regions
 from asc.evaluation.trace import (
     BlockTrace,

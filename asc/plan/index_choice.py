@@ -13,7 +13,7 @@ from asc.keys.constraint import Constraint, Key
 from asc.keys.dictionary import Dictionary
 from asc.plan.conjuncts import ADMITS_NULL, HIGH_OPEN, LOW_OPEN, SLOT_MASK, ConjunctTable, used_labels
 from asc.plan.grouping import query_starts
-from asc.plan.listed import ListedBlock, by_values
+from asc.plan.posting_block import ListedBlock, by_values
 from asc.predicate.normal_form.disjunctive_form import Predicate
 
 MOST_VALUES = 16

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asc import Matcher, Schema
-from asc.evaluation import beginnings
-from asc.evaluation.beginnings import Beginnings, chunk_rows
+from asc.evaluation import initial_bitmaps
 from asc.evaluation.evaluation_errors import queries_with_errors
 from asc.evaluation.executor import match
 from asc.evaluation.explain import explain
+from asc.evaluation.initial_bitmaps import Beginnings, chunk_rows
 from asc.evaluation.reference import accepted_by
 from asc.plan.compiler import change_plan, compile_plan, renewed
 from asc.plan.parts import Part, parts_of, plan_of
@@ -144,7 +144,7 @@ def test_more_tuples_than_there_is_room_for_at_a_time() -> None:
     numbers = range(3_000)
     plan = compile_plan([query(f"q{n:04}", f"s LIKE '%x{n} %'") for n in numbers], CompileOptions(exact_bytes=0))
     texts = pa.array([f"x{n} and x{(7 * n) % 3_000} " for n in numbers])
-    assert beginnings._ROWS_BYTES // plan.blocks[0].live.nbytes < len(texts)
+    assert initial_bitmaps._ROWS_BYTES // plan.blocks[0].live.nbytes < len(texts)
     matches = match(plan, [texts], len(texts))
     wanted = [sorted({n, (7 * n) % 3_000}) for n in numbers]
     assert matches.queries.tolist() == [ordinal for own in wanted for ordinal in own]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.compiled import compiled, inlined, ones, trailing_zeros
-from asc.evaluation.words import NARROW, and_narrow, and_short, keep_narrow, write_wide
+from asc.evaluation.bitmap_and import NARROW, and_narrow, and_short, keep_narrow, write_wide
 from asc.plan.block import LINE
 from asc.plan.conjuncts import HIGH_OPEN, INEXACT, LOW_OPEN, SLOT_MASK
 
@@ -151,19 +151,20 @@ def sweep(
     found: Array,
     count: int,
 ) -> tuple[int, int, int, int]:
-    """Evaluate rows ``begin`` to ``end`` along one macro-sequence until nothing is left (:mod:`asc.evaluation.words`).
+    """Evaluate rows ``begin`` to ``end`` along one macro-sequence until nothing is left
+    (:mod:`asc.evaluation.bitmap_and`).
 
-    ``regions`` uint16[slots + 1, rows], the last all zeros; ``keys`` int64[slots, rows] (read by
-    verification alone, and room of one row where nothing is verified); ``begins`` int32[rows] the row of ``starts``
-    that each tuple begins with, -1 for none (:mod:`asc.evaluation.beginnings`); ``groups`` and ``span``, its words of a
-    group, as :class:`asc.plan.block.Block` has them; ``slots``, ``bases`` int64[4 p]: slot and first row of each of the
+    ``regions`` uint16[slots + 1, rows], the last all zeros; ``keys`` int64[slots, rows] (read by verification alone,
+    and room of one row where nothing is verified); ``begins`` int32[rows] the row of ``starts`` that each tuple begins
+    with, -1 for none (:mod:`asc.evaluation.initial_bitmaps`); ``groups`` and ``span``, its words of a group, as
+    :class:`asc.plan.block.Block` has them; ``slots``, ``bases`` int64[4 p]: slot and first row of each of the
     ``constructs`` in sequence, filled up with the all-zeros slot and row 0, the block's ``live``, which changes
-    nothing. ``has_null``: any value of these
-    rows may be NULL. ``doubt_places``, ``doubts``: the block's, or none: then all that is left over is in doubt, if the
-    block ``verifies`` at all, by ``exact``: (first, code, low, high, least, greatest) of its table. ``grb`` and
-    ``doubt`` uint64[words + 2 lines], ``some`` int64[words + 2 lines] and ``offsets`` int64[2, 4 p] are room. ``found``
-    int64[n] receives pairs from ``count`` on; where fewer places are left than a tuple may need, the sweep ends early.
-    Returns the next row, the number of pairs, the constructs evaluated, and the rows whose GRB became all zeros.
+    nothing. ``has_null``: any value of these rows may be NULL. ``doubt_places``, ``doubts``: the block's, or none: then
+    all that is left over is in doubt, if the block ``verifies`` at all, by ``exact``: (first, code, low, high, least,
+    greatest) of its table. ``grb`` and ``doubt`` uint64[words + 2 lines], ``some`` int64[words + 2 lines] and
+    ``offsets`` int64[2, 4 p] are room. ``found`` int64[n] receives pairs from ``count`` on; where fewer places are left
+    than a tuple may need, the sweep ends early. Returns the next row, the number of pairs, the constructs evaluated,
+    and the rows whose GRB became all zeros.
     """
     # Rows are indexed rather than sliced: a slice would count references, which costs more than the row.
     words = matrix.shape[1]

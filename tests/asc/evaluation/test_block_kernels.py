@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asc.evaluation.kernels import IN_DOUBT, ROOM, _write_pairs, sweep, walk
+from asc.evaluation.block_kernels import IN_DOUBT, ROOM, _write_pairs, sweep, walk
 
 NOTHING = np.empty(0, dtype=np.int32)
 NO_WORDS = np.empty((0, 0), dtype=np.uint64)

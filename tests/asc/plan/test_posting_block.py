@@ -9,9 +9,9 @@ import pytest
 import shapely
 
 from asc.plan.compiler import change_plan, compile_plan
-from asc.plan.listed import ListedBlock, listed_under, merged
 from asc.plan.parts import parts_of
 from asc.plan.plan import Query
+from asc.plan.posting_block import ListedBlock, listed_under, merged
 from asc.predicate import Limits, normalise
 from workloads.drawn_fences import SCHEMA, Drawn, accepted
 

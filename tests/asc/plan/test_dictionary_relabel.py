@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from asc.plan.compiler import compile_plan
+from asc.plan.dictionary_relabel import with_room
 from asc.plan.plan import CompileOptions
-from asc.plan.relabelling import with_room
 from workloads.mixed import mixed_workload
 
 

@@ -3,7 +3,7 @@
 time, until nothing is left.
 
 All is written into room of the caller's: the words into ``grb``, what of them is in doubt into ``doubt``, and which
-they are into ``some``. The arguments are those of :func:`asc.evaluation.kernels.sweep`.
+they are into ``some``. The arguments are those of :func:`asc.evaluation.block_kernels.sweep`.
 
 What every tuple goes through has one way out and no arrays that are used in one branch alone: then the compiler finds
 that it need not count references to them, which takes as long as the rest does where queries are few.
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asc.compiled import inlined, trailing_zeros
-from asc.evaluation.lines import and_lines, or_lines
+from asc.evaluation.cacheline_and import and_lines, or_lines
 from asc.plan.block import LINE
 
 Array = npt.NDArray[Any]

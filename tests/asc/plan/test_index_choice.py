@@ -10,7 +10,7 @@ import pytest
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
 from asc.plan.compiler import change_plan, compile_plan, renewed
-from asc.plan.listing import FEW, MOST, MOST_VALUES, rare
+from asc.plan.index_choice import FEW, MOST, MOST_VALUES, rare
 from asc.plan.parts import Part, parts_of, plan_of
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate import normalise

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from asc.plan.added import Added
 from asc.plan.compiler import compile_plan
-from asc.plan.listing import Listing
+from asc.plan.index_choice import Listing
 from asc.plan.plan import CompileOptions, Query
+from asc.plan.plan_delta import Added
 from asc.predicate import normalise
 from asc.schema import Schema
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from asc.keys.attribute import PAttribute
-from asc.plan.listed import ListedBlock, listed_under
-from asc.plan.listing import Listing
+from asc.plan.index_choice import Listing
 from asc.plan.plan import Query
+from asc.plan.posting_block import ListedBlock, listed_under
 from asc.predicate.normal_form.disjunctive_form import Conjunct
 
 

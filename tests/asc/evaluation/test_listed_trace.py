@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asc.evaluation.explain import explain
-from asc.evaluation.tracing import traced
+from asc.evaluation.trace_walk import traced
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import Query
 from asc.predicate import normalise

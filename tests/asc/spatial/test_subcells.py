@@ -13,7 +13,7 @@ from asc.spatial.cells import z_order
 from asc.spatial.cover import FULL, LARGE, NEAR_BITS, PARTED
 from asc.spatial.index import ShapeIndex, Shapes
 from asc.spatial.shape import CONTAINS, INTERSECTS, PLANAR, WGS84, Asked
-from asc.spatial.sixteenths import ALL_FILLED, EMPTY, FILLED, PARTLY, part_of, part_state, parts_number
+from asc.spatial.subcells import ALL_FILLED, EMPTY, FILLED, PARTLY, part_of, part_state, parts_number
 
 Reals = npt.NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asc.compiled import compiled
-from asc.evaluation.lines import and_lines, or_lines
+from asc.evaluation.cacheline_and import and_lines, or_lines
 
 words = st.lists(st.sampled_from([0, 1, 2**63, 0xF0F0, 2**64 - 1]), min_size=8, max_size=8)
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asc.plan.doubts import Doubts
+from asc.plan.verification_masks import Doubts
 
 rows = st.lists(st.tuples(*[st.sampled_from([0, 0, 1, 2**63, 2**64 - 1])] * 2), min_size=1, max_size=8)
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asc.plan.kernels import admit_regions, find_groups
+from asc.plan.region_kernels import admit_regions, find_groups
 
 ROWS, BITS = 6, 130
 spans = st.tuples(st.integers(0, BITS - 1), st.integers(0, ROWS - 1), st.integers(0, ROWS - 1))

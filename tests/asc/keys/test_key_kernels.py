@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asc.keys.floats import NAN_KEY, float_key
-from asc.keys.kernels import float_keys
+from asc.keys.key_kernels import float_keys
 
 
 def keys(values: list[float]) -> list[int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from asc.evaluation.listed import CONJUNCT, ListedTuples, own_columns
+from asc.evaluation.listed_sweep import CONJUNCT, ListedTuples, own_columns
 from asc.evaluation.trace import (
     BlockTrace,
     EliminatedConjunct,
@@ -20,8 +20,8 @@ from asc.evaluation.trace import (
 )
 from asc.evaluation.verdict import Keys, failing_term, value_text
 from asc.keys.column import Column
-from asc.plan.listed import ListedBlock
 from asc.plan.plan import Plan
+from asc.plan.posting_block import ListedBlock
 from asc.plan.value_index import ValueIndex
 
 Bits = npt.NDArray[np.int64]

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from asc.column_casts import fitted
 from asc.errors import PlanError
-from asc.fitting import fitted
 from asc.keys.attribute import PAttribute
 
 US, ZONED = pa.timestamp("us"), pa.timestamp("us", tz="UTC")

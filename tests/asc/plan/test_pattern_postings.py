@@ -11,7 +11,7 @@ from asc.keys.attribute import PAttribute, matched
 from asc.keys.constraint import Constraint
 from asc.keys.like import ANY
 from asc.plan.conjuncts import ConjunctTable, encoded
-from asc.plan.members import CLEAR, SET, Members
+from asc.plan.pattern_postings import CLEAR, SET, Members
 from asc.predicate.normal_form.disjunctive_form import Conjunct
 
 NOTE = PAttribute("note", pa.string(), ("note",), is_matched=True)

@@ -20,7 +20,7 @@ from asc.errors import PlanError
 from asc.evaluation.executor import match
 from asc.evaluation.reference import accepted_by, evaluate_block
 from asc.evaluation.trace import BlockTrace, EliminatedConjunct, Eliminations, Remaining, plain
-from asc.evaluation.tracing import traced
+from asc.evaluation.trace_walk import traced
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
 from asc.plan.compiler import change_plan, compile_plan

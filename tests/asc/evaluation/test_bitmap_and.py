@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asc.compiled import compiled
-from asc.evaluation.words import NARROW, and_narrow, and_short, keep_narrow, write_wide
+from asc.evaluation.bitmap_and import NARROW, and_narrow, and_short, keep_narrow, write_wide
 from asc.plan.block import LINE, group_words
-from asc.plan.kernels import find_groups
+from asc.plan.region_kernels import find_groups
 
 MASK = 2**64 - 1
 CONSTRUCTS = 10

@@ -15,7 +15,7 @@ from asc.keys.buffers import fixed_width, null_mask
 from asc.keys.column import Column
 from asc.plan.block import Block
 from asc.plan.construct import Words
-from asc.plan.members import CLEAR, SET, Members
+from asc.plan.pattern_postings import CLEAR, SET, Members
 from asc.plan.plan import Plan
 
 Array = npt.NDArray[Any]
@@ -38,7 +38,7 @@ class Beginnings:
     ``begins`` int32[rows]: for each tuple a row of ``starts`` uint64[n, words], -1 where it begins with nothing left.
     In a block without patterns that is the block's ``live`` for all of them. Invariant: both hold for the block, and up
     to the tuple, of the last :meth:`of`. Cost: a chunk's texts are each searched once for all blocks; of a block, see
-    :class:`asc.plan.members.Members`.
+    :class:`asc.plan.pattern_postings.Members`.
     """
 
     def __init__(self, plan: Plan, rows: int) -> None:

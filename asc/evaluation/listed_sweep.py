@@ -19,8 +19,8 @@ from asc.keys.column import NO_CONSTANTS, Column, column
 from asc.keys.positions import coordinates
 from asc.keys.shapes import decided
 from asc.plan.conjuncts import ADMITS_NULL, HIGH_OPEN, LOW_OPEN, SLOT_MASK
-from asc.plan.listed import ListedBlock
 from asc.plan.plan import Plan
+from asc.plan.posting_block import ListedBlock
 from asc.plan.value_index import ValueIndex
 from asc.spatial.index import ShapeIndex
 from asc.spatial.location import NO, UNSURE, YES, holds
