@@ -27,15 +27,15 @@ def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray, first_row:
     wanted = attribute.type
     if pa.types.is_run_end_encoded(values.type):
         values = pc.run_end_decode(values)
-    given = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
-    if attribute.space.readable(pa.nulls(0, given)) is not None or not _goes_with(given, wanted):
+    given_type = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+    if attribute.space.readable(pa.nulls(0, given_type)) is not None or not _goes_with(given_type, wanted):
         return values
-    plain = values if given == values.type else values.cast(given)
+    plain = values if given_type == values.type else values.cast(given_type)
     exact = _exact(plain, wanted)
     if exact is not None:
         return exact
     row = bisect_left(range(len(plain)), True, key=lambda last: _exact(plain.slice(0, last + 1), wanted) is None)
-    remedy = f"does not fit {ddl_of_type(wanted)}: {_remedy(given)}"
+    remedy = f"does not fit {ddl_of_type(wanted)}: {_remedy(given_type)}"
     raise PlanError(f"column {attribute.sql}, row {first_row + row}, holds", _shown(plain[row]), remedy)
 
 
@@ -57,13 +57,13 @@ def column_at(batch: pa.RecordBatch | pa.Table, path: tuple[str, ...], name: str
 
 def _place(names: list[str], wanted: str, name: str) -> int:
     """Return which of the names is the wanted one."""
-    found = [i for i, own in enumerate(names) if own == wanted]
-    found = found or [i for i, own in enumerate(names) if folded(own) == folded(wanted)]
-    if len(found) > 1:
+    places = [i for i, own in enumerate(names) if own == wanted]
+    places = places or [i for i, own in enumerate(names) if folded(own) == folded(wanted)]
+    if len(places) > 1:
         raise PlanError("column", name, "the batch has several of that name")
-    if not found:
+    if not places:
         raise PlanError("missing column", name, f"the batch has {', '.join(names[:8])}")
-    return found[0]
+    return places[0]
 
 
 def position_of(attribute: PAttribute, parts: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
@@ -83,19 +83,19 @@ def as_doubles(values: pa.Array | pa.ChunkedArray) -> pa.Array:
     return whole.cast(pa.float64(), safe=False)
 
 
-def _goes_with(given: pa.DataType, wanted: pa.DataType) -> bool:
+def _goes_with(given_type: pa.DataType, wanted: pa.DataType) -> bool:
     types = pa.types
     if types.is_integer(wanted):
-        goes = types.is_integer(given) or types.is_floating(given) or types.is_decimal(given)
+        goes = types.is_integer(given_type) or types.is_floating(given_type) or types.is_decimal(given_type)
     elif types.is_floating(wanted):
-        goes = types.is_integer(given) or types.is_floating(given)
+        goes = types.is_integer(given_type) or types.is_floating(given_type)
     elif types.is_decimal(wanted):
-        goes = types.is_integer(given) or types.is_decimal(given)
+        goes = types.is_integer(given_type) or types.is_decimal(given_type)
     elif types.is_timestamp(wanted):
-        goes = types.is_timestamp(given) and (given.tz is None) == (wanted.tz is None)
+        goes = types.is_timestamp(given_type) and (given_type.tz is None) == (wanted.tz is None)
     else:
-        goes = types.is_date(wanted) and types.is_date(given)
-    return bool(goes or types.is_null(given))
+        goes = types.is_date(wanted) and types.is_date(given_type)
+    return bool(goes or types.is_null(given_type))
 
 
 def _exact(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray | None:
@@ -107,14 +107,14 @@ def _exact(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array 
         if pa.types.is_decimal(wanted) and pa.types.is_integer(values.type):
             # Arrow asks whether all values of an integer's width fit, not whether these do.
             values = values.cast(pa.decimal128(20, 0))
-        found = values.cast(wanted)
+        cast = values.cast(wanted)
     except pa.ArrowInvalid:
         return None
     if pa.types.is_floating(wanted) and pa.types.is_floating(values.type):
         # Arrow rounds.
-        same = pc.or_kleene(pc.equal(found.cast(values.type), values), pc.is_nan(values))
-        return found if pc.all(same).as_py() in (True, None) else None
-    return found
+        same = pc.or_kleene(pc.equal(cast.cast(values.type), values), pc.is_nan(values))
+        return cast if pc.all(same).as_py() in (True, None) else None
+    return cast
 
 
 def _shown(value: pa.Scalar) -> object:
@@ -122,11 +122,11 @@ def _shown(value: pa.Scalar) -> object:
     return value.cast(pa.string()).as_py() if pa.types.is_timestamp(value.type) else value.as_py()
 
 
-def _remedy(given: pa.DataType) -> str:
-    if pa.types.is_timestamp(given):
+def _remedy(given_type: pa.DataType) -> str:
+    if pa.types.is_timestamp(given_type):
         return "round the column to microseconds, or leave the row out"
     try:
-        name = ddl_of_type(normalised_arrow_type(given, ""))
+        name = ddl_of_type(normalised_arrow_type(given_type, ""))
     except SchemaError:
         return "cast the column, or declare a wider type"
     return f"declare it {name}, or leave the row out"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 S = TypeVar("S", bound=np.generic)
+D = TypeVar("D", bound="DataclassInstance")
+
+STORED = "stored"
+"""Metadata of a field: the name that it is stored under, where files of earlier versions have another one."""
 
 
 def frozen(array: npt.NDArray[S]) -> npt.NDArray[S]:
@@ -20,9 +25,18 @@ def frozen(array: npt.NDArray[S]) -> npt.NDArray[S]:
     return array
 
 
-def arrays_of(own: DataclassInstance) -> dict[str, npt.NDArray[Any]]:
-    """The arrays that a dataclass of nothing else is made of, by their names."""
-    return {field.name: getattr(own, field.name) for field in fields(own)}
+def arrays_of(instance: DataclassInstance) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays that a dataclass of nothing else is made of, by the names that they are stored under."""
+    return {one.metadata.get(STORED, one.name): getattr(instance, one.name) for one in fields(instance)}
+
+
+def of_stored(kind: type[D], arrays: Mapping[str, npt.NDArray[Any]]) -> D:
+    """Return the dataclass of the arrays that :func:`arrays_of` gives.
+
+    TypeError where one is missing, KeyError for one that it does not have.
+    """
+    names = {one.metadata.get(STORED, one.name): one.name for one in fields(kind)}
+    return kind(**{names[name]: array for name, array in arrays.items()})
 
 
 class OfArrays:

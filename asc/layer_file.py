@@ -80,16 +80,16 @@ def read_layer(
     return Layer(rows, rules.is_planar, rules.properties)
 
 
-def layers_of(given: Mapping[str, Layer | str | Path], crs: str) -> dict[str, Layer]:
+def layers_of(sources: Mapping[str, Layer | str | Path], crs: str) -> dict[str, Layer]:
     """Layers by name, those given as files read (:func:`read_layer`) in a crs; SchemaError for what is neither."""
-    if not isinstance(given, Mapping):
+    if not isinstance(sources, Mapping):
         remedy = 'give a mapping of names to layers or files, as {"zones": "zones.geojson"}'
-        raise SchemaError("layers of type", type(given).__name__, remedy)
-    for name, one in given.items():
-        if not isinstance(one, (Layer, str, Path)):
+        raise SchemaError("layers of type", type(sources).__name__, remedy)
+    for name, source in sources.items():
+        if not isinstance(source, (Layer, str, Path)):
             remedy = "give what asc.read_layer returns, or the path of a file"
-            raise SchemaError(f"layer {name!r} of type", type(one).__name__, remedy)
-    return {name: one if isinstance(one, Layer) else read_layer(one, crs=crs) for name, one in given.items()}
+            raise SchemaError(f"layer {name!r} of type", type(source).__name__, remedy)
+    return {name: one if isinstance(one, Layer) else read_layer(one, crs=crs) for name, one in sources.items()}
 
 
 def file_rows(path: Path, rules: Rules, id_property: str | None = None) -> Iterator[FileRow]:

@@ -156,12 +156,12 @@ class Matcher:
         return Query(query_id, predicate)
 
 
-def _pairs(given: object) -> Iterator[tuple[Any, Any]]:
+def _pairs(pairs: object) -> Iterator[tuple[Any, Any]]:
     """Yield the pairs of an iterable; PlanError for what is none, as a mapping or a text."""
     remedy = "give (id, predicate) pairs, as queries.items()"
-    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
-        raise PlanError("queries of type", type(given).__name__, remedy)
-    for pair in given:
+    if isinstance(pairs, (str, Mapping)) or not isinstance(pairs, Iterable):
+        raise PlanError("queries of type", type(pairs).__name__, remedy)
+    for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise PlanError("pair of type", type(pair).__name__, remedy)
         yield pair[0], pair[1]

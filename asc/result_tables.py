@@ -23,7 +23,7 @@ _TEXT_BYTES = 2**31 - 1
 """What one Arrow array of strings holds."""
 
 
-def result_table(plan: Plan, found: Iterable[Matches], by: By) -> pa.Table:
+def result_table(plan: Plan, parts: Iterable[Matches], by: By) -> pa.Table:
     """What was found in the parts of a table, one after the other, in the shape of :meth:`asc.Matcher.match`.
 
     PlanError for a shape that there is none of, and for more rows than an int32 can number.
@@ -31,9 +31,9 @@ def result_table(plan: Plan, found: Iterable[Matches], by: By) -> pa.Table:
     if by not in get_args(By):
         raise PlanError("shape of a result", by, "'pair', 'row' or 'query'")
     if by == "row":
-        lists = [ids_by_row(plan, matches) for matches in found]
+        lists = [ids_by_row(plan, matches) for matches in parts]
         return pa.table({"queries": pa.chunked_array(lists, pa.list_(pa.string()))})
-    rows, queries = _joined(found)
+    rows, queries = _joined(parts)
     if by == "query":
         order = np.argsort(queries, kind="stable")
         offsets = _offsets(queries, len(plan))
@@ -42,10 +42,10 @@ def result_table(plan: Plan, found: Iterable[Matches], by: By) -> pa.Table:
     return pa.table({"row": pa.array(rows), "query": _ids(plan, queries)})
 
 
-def count_table(plan: Plan, found: Iterable[Matches]) -> pa.Table:
+def count_table(plan: Plan, parts: Iterable[Matches]) -> pa.Table:
     """How many rows each query accepts: ``query`` and ``count`` int64, every query, by id."""
     counts = np.zeros(len(plan), dtype=np.int64)
-    for matches in found:
+    for matches in parts:
         counts += np.bincount(matches.queries, minlength=len(plan))
     return pa.table({"query": plan.query_ids, "count": pa.array(counts)})
 
@@ -97,10 +97,10 @@ def _without_views(data_type: pa.DataType) -> pa.DataType:
     return data_type
 
 
-def _joined(found: Iterable[Matches]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _joined(parts: Iterable[Matches]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """The pairs of all parts, with rows numbered through."""
     rows, queries, before = [np.empty(0, np.int32)], [np.empty(0, np.int32)], 0
-    for matches in found:
+    for matches in parts:
         if before + matches.tuples > _MOST_ROWS:
             raise PlanError("table of", f"more than {_MOST_ROWS} rows", "match it in pieces, or ask for counts")
         rows.append(matches.rows + np.int32(before))

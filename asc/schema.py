@@ -162,14 +162,14 @@ class Schema:
 
         Its spelling is the schema's. SchemaError names the nearest attribute where there is none of that path.
         """
-        found = self._by_name.get(tuple(map(folded, path)))
-        if found is None:
+        attribute = self._by_name.get(tuple(map(folded, path)))
+        if attribute is None:
             dotted = ".".join(path)
             reason = self._excluded_for(dotted)
             if reason is not None:
                 raise SchemaError("column", dotted, reason)
             raise SchemaError("unknown column", dotted, self._nearest(path))
-        return found
+        return attribute
 
     def _excluded_for(self, dotted: str) -> str | None:
         """Return why predicates may not name a column, or a part of it; None where it is not excluded."""
@@ -211,12 +211,12 @@ def properties_of_ddl(text: str) -> Properties:
     ['name', 'ceiling']
     """
     fields = Schema.from_ddl(text).arrow if text.strip() else []
-    for one in fields:
-        if not is_property_type(one.type):
+    for field in fields:
+        if not is_property_type(field.type):
             remedy = "use a number, STRING, BOOLEAN, DATE, TIMESTAMP or TIMESTAMP_NTZ"
-            raise SchemaError(f"property {one.name} of type", ddl_of_type(one.type), remedy)
-        if folded(one.name) == GEOMETRY:
-            raise SchemaError("property", one.name, "is what predicates call the shape: leave it out")
+            raise SchemaError(f"property {field.name} of type", ddl_of_type(field.type), remedy)
+        if folded(field.name) == GEOMETRY:
+            raise SchemaError("property", field.name, "is what predicates call the shape: leave it out")
     return Properties({one.name: one.type for one in fields})
 
 

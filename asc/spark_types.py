@@ -190,7 +190,7 @@ class _DdlReader:
         return self.take()
 
     def fields(self, end: str, depth: int) -> list[pa.Field]:
-        found: list[pa.Field] = []
+        fields: list[pa.Field] = []
         while True:
             name = self.take()
             if not name or name in "<>(),:" or name[0] in "'\"":
@@ -211,9 +211,9 @@ class _DdlReader:
                 self.take()
                 if self.peek()[:1] not in ("'", '"') or not self.take():
                     raise SchemaError("schema", self._text, "COMMENT needs a quoted text")
-            found.append(pa.field(name, data_type, nullable))
+            fields.append(pa.field(name, data_type, nullable))
             if self.peek() != ",":
-                return found
+                return fields
             self.take()
 
     def type(self, depth: int) -> pa.DataType:
@@ -324,16 +324,16 @@ def fields_without_plain_text(metadata: Mapping[bytes, bytes] | None) -> dict[st
         fields = json.loads((metadata or {}).get(_SPARK_ROW, b"{}")).get("fields", [])
     except (ValueError, AttributeError):
         return {}
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for field in fields:
         try:
             type_of_json({"type": "struct", "fields": [field]})
         except PlainTextError as error:
-            found[str(field.get("name"))] = str(error)
+            reasons[str(field.get("name"))] = str(error)
         except SchemaError:
             # Its Arrow type shows whether the engine has its type.
             continue
-    return found
+    return reasons
 
 
 def _name(value: object) -> str:

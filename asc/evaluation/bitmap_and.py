@@ -2,7 +2,7 @@
 """From the rows of a tuple to the words of its GRB that are not zero: all constructs of a macro-sequence, several at a
 time, until nothing is left.
 
-All is written into room of the caller's: the words into ``grb``, what of them is in doubt into ``doubt``, and which
+The caller's buffers receive all of it: the words into ``grb``, the bits to verify into ``unverified``, and which
 they are into ``some``. The arguments are those of :func:`asc.evaluation.block_kernels.sweep`.
 
 What every tuple goes through has one way out and no arrays that are used in one branch alone: then the compiler finds
@@ -35,7 +35,7 @@ _FOUR = np.uint64(4)
 
 @inlined
 def and_short(
-    regions: Array, row: int, slots: Array, bases: Array, starts: Array, start: int, matrix: Array, grb: Array
+    regions: Array, row: int, slots: Array, bases: Array, bitmaps: Array, start: int, matrix: Array, grb: Array
 ) -> int:
     """AND rows that are shorter than a line into ``grb``, four constructs at a time: after how many it was known what
     is left, negative where that is nothing.
@@ -52,10 +52,10 @@ def and_short(
         d = np.uint64(bases[i + 3] + regions[slots[i + 3], at])
         left = np.uint64(0)
         for word in range(words):
-            own = starts[first, word] if i == 0 else grb[word]
-            own &= matrix[a, word] & matrix[b, word] & matrix[c, word] & matrix[d, word]
-            grb[word] = own
-            left |= own
+            kept = bitmaps[first, word] if i == 0 else grb[word]
+            kept &= matrix[a, word] & matrix[b, word] & matrix[c, word] & matrix[d, word]
+            grb[word] = kept
+            left |= kept
         i += 4
     return i if left != 0 else -i
 
@@ -66,7 +66,7 @@ def and_narrow(
     row: int,
     slots: Array,
     bases: Array,
-    starts: Array,
+    bitmaps: Array,
     start: int,
     matrix: Array,
     offsets: Array,
@@ -76,7 +76,7 @@ def and_narrow(
     words = matrix.shape[1]
     size = words * 8
     for word in range(words):
-        grb[word] = starts[start, word]
+        grb[word] = bitmaps[start, word]
     grb_at, matrix_at = np.uint64(grb.ctypes.data), np.uint64(matrix.ctypes.data)
     rows_at = np.uint64(offsets.ctypes.data)
     lines = (words + LINE - 1) // LINE
@@ -107,22 +107,22 @@ def keep_narrow(
     bases: Array,
     words: int,
     offsets: Array,
-    doubt_places: Array,
-    doubts: Array,
+    mask_places: Array,
+    masks: Array,
     verifies: bool,
     grb: Array,
-    doubt: Array,
+    unverified: Array,
     some: Array,
 ) -> int:
     """Of the words in ``grb``, a row of at most NARROW, keep those that are not zero: how many these are."""
-    doubtful = _doubtful(regions, row, slots, bases, doubt_places, 1, offsets)
-    for word in range(words if doubtful > 0 else 0):
-        in_doubt = np.uint64(0)
-        for j in range(doubtful):
-            in_doubt |= doubts[offsets[1, j], word]
-        doubt[word] = in_doubt
-    all_doubt = verifies and doubt_places.size == 0
-    return _keep(0, 0, words, 0, doubtful > 0, all_doubt, grb, doubt, some)
+    mask_count = _write_mask_offsets(regions, row, slots, bases, mask_places, 1, offsets)
+    for word in range(words if mask_count > 0 else 0):
+        to_verify = np.uint64(0)
+        for j in range(mask_count):
+            to_verify |= masks[offsets[1, j], word]
+        unverified[word] = to_verify
+    all_unverified = verifies and mask_places.size == 0
+    return _keep(0, 0, words, 0, mask_count > 0, all_unverified, grb, unverified, some)
 
 
 @inlined
@@ -131,17 +131,17 @@ def write_wide(
     row: int,
     slots: Array,
     bases: Array,
-    starts: Array,
+    bitmaps: Array,
     start: int,
     matrix: Array,
     groups: Array,
     span: int,
     offsets: Array,
-    doubt_places: Array,
-    doubts: Array,
+    mask_places: Array,
+    masks: Array,
     verifies: bool,
     grb: Array,
-    doubt: Array,
+    unverified: Array,
     some: Array,
 ) -> tuple[int, int]:
     """Write what is left of longer rows: how many words, and after how many constructs the last one of the others was
@@ -153,13 +153,13 @@ def write_wide(
     words = matrix.shape[1]
     size = words * 8
     left, most = _and_groups(regions, row, slots, bases, groups, size, offsets)
-    grb_at, doubt_at = np.uint64(grb.ctypes.data), np.uint64(doubt.ctypes.data)
-    start_at = np.uint64(starts.ctypes.data) + np.uint64(start * size)
-    matrix_at, doubts_at = np.uint64(matrix.ctypes.data), np.uint64(doubts.ctypes.data)
+    grb_at, unverified_at = np.uint64(grb.ctypes.data), np.uint64(unverified.ctypes.data)
+    start_at = np.uint64(bitmaps.ctypes.data) + np.uint64(start * size)
+    matrix_at, masks_at = np.uint64(matrix.ctypes.data), np.uint64(masks.ctypes.data)
     rows_at = np.uint64(offsets.ctypes.data)
-    doubtful_at = rows_at + np.uint64(offsets.shape[1] * 8)
-    all_doubt = verifies and doubt_places.size == 0
-    doubtful = -1
+    mask_offsets_at = rows_at + np.uint64(offsets.shape[1] * 8)
+    all_unverified = verifies and mask_places.size == 0
+    mask_count = -1
     number = 0
     while left != 0:
         group = np.int64(trailing_zeros(left))  # type: ignore[call-arg]
@@ -167,26 +167,26 @@ def write_wide(
         for first in range(group * span, min((group + 1) * span, words), LINE):
             # The last line of a row that is no whole number of them overlaps the one before it.
             at = min(first, words - LINE)
-            byte, room = np.uint64(at * 8), np.uint64(number * 8)
+            byte, kept_bytes = np.uint64(at * 8), np.uint64(number * 8)
             so_far = start_at + byte
             union = _ONE
             i = 0
             while i < slots.size and union != 0:
                 count = min(_AT_ONCE, slots.size - i)
                 these = rows_at + np.uint64(i * 8)
-                union = and_lines(grb_at + room, so_far, matrix_at + byte, these, np.uint64(count))
-                so_far = grb_at + room
+                union = and_lines(grb_at + kept_bytes, so_far, matrix_at + byte, these, np.uint64(count))
+                so_far = grb_at + kept_bytes
                 i += count
             most = max(most, i)
             if union == 0:
                 continue
-            if doubtful < 0:
-                doubtful = _doubtful(regions, row, slots, bases, doubt_places, size, offsets)
-            if doubtful > 0:
-                doubts_from = doubts_at + byte
-                one = doubts_from + np.uint64(offsets[1, 0])
-                or_lines(doubt_at + room, one, doubts_from, doubtful_at, np.uint64(doubtful))
-            number = _keep(at, first, LINE, number, doubtful > 0, all_doubt, grb, doubt, some)
+            if mask_count < 0:
+                mask_count = _write_mask_offsets(regions, row, slots, bases, mask_places, size, offsets)
+            if mask_count > 0:
+                masks_from = masks_at + byte
+                first_mask = masks_from + np.uint64(offsets[1, 0])
+                or_lines(unverified_at + kept_bytes, first_mask, masks_from, mask_offsets_at, np.uint64(mask_count))
+            number = _keep(at, first, LINE, number, mask_count > 0, all_unverified, grb, unverified, some)
     return number, most
 
 
@@ -217,16 +217,16 @@ def _and_groups(
 
 
 @inlined
-def _doubtful(
-    regions: Array, row: int, slots: Array, bases: Array, doubt_places: Array, size: int, offsets: Array
+def _write_mask_offsets(
+    regions: Array, row: int, slots: Array, bases: Array, mask_places: Array, size: int, offsets: Array
 ) -> int:
-    """Write where the doubts of a tuple are into ``offsets[1]``, rows of that size; how many regions leave any."""
-    doubtful = 0
-    for i in range(slots.size if doubt_places.size > 0 else 0):
-        own = np.int64(doubt_places[bases[i] + regions[slots[i], row]])
-        offsets[1, doubtful] = own * size
-        doubtful += own >= 0
-    return doubtful
+    """Write where the masks of a tuple are into ``offsets[1]``, rows of that size; how many regions have one."""
+    mask_count = 0
+    for i in range(slots.size if mask_places.size > 0 else 0):
+        mask = np.int64(mask_places[bases[i] + regions[slots[i], row]])
+        offsets[1, mask_count] = mask * size
+        mask_count += mask >= 0
+    return mask_count
 
 
 @inlined
@@ -235,10 +235,10 @@ def _keep(
     first: int,
     count: int,
     number: int,
-    any_doubt: bool,
-    all_doubt: bool,
+    any_mask: bool,
+    all_unverified: bool,
     grb: Array,
-    doubt: Array,
+    unverified: Array,
     some: Array,
 ) -> int:
     """Keep those of the ``count`` words from ``grb[number]`` on that are not zero: how many are kept now in all.
@@ -248,11 +248,11 @@ def _keep(
     base = number
     for j in range(count):
         word = grb[base + j]
-        in_doubt = doubt[base + j] if any_doubt else np.uint64(0)
-        if all_doubt:
-            in_doubt = word
+        to_verify = unverified[base + j] if any_mask else np.uint64(0)
+        if all_unverified:
+            to_verify = word
         grb[number] = word
-        doubt[number] = in_doubt
+        unverified[number] = to_verify
         some[number] = at + j
         number += (word != 0) & (at + j >= first)
     return number

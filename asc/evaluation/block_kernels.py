@@ -61,7 +61,7 @@ def _holds(
 
 @compiled
 def _settle(
-    found: Array,
+    pairs: Array,
     begin: int,
     end: int,
     offset: int,
@@ -73,7 +73,7 @@ def _settle(
     owner: Array,
     rank: Array,
 ) -> int:
-    """Make pairs ``place << 32 | ordinal`` of ``found[begin:end]``, which are ``row << 32 | conjunct``, with IN_DOUBT
+    """Make pairs ``place << 32 | ordinal`` of ``pairs[begin:end]``, which are ``row << 32 | conjunct``, with IN_DOUBT
     where the conjunct has to be verified: each query once, those that fail left out. Where they end.
 
     Many rows at once: so the constraints of one conjunct are fetched while another is verified, and the bitmaps do not
@@ -82,12 +82,12 @@ def _settle(
     count = begin
     last = np.int64(-1)
     for i in range(begin, end):
-        row = found[i] >> 32
-        conjunct = found[i] & _CONJUNCT
-        if found[i] & IN_DOUBT and not _holds(conjunct, row, keys, regions, null_regions, has_null, exact):
+        row = pairs[i] >> 32
+        conjunct = pairs[i] & _CONJUNCT
+        if pairs[i] & IN_DOUBT and not _holds(conjunct, row, keys, regions, null_regions, has_null, exact):
             continue
         pair = ((offset + row) << 32) | np.int64(rank[owner[conjunct]])
-        found[count] = pair
+        pairs[count] = pair
         # The conjuncts of a query stand side by side.
         count += pair != last
         last = pair
@@ -95,26 +95,28 @@ def _settle(
 
 
 @compiled
-def _write_pairs(places: Array, grb: Array, doubt: Array, words: int, row: int, found: Array, count: int) -> int:
-    """Write a pair ``row << 32 | conjunct`` for each 1 of some words of a GRB, with IN_DOUBT where ``doubt`` has a 1
-    too, from ``count`` on; how many there are in all then. ``places``: which word each of them is.
+def _write_pairs(places: Array, grb: Array, unverified: Array, words: int, row: int, pairs: Array, count: int) -> int:
+    """Write a pair ``row << 32 | conjunct`` for each 1 of some words of a GRB, with IN_DOUBT where ``unverified`` has a
+    1 too, from ``count`` on; how many there are in all then. ``places``: which word each of them is.
 
-    ``found`` has ROOM for more than there are: of each word the places of ROOM ones are written, whether it has so many
+    ``pairs`` has ROOM for more than there are: of each word the places of ROOM ones are written, whether it has so many
     or not. How many it has is as good as random, and a wrong guess of the processor takes longer than that.
     """
     for i in range(words):
         left = grb[i]
-        doubts = doubt[i]
+        bits_to_verify = unverified[i]
         number = np.int64(ones(left))  # type: ignore[call-arg]
         base = (row << 32) | (places[i] << 6)
         for j in range(ROOM):
             bit = trailing_zeros(left)
-            found[count + j] = base + np.int64(bit) + (np.int64((doubts >> (bit & _SHIFTS)) & _ONE) << _DOUBT_BIT)
+            pairs[count + j] = (
+                base + np.int64(bit) + (np.int64((bits_to_verify >> (bit & _SHIFTS)) & _ONE) << _DOUBT_BIT)
+            )
             left &= left - _ONE
         j = ROOM
         while left != 0:
             bit = trailing_zeros(left)
-            found[count + j] = base + np.int64(bit) + (np.int64((doubts >> bit) & _ONE) << _DOUBT_BIT)
+            pairs[count + j] = base + np.int64(bit) + (np.int64((bits_to_verify >> bit) & _ONE) << _DOUBT_BIT)
             left &= left - _ONE
             j += 1
         count += number
@@ -130,39 +132,39 @@ def sweep(
     begin: int,
     end: int,
     offset: int,
-    begins: Array,
-    starts: Array,
+    bitmap_rows: Array,
+    bitmaps: Array,
     matrix: Array,
     groups: Array,
     span: int,
     slots: Array,
     bases: Array,
     constructs: int,
-    doubt_places: Array,
-    doubts: Array,
+    mask_places: Array,
+    masks: Array,
     verifies: bool,
     exact: Any,
     owner: Array,
     rank: Array,
     grb: Array,
-    doubt: Array,
+    unverified: Array,
     some: Array,
     offsets: Array,
-    found: Array,
+    pairs: Array,
     count: int,
 ) -> tuple[int, int, int, int]:
     """Evaluate rows ``begin`` to ``end`` along one macro-sequence until nothing is left
     (:mod:`asc.evaluation.bitmap_and`).
 
     ``regions`` uint16[slots + 1, rows], the last all zeros; ``keys`` int64[slots, rows] (read by verification alone,
-    and room of one row where nothing is verified); ``begins`` int32[rows] the row of ``starts`` that each tuple begins
-    with, -1 for none (:mod:`asc.evaluation.initial_bitmaps`); ``groups`` and ``span``, its words of a group, as
+    and room of one row where nothing is verified); ``bitmap_rows`` int32[rows] the row of ``bitmaps`` that each tuple
+    begins with, -1 for none (:mod:`asc.evaluation.initial_bitmaps`); ``groups`` and ``span``, its words of a group, as
     :class:`asc.plan.block.Block` has them; ``slots``, ``bases`` int64[4 p]: slot and first row of each of the
     ``constructs`` in sequence, filled up with the all-zeros slot and row 0, the block's ``live``, which changes
-    nothing. ``has_null``: any value of these rows may be NULL. ``doubt_places``, ``doubts``: the block's, or none: then
+    nothing. ``has_null``: any value of these rows may be NULL. ``mask_places``, ``masks``: the block's, or none: then
     all that is left over is in doubt, if the block ``verifies`` at all, by ``exact``: (first, code, low, high, least,
-    greatest) of its table. ``grb`` and ``doubt`` uint64[words + 2 lines], ``some`` int64[words + 2 lines] and
-    ``offsets`` int64[2, 4 p] are room. ``found`` int64[n] receives pairs from ``count`` on; where fewer places are left
+    greatest) of its table. ``grb`` and ``unverified`` uint64[words + 2 lines], ``some`` int64[words + 2 lines] and
+    ``offsets`` int64[2, 4 p] are room. ``pairs`` int64[n] receives pairs from ``count`` on; where fewer places are left
     than a tuple may need, the sweep ends early. Returns the next row, the number of pairs, the constructs evaluated,
     and the rows whose GRB became all zeros.
     """
@@ -172,17 +174,17 @@ def sweep(
     dropped = 0
     settled = count
     row = begin
-    while row < end and count + (words << 6) + ROOM <= found.size:
-        start = begins[row]
+    while row < end and count + (words << 6) + ROOM <= pairs.size:
+        start = bitmap_rows[row]
         number = most = 0
         if start >= 0 and words <= NARROW:
             if words < LINE:
-                most = and_short(regions, row, slots, bases, starts, start, matrix, grb)
+                most = and_short(regions, row, slots, bases, bitmaps, start, matrix, grb)
             else:
-                most = and_narrow(regions, row, slots, bases, starts, start, matrix, offsets, grb)
+                most = and_narrow(regions, row, slots, bases, bitmaps, start, matrix, offsets, grb)
             if most > 0:
                 number = keep_narrow(
-                    regions, row, slots, bases, words, offsets, doubt_places, doubts, verifies, grb, doubt, some
+                    regions, row, slots, bases, words, offsets, mask_places, masks, verifies, grb, unverified, some
                 )
         elif start >= 0:
             number, most = write_wide(
@@ -190,30 +192,30 @@ def sweep(
                 row,
                 slots,
                 bases,
-                starts,
+                bitmaps,
                 start,
                 matrix,
                 groups,
                 span,
                 offsets,
-                doubt_places,
-                doubts,
+                mask_places,
+                masks,
                 verifies,
                 grb,
-                doubt,
+                unverified,
                 some,
             )
         evaluated += min(abs(most), constructs)
         if number > 0:
-            count = _write_pairs(some, grb, doubt, number, row, found, count)
+            count = _write_pairs(some, grb, unverified, number, row, pairs, count)
         else:
             dropped += 1
         row += 1
         if count - settled >= _TOGETHER:
             count = settled = _settle(
-                found, settled, count, offset, keys, regions, null_regions, has_null, exact, owner, rank
+                pairs, settled, count, offset, keys, regions, null_regions, has_null, exact, owner, rank
             )
-    count = _settle(found, settled, count, offset, keys, regions, null_regions, has_null, exact, owner, rank)
+    count = _settle(pairs, settled, count, offset, keys, regions, null_regions, has_null, exact, owner, rank)
     return row, count, evaluated, dropped
 
 
@@ -226,24 +228,24 @@ def walk(
     begin: int,
     end: int,
     offset: int,
-    begins: Array,
-    starts: Array,
+    bitmap_rows: Array,
+    bitmaps: Array,
     matrix: Array,
     slots: Array,
     bases: Array,
     sequence: Array,
     arrows: Array,
     geb: Array,
-    doubt_places: Array,
-    doubts: Array,
+    mask_places: Array,
+    masks: Array,
     verifies: bool,
     exact: Any,
     owner: Array,
     rank: Array,
     grb: Array,
-    doubt: Array,
+    unverified: Array,
     some: Array,
-    found: Array,
+    pairs: Array,
     count: int,
 ) -> tuple[int, int, int, int]:
     """Evaluate rows ``begin`` to ``end`` along a hybrid-sequence, one construct at a time (sections 4.3 and 5.1).
@@ -257,11 +259,11 @@ def walk(
     dropped = 0
     settled = count
     row = begin
-    while row < end and count + (words << 6) + ROOM <= found.size:
-        start = begins[row]
+    while row < end and count + (words << 6) + ROOM <= pairs.size:
+        start = bitmap_rows[row]
         any_left = np.uint64(0)
         for word in range(words if start >= 0 else 0):
-            grb[word] = starts[start, word]
+            grb[word] = bitmaps[start, word]
             any_left |= grb[word]
         geb[:] = False
         successor = 0
@@ -284,23 +286,23 @@ def walk(
             target = arrows[place] if arrows.size > 0 else -1
         number = 0
         for word in range(words if any_left != 0 else 0):
-            in_doubt = grb[word] if verifies else np.uint64(0)
-            if in_doubt != 0 and doubt_places.size > 0:
-                in_doubt = np.uint64(0)
+            to_verify = grb[word] if verifies else np.uint64(0)
+            if to_verify != 0 and mask_places.size > 0:
+                to_verify = np.uint64(0)
                 for i in range(slots.size):
-                    own = doubt_places[bases[i] + regions[slots[i], row]]
-                    if own >= 0:
-                        in_doubt |= doubts[own, word]
+                    mask = mask_places[bases[i] + regions[slots[i], row]]
+                    if mask >= 0:
+                        to_verify |= masks[mask, word]
             grb[number] = grb[word]
-            doubt[number] = in_doubt
+            unverified[number] = to_verify
             some[number] = word
             number += grb[word] != 0
-        count = _write_pairs(some, grb, doubt, number, row, found, count)
+        count = _write_pairs(some, grb, unverified, number, row, pairs, count)
         dropped += number == 0
         row += 1
         if count - settled >= _TOGETHER:
             count = settled = _settle(
-                found, settled, count, offset, keys, regions, null_regions, has_null, exact, owner, rank
+                pairs, settled, count, offset, keys, regions, null_regions, has_null, exact, owner, rank
             )
-    count = _settle(found, settled, count, offset, keys, regions, null_regions, has_null, exact, owner, rank)
+    count = _settle(pairs, settled, count, offset, keys, regions, null_regions, has_null, exact, owner, rank)
     return row, count, evaluated, dropped

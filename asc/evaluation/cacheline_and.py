@@ -50,15 +50,15 @@ def _over_lines(*, ands: bool) -> tuple[Any, Any]:
         i, so_far = builder.phi(word), builder.phi(line)
         offset = builder.load(builder.gep(builder.inttoptr(offsets, word.as_pointer()), [i]), align=8)
         other = builder.load(line_at(builder.add(base, offset)), align=8)
-        found = builder.and_(so_far, other) if ands else builder.or_(so_far, other)
+        combined = builder.and_(so_far, other) if ands else builder.or_(so_far, other)
         following = builder.add(i, ir.Constant(word, 1))
-        for value, at_first, later in ((i, ir.Constant(word, 0), following), (so_far, first, found)):
+        for value, at_first, later in ((i, ir.Constant(word, 0), following), (so_far, first, combined)):
             value.add_incoming(at_first, before)
             value.add_incoming(later, loop)
         builder.cbranch(builder.icmp_unsigned("<", following, count), loop, after)
         builder.position_at_end(after)
-        builder.store(found, line_at(out), align=8)
+        builder.store(combined, line_at(out), align=8)
         union = cgutils.get_or_insert_function(builder.module, ir.FunctionType(word, (line,)), _OF_WORDS)  # type: ignore[no-untyped-call]
-        return builder.call(union, [found])
+        return builder.call(union, [combined])
 
     return types.uint64(types.uintp, types.uintp, types.uintp, types.uintp, types.uint64), generate

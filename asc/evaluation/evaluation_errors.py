@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from asc.compiled import compiled, trailing_zeros
-from asc.evaluation.initial_bitmaps import Beginnings, chunk_rows
+from asc.evaluation.initial_bitmaps import InitialBitmaps, chunk_rows
 from asc.evaluation.listed_errors import count_listed
 from asc.evaluation.regions import RegionIds, columns_of, region_ids
 from asc.keys.buffers import Mask
@@ -37,29 +37,29 @@ def queries_with_errors(plan: Plan, columns: Sequence[pa.Array], errors: Mapping
     tuples = len(next(iter(errors.values())))
     counts = np.zeros(len(plan.ranks), dtype=np.int64)
     # What could not be evaluated matches no pattern, and is not to rule out the queries that ask for one.
-    own = [
+    known_columns = [
         pc.if_else(pa.array(errors[slot]), pa.scalar(None, attribute.type), column)
         if attribute.is_matched and slot in errors
         else column
         for slot, (attribute, column) in enumerate(zip(plan.p_attributes, columns, strict=True))
     ]
     chunk = chunk_rows(plan, max(1, tuples))
-    beginnings = Beginnings(plan, min(chunk, tuples))
+    initial = InitialBitmaps(plan, min(chunk, tuples))
     for start in range(0, tuples, chunk):
-        part = [column.slice(start, chunk) for column in own]
+        part = [column.slice(start, chunk) for column in known_columns]
         rows = min(chunk, tuples - start)
         regions = region_ids(plan, part, rows)
-        beginnings.look(columns_of(plan, part, rows), 0, rows)
+        initial.look(columns_of(plan, part, rows), 0, rows)
         masks = {slot: mask[start : start + rows] for slot, mask in errors.items()}
         for block in plan.blocks:
-            _count(block, regions, masks, beginnings, counts)
+            _count(block, regions, masks, initial, counts)
     count_listed(plan, columns, errors, counts)
     found = np.flatnonzero(counts)
     return found, counts[found]
 
 
 def _count(
-    block: Block, regions: RegionIds, errors: Mapping[int, Mask], beginnings: Beginnings, counts: Counts
+    block: Block, regions: RegionIds, errors: Mapping[int, Mask], initial: InitialBitmaps, counts: Counts
 ) -> None:
     slots = block.slots.tolist()
     masks = np.zeros((len(slots), regions.shape[1]), dtype=np.bool_)
@@ -72,10 +72,10 @@ def _count(
         own_slots = block.slots.astype(np.int64)
         row, tuples = 0, regions.shape[1]
         while row < tuples:
-            ready = beginnings.of(block, row, tuples)
-            begins, starts = beginnings.begins, beginnings.starts
+            ready = initial.of(block, row, tuples)
+            bitmap_rows, bitmaps = initial.bitmap_rows, initial.bitmaps
             arguments = (block.matrix, bases, own_slots, regions, masks, owner, last, counts)
-            _count_concerned(row, ready, begins, starts, *arguments)
+            _count_concerned(row, ready, bitmap_rows, bitmaps, *arguments)
             row = ready
 
 
@@ -83,8 +83,8 @@ def _count(
 def _count_concerned(
     first: int,
     end: int,
-    begins: Array,
-    starts: Array,
+    bitmap_rows: Array,
+    bitmaps: Array,
     matrix: Array,
     bases: Array,
     slots: Array,
@@ -97,18 +97,18 @@ def _count_concerned(
     """Add the tuples ``first`` to ``end`` to the counts (int64[handles]) of every query each concerns, once however
     many conjuncts it has.
 
-    ``begins``, ``starts``: as :func:`asc.evaluation.block_kernels.sweep` has them. ``masks`` bool[constructs, tuples];
-    ``last`` int64[handles] of -1: the tuple last counted for each query.
+    ``bitmap_rows``, ``bitmaps``: as :func:`asc.evaluation.block_kernels.sweep` has them. ``masks`` bool[constructs,
+    tuples]; ``last`` int64[handles] of -1: the tuple last counted for each query.
     """
     for number in range(first, end):
-        if begins[number] < 0:
+        if bitmap_rows[number] < 0:
             continue
         for word in range(matrix.shape[1]):
             users = np.uint64(0)
             for construct in range(bases.size):
                 if masks[construct, number]:
                     users |= matrix[bases[construct], word]
-            left = users & starts[begins[number], word]
+            left = users & bitmaps[bitmap_rows[number], word]
             construct = 0
             while left != 0 and construct < bases.size:
                 if not masks[construct, number]:

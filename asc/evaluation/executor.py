@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from asc.evaluation.block_kernels import ROOM, sweep, walk
-from asc.evaluation.initial_bitmaps import Beginnings, chunk_rows
+from asc.evaluation.initial_bitmaps import InitialBitmaps, chunk_rows
 from asc.evaluation.listed_sweep import listed_pairs
 from asc.evaluation.pairs import TooManyPairsError, by_row, doubled
 from asc.evaluation.regions import columns_of, write_regions
@@ -22,7 +22,7 @@ from asc.keys.column import Column
 from asc.plan.block import LINE, Block
 from asc.plan.conjuncts import Integers
 from asc.plan.plan import Plan
-from asc.plan.verification_masks import Doubts
+from asc.plan.verification_masks import VerificationMasks
 
 CHUNK_ROWS = 8_192
 """Tuples a sweep: their region ids stay in the cache while one block after the other is swept over them."""
@@ -32,7 +32,7 @@ _HAD_ROOM = 0.9
 
 _PAD = 32
 # Read-only as those of a block are, or the kernels would be compiled once more.
-_NO_DOUBTS = Doubts(frozen_int32(np.empty(0)), frozen(np.empty((0, 0), dtype=np.uint64)))
+_NO_MASKS = VerificationMasks(frozen_int32(np.empty(0)), frozen(np.empty((0, 0), dtype=np.uint64)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,8 +124,8 @@ def _matched(
     dropped, first = 0, 0
     for number, last in enumerate(ends):
         start = number * chunk
-        room = np.empty(min(rows, start + chunk) - start + 1, dtype=np.int64)
-        dropped += by_row(pairs[first:last], start, places[first:last], ordinals[first:last], room, marks)
+        scratch = np.empty(min(rows, start + chunk) - start + 1, dtype=np.int64)
+        dropped += by_row(pairs[first:last], start, places[first:last], ordinals[first:last], scratch, marks)
         first = last
     merged = _with_match_all(places, ordinals, plan.match_all, rows)
     return Matches(*merged, rows, dropped, state.dropped, state.evaluated)
@@ -152,13 +152,13 @@ class Sweeps:
         self.regions = np.empty((slots + 1, rows + _PAD), dtype=np.uint16)
         self.regions[slots] = 0
         self.null_regions = np.array([grid.null_region for grid in plan.grids], dtype=np.uint16)
-        self.beginnings = Beginnings(plan, rows)
+        self.initial_bitmaps = InitialBitmaps(plan, rows)
         self.sweeps = [_sweep_arguments(block, slots, count_cost) for block in plan.blocks]
         widest = max((block.matrix.shape[1] for block in plan.blocks), default=0)
-        room = widest + 2 * LINE
-        self.grb = np.empty(room, dtype=np.uint64)
-        self.doubt = np.empty(room, dtype=np.uint64)
-        self.some = np.empty(room, dtype=np.int64)
+        scratch_words = widest + 2 * LINE
+        self.grb = np.empty(scratch_words, dtype=np.uint64)
+        self.unverified = np.empty(scratch_words, dtype=np.uint64)
+        self.some = np.empty(scratch_words, dtype=np.int64)
         self.found = np.empty(4 * rows + 64 * widest + ROOM, dtype=np.int64)
         self.count = self.start = self.size = 0
         self.has_null = False
@@ -174,7 +174,7 @@ class Sweeps:
             keys = self.keys[slot if self.keeps_keys else 0, : self.size]
             regions = self.regions[slot, : self.size]
             self.has_null |= write_regions(self.plan.grids[slot], values, start, keys, regions)
-        self.beginnings.look(columns, start, stop)
+        self.initial_bitmaps.look(columns, start, stop)
 
     def sweep(self) -> int:
         """Find the pairs ``row << 32 | ordinal`` of the rows that are loaded; the number of pairs found so far."""
@@ -193,11 +193,11 @@ class Sweeps:
     def sweep_block(self, number: int) -> None:
         """Find the pairs of the rows that are loaded in one block."""
         block = self.plan.blocks[number]
-        kernel, along, says, room = self.sweeps[number]
+        kernel, along, says, scratch = self.sweeps[number]
         row = ready = 0
         while row < self.size:
             if row == ready:
-                ready = self.beginnings.of(block, row, self.size)
+                ready = self.initial_bitmaps.of(block, row, self.size)
             row, self.count, cost, dropped = kernel(
                 self.regions,
                 self.keys,
@@ -206,17 +206,17 @@ class Sweeps:
                 row,
                 ready,
                 self.start,
-                self.beginnings.begins,
-                self.beginnings.starts,
+                self.initial_bitmaps.bitmap_rows,
+                self.initial_bitmaps.bitmaps,
                 block.matrix,
                 *along,
                 *says,
                 block.table.owner,
                 self.plan.ranks,
                 self.grb,
-                self.doubt,
+                self.unverified,
                 self.some,
-                *room,
+                *scratch,
                 self.found,
                 self.count,
             )
@@ -235,8 +235,8 @@ def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, _
     table = block.table
     limits = np.iinfo(table.low.dtype)
     exact = (table.first, table.code, table.low, table.high, int(limits.min), int(limits.max))
-    doubts = block.doubts or _NO_DOUBTS
-    says = (doubts.places, doubts.words, table.has_inexact, exact)
+    masks = block.verification_masks or _NO_MASKS
+    says = (masks.places, masks.words, table.has_inexact, exact)
     bases = block.bases.astype(np.int64) + 1
     if count_cost or len(block.arrows):
         geb = np.zeros(len(block.slots), dtype=np.bool_)

@@ -57,8 +57,8 @@ def explain(
         return Explanation("\n".join(verdict_lines(verdict)), verdict.accepted)
     trace = traced(plan, values, query_id=query_id, blocks=1, listed=0)
     verdict = trace.verdict or _judged(plan, query_id, values)
-    way = [] if verdict.block is None else _way(verdict, trace.blocks_shown[0])
-    text = "\n".join([*verdict_lines(verdict), *_lines(plan, query_id), *way])
+    walk = [] if verdict.block is None else _walk_lines(verdict, trace.blocks_shown[0])
+    text = "\n".join([*verdict_lines(verdict), *_lines(plan, query_id), *walk])
     return _placed(plan, query_id, Explanation(text, verdict.accepted))
 
 
@@ -146,7 +146,7 @@ def _blocks(plan: Plan) -> int:
     return len(plan.blocks) + len(plan.listed)
 
 
-def _way(verdict: Verdict, block: BlockTrace) -> Iterator[str]:
+def _walk_lines(verdict: Verdict, block: BlockTrace) -> Iterator[str]:
     conjuncts = dict(enumerate(verdict.conjuncts, 1))
     yield f"the tuple's way: {_counted(block.initial_conjuncts, 'conjunct')} to begin with"
     without = _listed(number for number, one in conjuncts.items() if one.eliminated_by == "patterns")

@@ -15,7 +15,7 @@ from asc.keys.buffers import fixed_width, null_mask
 from asc.keys.column import Column
 from asc.plan.block import Block
 from asc.plan.construct import Words
-from asc.plan.pattern_postings import CLEAR, SET, Members
+from asc.plan.pattern_postings import CLEAR, SET, PatternPostings
 from asc.plan.plan import Plan
 
 Array = npt.NDArray[Any]
@@ -32,13 +32,13 @@ _LABELS = 1 << 24
 _FEWEST_CHUNK_ROWS = 64
 
 
-class Beginnings:
+class InitialBitmaps:
     """The GRBs that the tuples of a chunk begin with in one block after the other.
 
-    ``begins`` int32[rows]: for each tuple a row of ``starts`` uint64[n, words], -1 where it begins with nothing left.
-    In a block without patterns that is the block's ``live`` for all of them. Invariant: both hold for the block, and up
-    to the tuple, of the last :meth:`of`. Cost: a chunk's texts are each searched once for all blocks; of a block, see
-    :class:`asc.plan.pattern_postings.Members`.
+    ``bitmap_rows`` int32[rows]: for each tuple a row of ``bitmaps`` uint64[n, words], -1 where it begins with nothing
+    left. In a block without patterns that is the block's ``live`` for all of them. Invariant: both hold for the block,
+    and up to the tuple, of the last :meth:`of`. Cost: a chunk's texts are each searched once for all blocks; of a
+    block, see :class:`asc.plan.pattern_postings.PatternPostings`.
     """
 
     def __init__(self, plan: Plan, rows: int) -> None:
@@ -52,9 +52,9 @@ class Beginnings:
         self._starts = [0]
         self._posted = np.empty(0, dtype=np.int32)
         self._zeros = np.zeros(rows, dtype=np.int32)
-        self.begins = self._zeros
-        self.starts: Words = np.empty((0, 0), dtype=np.uint64)
-        self._room: dict[int, Words] = {}
+        self.bitmap_rows = self._zeros
+        self.bitmaps: Words = np.empty((0, 0), dtype=np.uint64)
+        self._scratch: dict[int, Words] = {}
 
     def look(self, columns: Sequence[Column], start: int, stop: int) -> None:
         """Search the texts of rows ``start`` to ``stop`` for patterns."""
@@ -66,64 +66,64 @@ class Beginnings:
             self._values[place, : stop - start] = np.where(numbers < 0, -1, numbers + values)
             values += len(texts)
             patterns = self._plan.patterns.get(slot)
-            ends, found = (np.zeros(len(texts) + 1, dtype=np.int64), self._labels[:0])
+            ends, matched = (np.zeros(len(texts) + 1, dtype=np.int64), self._labels[:0])
             if patterns is not None:
-                ends, found = patterns.find(texts)
-            different, places = np.unique(found, return_inverse=True)
+                ends, matched = patterns.find(texts)
+            different, places = np.unique(matched, return_inverse=True)
             firsts.append(ends[1:] + number)
             hits.append((places + self._starts[-1]).astype(np.int32))
             labels.append(different)
-            number += len(found)
+            number += len(matched)
             self._starts.append(self._starts[-1] + len(different))
         self._first, self._hits, self._labels = np.concatenate(firsts), np.concatenate(hits), np.concatenate(labels)
 
     def of(self, block: Block, row: int, end: int) -> int:
         """Make them for a block, from tuple ``row`` of the chunk on; the tuple up to which they are made."""
-        members = block.members
-        if members is None:
-            self.begins, self.starts = self._zeros, block.matrix
+        of_block = block.pattern_postings
+        if of_block is None:
+            self.bitmap_rows, self.bitmaps = self._zeros, block.matrix
             return end
         words = block.matrix.shape[1]
-        if words not in self._room:
+        if words not in self._scratch:
             rows = max(_FEWEST_ROWS, _ROWS_BYTES // (8 * words))
-            self._room[words] = np.empty((rows + 2, words), dtype=np.uint64)
-        room = self._room[words]
-        if self.begins is self._zeros:
-            self.begins = np.empty_like(self._zeros)
+            self._scratch[words] = np.empty((rows + 2, words), dtype=np.uint64)
+        scratch = self._scratch[words]
+        if self.bitmap_rows is self._zeros:
+            self.bitmap_rows = np.empty_like(self._zeros)
         if row == 0:
-            self._posted = self._places_in(members)
-            room[0] = block.live & np.bitwise_and.reduce(members.base, axis=0)
+            self._posted = self._places_in(of_block)
+            scratch[0] = block.live & np.bitwise_and.reduce(of_block.base, axis=0)
         # Read-only as a block's matrix is, or the kernels would be compiled once more.
-        self.starts = room.view()
-        self.starts.setflags(write=False)
-        return begin_rows(
+        self.bitmaps = scratch.view()
+        self.bitmaps.setflags(write=False)
+        return write_initial(
             row,
             end,
             block.live,
-            members.base,
+            of_block.base,
             self._posted,
-            (members.first_bit, members.bits, members.more, members.first_other, members.others),
-            np.array([self._place[slot] for slot in members.slots.tolist()], dtype=np.int32),
+            (of_block.first_bit, of_block.bits, of_block.more, of_block.first_other, of_block.others),
+            np.array([self._place[slot] for slot in of_block.slots.tolist()], dtype=np.int32),
             self._values,
             self._first,
             self._hits,
             self._labels,
-            self.begins,
-            room,
+            self.bitmap_rows,
+            scratch,
         )
 
-    def _places_in(self, members: Members) -> Places:
+    def _places_in(self, of_block: PatternPostings) -> Places:
         """Where the patterns found in the chunk are posted in a block, -1 for nowhere: for all tuples at once."""
-        found = np.full(len(self._labels), -1, dtype=np.int32)
-        for number, slot in enumerate(members.slots.tolist()):
+        posted_places = np.full(len(self._labels), -1, dtype=np.int32)
+        for number, slot in enumerate(of_block.slots.tolist()):
             place = self._place[slot]
-            own = self._labels[self._starts[place] : self._starts[place + 1]]
-            low, high = members.first_label[number : number + 2].tolist()
-            posted = members.labels[low:high]
-            places = np.minimum(np.searchsorted(posted, own), max(0, high - low - 1))
-            is_posted = posted[places] == own if high > low else np.zeros(len(own), dtype=np.bool_)
-            found[self._starts[place] : self._starts[place + 1]] = np.where(is_posted, low + places, -1)
-        return found
+            labels = self._labels[self._starts[place] : self._starts[place + 1]]
+            low, high = of_block.first_label[number : number + 2].tolist()
+            posted = of_block.labels[low:high]
+            places = np.minimum(np.searchsorted(posted, labels), max(0, high - low - 1))
+            is_posted = posted[places] == labels if high > low else np.zeros(len(labels), dtype=np.bool_)
+            posted_places[self._starts[place] : self._starts[place + 1]] = np.where(is_posted, low + places, -1)
+        return posted_places
 
 
 def chunk_rows(plan: Plan, most: int) -> int:
@@ -176,26 +176,26 @@ def _match(
         place = posted[hits[hit]]
         if place < 0:
             continue
-        for own in range(first_bit[place], first_bit[place + 1]):
-            mask = np.uint64(1) << np.uint64(bits[own] & 63)
+        for posting in range(first_bit[place], first_bit[place + 1]):
+            mask = np.uint64(1) << np.uint64(bits[posting] & 63)
             if clears:
-                if more[own] == CLEAR:
-                    grb[bits[own] >> 6] &= ~mask
+                if more[posting] == CLEAR:
+                    grb[bits[posting] >> 6] &= ~mask
                 continue
-            if more[own] == CLEAR:
+            if more[posting] == CLEAR:
                 continue
             holds = True
-            if more[own] != SET:
-                i = first_other[more[own]]
-                while holds and i < first_other[more[own] + 1]:
+            if more[posting] != SET:
+                i = first_other[more[posting]]
+                while holds and i < first_other[more[posting] + 1]:
                     holds = _is_among(hits, labels, begin, end, others[i])
                     i += 1
             if holds:
-                grb[bits[own] >> 6] |= mask
+                grb[bits[posting] >> 6] |= mask
 
 
 @compiled
-def begin_rows(
+def write_initial(
     row: int,
     stop: int,
     live: Array,
@@ -207,23 +207,24 @@ def begin_rows(
     first_hit: Array,
     hits: Array,
     labels: Array,
-    begins: Array,
-    starts: Array,
+    bitmap_rows: Array,
+    bitmaps: Array,
 ) -> int:
-    """Write what tuples ``row`` to ``stop`` begin with in a block: see :class:`Beginnings`; the tuple at which
-    ``starts`` was full.
+    """Write what tuples ``row`` to ``stop`` begin with in a block: see :class:`InitialBitmaps`; the tuple at which
+    ``bitmaps`` was full.
 
-    ``base`` and ``postings`` are the block's members, ``places`` the rows of ``values`` int32[slots, rows] that its
-    slots have: numbers of texts, -1 for NULL; text i has the patterns ``hits[first_hit[i]:first_hit[i + 1]]``, whose
-    ``labels`` ascend, and ``posted`` says of each where it is among the postings, -1 for nowhere. Row 0 of ``starts``
-    is what a tuple begins with that matches none of the block's patterns and has no NULL; the last one is room.
+    ``base`` and ``postings`` are the block's pattern postings, ``places`` the rows of ``values`` int32[slots, rows]
+    that its slots have: numbers of texts, -1 for NULL; text i has the patterns ``hits[first_hit[i]:first_hit[i + 1]]``,
+    whose ``labels`` ascend, and ``posted`` says of each where it is among the postings, -1 for nowhere. Row 0 of
+    ``bitmaps`` is what a tuple begins with that matches none of the block's patterns and has no NULL; the last one is
+    room.
     """
     words = live.size
-    spare = starts.shape[0] - 1
-    room = 1
+    spare = bitmaps.shape[0] - 1
+    next_row = 1
     any_idle = np.uint64(0)
     for word in range(words):
-        any_idle |= starts[0, word]
+        any_idle |= bitmaps[0, word]
     for tuple_ in range(row, stop):
         is_idle = True
         for slot in range(places.size):
@@ -236,12 +237,12 @@ def begin_rows(
                     is_idle = False
                     break
         if is_idle:
-            begins[tuple_] = 0 if any_idle != 0 else -1
+            bitmap_rows[tuple_] = 0 if any_idle != 0 else -1
             continue
-        if room == spare:
+        if next_row == spare:
             return tuple_
         for word in range(words):
-            starts[room, word] = live[word]
+            bitmaps[next_row, word] = live[word]
         for slot in range(places.size):
             value = values[places[slot], tuple_]
             if value < 0:
@@ -249,11 +250,11 @@ def begin_rows(
                 continue
             begin, end = first_hit[value], first_hit[value + 1]
             for word in range(words):
-                starts[spare, word] = base[slot, word]
-            _match(begin, end, hits, labels, posted, postings, False, starts[spare])
-            _match(begin, end, hits, labels, posted, postings, True, starts[spare])
+                bitmaps[spare, word] = base[slot, word]
+            _match(begin, end, hits, labels, posted, postings, False, bitmaps[spare])
+            _match(begin, end, hits, labels, posted, postings, True, bitmaps[spare])
             for word in range(words):
-                starts[room, word] &= starts[spare, word]
-        begins[tuple_] = room
-        room += 1
+                bitmaps[next_row, word] &= bitmaps[spare, word]
+        bitmap_rows[tuple_] = next_row
+        next_row += 1
     return stop

@@ -38,14 +38,14 @@ def count_listed(plan: Plan, columns: Sequence[pa.Array], errors: Mapping[int, M
     slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
     prepared = columns_of(plan, columns, tuples)
     for block in plan.listed:
-        own = [slots[attribute] for attribute in block.attributes]
-        unknown = np.zeros((len(own), tuples), dtype=np.bool_)
-        for place, slot in enumerate(own):
+        block_slots = [slots[attribute] for attribute in block.attributes]
+        unknown = np.zeros((len(block_slots), tuples), dtype=np.bool_)
+        for place, slot in enumerate(block_slots):
             if slot in errors:
                 unknown[place] = errors[slot]
         if not unknown.any():
             continue
-        of_block = own_columns(block, [prepared[slot] for slot in own])
+        of_block = own_columns(block, [prepared[slot] for slot in block_slots])
         seen = replace(ListedTuples.of(block, of_block, 0, tuples), errors=unknown)
         nowhere = np.flatnonzero(unknown[block.slot])
         last = np.full(len(counts), -1, dtype=np.int64)

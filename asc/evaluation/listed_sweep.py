@@ -24,7 +24,7 @@ from asc.plan.posting_block import ListedBlock
 from asc.plan.value_index import ValueIndex
 from asc.spatial.index import ShapeIndex
 from asc.spatial.location import NO, UNSURE, YES, holds
-from asc.spatial.search import AHEAD, CERTAIN, ENTRIES, ENTRY, ask_ahead, entry_holds, list_entries
+from asc.spatial.search import CERTAIN, ENTRIES, ENTRY, PREFETCH_DISTANCE, entry_holds, list_entries, prefetch_shapes
 
 Array = npt.NDArray[Any]
 Pairs = npt.NDArray[np.int64]
@@ -50,26 +50,26 @@ def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int, most: int) ->
     block, and of each conjunct that its value may satisfy its other constraints.
     """
     slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
-    found = [np.empty(0, dtype=np.int64)]
+    parts = [np.empty(0, dtype=np.int64)]
     for block in plan.listed:
-        own = own_columns(block, [columns[slots[attribute]] for attribute in block.attributes])
+        block_columns = own_columns(block, [columns[slots[attribute]] for attribute in block.attributes])
         for start in range(0, rows, PIECE_ROWS):
-            tuples = ListedTuples.of(block, own, start, min(rows, start + PIECE_ROWS))
-            pairs = tuples.conjuncts(plan.ranks, most - sum(map(len, found)))
+            tuples = ListedTuples.of(block, block_columns, start, min(rows, start + PIECE_ROWS))
+            pairs = tuples.conjuncts(plan.ranks, most - sum(map(len, parts)))
             ordinals = plan.ranks[block.table.owner[pairs & CONJUNCT]].astype(np.int64)
             made = ((pairs >> 32) + start) << 32 | ordinals
-            found.append(np.unique(made) if block.finds_twice else made)
-    return np.concatenate(found)
+            parts.append(np.unique(made) if block.finds_twice else made)
+    return np.concatenate(parts)
 
 
 def own_columns(block: ListedBlock, columns: Sequence[Column]) -> list[Column]:
     """The columns of a block's p-attributes, ready to become the keys that its own dictionaries give."""
-    found = []
+    ready = []
     for slot, (attribute, values) in enumerate(zip(block.attributes, columns, strict=True)):
         is_own = attribute.space.labelled and not attribute.is_matched
-        own = block.dictionaries.get(slot, NO_CONSTANTS)
-        found.append(column(attribute, own, values.values) if is_own else values)
-    return found
+        dictionary = block.dictionaries.get(slot, NO_CONSTANTS)
+        ready.append(column(attribute, dictionary, values.values) if is_own else values)
+    return ready
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,7 +155,7 @@ class ListedTuples:
         order = np.argsort(cells)
         cells = cells[order]
         entries = np.empty(ENTRIES, dtype=np.int64)
-        found, place, count = np.empty(4 * size + _ROOM, dtype=np.int64), 0, 0
+        buffer, place, count = np.empty(4 * size + _ROOM, dtype=np.int64), 0, 0
         while True:
             place, count, lacks_entries = sweep_listed(
                 shapes.arguments,
@@ -172,22 +172,22 @@ class ListedTuples:
                 ranks,
                 entries,
                 place,
-                found,
+                buffer,
                 count,
             )
             if place == size:
-                pairs: Pairs = found[:count]
+                pairs: Pairs = buffer[:count]
                 if ranks.min(initial=0) < 0:
                     pairs = pairs[ranks[table.owner[pairs & CONJUNCT]] >= 0]
                 return pairs
             if lacks_entries:
                 entries = np.empty(2 * len(entries), dtype=np.int64)
             else:
-                found = doubled(found, most, self.start + place)
+                buffer = doubled(buffer, most, self.start + place)
 
     def _by_values(self, index: ValueIndex, ranks: npt.NDArray[np.int32], most: int) -> Pairs:
         table, slot, size = self.block.table, self.block.slot, self.nulls.shape[1]
-        found, row, count = np.empty(size + _ROOM, dtype=np.int64), 0, 0
+        buffer, row, count = np.empty(size + _ROOM, dtype=np.int64), 0, 0
         while True:
             row, count = sweep_values(
                 index.arguments,
@@ -199,31 +199,33 @@ class ListedTuples:
                 table.owner,
                 ranks,
                 row,
-                found,
+                buffer,
                 count,
             )
             if row == size:
-                return found[:count]
-            found = doubled(found, most, self.start + row)
+                return buffer[:count]
+            buffer = doubled(buffer, most, self.start + row)
 
-    def _settled(self, found: Pairs) -> Pairs:
+    def _settled(self, pairs: Pairs) -> Pairs:
         """Those that hold, of pairs some of which are in doubt."""
-        doubtful = np.flatnonzero(found & IN_DOUBT)
+        doubtful = np.flatnonzero(pairs & IN_DOUBT)
         if not len(doubtful):
-            return found
+            return pairs
         table = self.block.table
-        rows, conjuncts = found[doubtful] >> 32, found[doubtful] & CONJUNCT
-        keep = np.ones(len(found), dtype=np.bool_)
+        rows, conjuncts = pairs[doubtful] >> 32, pairs[doubtful] & CONJUNCT
+        keep = np.ones(len(pairs), dtype=np.bool_)
         # The position itself is known, or nothing would be listed for it.
         alone = np.diff(table.first)[conjuncts] == 1
         if alone.any():
             numbers = np.searchsorted(self.block.first, conjuncts[alone], side="right") - 1
-            own = rows[alone]
+            alone_rows = rows[alone]
             slot = self.block.slot
-            keep[doubtful[alone]] = decided(self.block.shapes, numbers, self.x[slot, own], self.y[slot, own])
+            keep[doubtful[alone]] = decided(
+                self.block.shapes, numbers, self.x[slot, alone_rows], self.y[slot, alone_rows]
+            )
         for place in np.flatnonzero(~alone).tolist():
             keep[doubtful[place]] = self._holds(int(rows[place]), int(conjuncts[place]))
-        settled: Pairs = (found & ~IN_DOUBT)[keep]
+        settled: Pairs = (pairs & ~IN_DOUBT)[keep]
         return settled
 
     def _holds(self, row: int, conjunct: int) -> bool:
@@ -308,7 +310,7 @@ def sweep_listed(
     rank: Array,
     entries: Array,
     place: int,
-    found: Array,
+    pairs: Array,
     count: int,
 ) -> tuple[int, int, bool]:
     """Find the conjuncts that the tuples from ``place`` on satisfy, in the order of their cells.
@@ -317,31 +319,31 @@ def sweep_listed(
     tuple. ``listed`` int32[shapes + 1]: the conjuncts under each shape; ``exact``: first, code, low, high of the table,
     the limits of its type, the labels of the shapes; ``values``: as :class:`ListedTuples` has them; ``has_others``: any
     conjunct has a constraint beside its shape, and then those of queries without a rank are left out. ``entries``
-    int64[m]: room for what is looked at together. ``found`` receives ``tuple << 32 | conjunct``, with a bit where it is
+    int64[m]: room for what is looked at together. ``pairs`` receives ``tuple << 32 | conjunct``, with a bit where it is
     in doubt, from ``count`` on. The shape comes last, once, after what else its conjuncts ask. Returns the next tuple,
     the number of pairs, and whether it is ``entries`` that has no room for the next one, when all are done or the room
     is short.
     """
     words, reals, bases = shapes
-    _, _, _, _, _, places, told, near_first, edges, spots, inside = index
+    _, _, _, _, _, places, entry_flags, near_first, edges, spots, inside = index
     cell = -1
     while place < cells.size:
-        begun = count
+        count_before = count
         upto, cell, many = list_entries(index, cells, place, cell, entries)
         if upto == place:
-            return place, begun, True
+            return place, count_before, True
         for current in range(many):
-            ask_ahead(words, bases, index, entries, current, many)
-            if current + 2 * AHEAD < many:
-                ahead = entries[current + 2 * AHEAD]
+            prefetch_shapes(words, bases, index, entries, current, many)
+            if current + 2 * PREFETCH_DISTANCE < many:
+                ahead = entries[current + 2 * PREFETCH_DISTANCE]
                 prefetch(listed, np.int64(places[ahead & ENTRY]))  # type: ignore[call-arg]
                 prefetch(x, order[ahead >> 32])
                 prefetch(y, order[ahead >> 32])
             row, entry = order[entries[current] >> 32], entries[current] & ENTRY
             number = places[entry]
             before = count
-            if count + listed[number + 1] - listed[number] > found.size:
-                return place, begun, False
+            if count + listed[number + 1] - listed[number] > pairs.size:
+                return place, count_before, False
             for conjunct in range(listed[number], listed[number + 1]):
                 if has_others:
                     if rank[owner[conjunct]] < 0:
@@ -349,19 +351,19 @@ def sweep_listed(
                     others = others_hold(shapes, exact, values, exact[0][conjunct] + 1, exact[0][conjunct + 1], row)
                     if others == NO:
                         continue
-                    found[count] = (row << 32) | conjunct | (IN_DOUBT if others == UNSURE else np.int64(0))
+                    pairs[count] = (row << 32) | conjunct | (IN_DOUBT if others == UNSURE else np.int64(0))
                 else:
-                    found[count] = (row << 32) | conjunct
+                    pairs[count] = (row << 32) | conjunct
                 count += 1
             if count == before or entries[current] & CERTAIN:
                 continue
             met = entry_holds(
-                words, reals, bases[number], told[entry], x[row], y[row], near_first, edges, spots, inside
+                words, reals, bases[number], entry_flags[entry], x[row], y[row], near_first, edges, spots, inside
             )
             if met == NO:
                 count = before
             elif met == UNSURE:
                 for pair in range(before, count):
-                    found[pair] |= IN_DOUBT
+                    pairs[pair] |= IN_DOUBT
         place = upto
     return place, count, False

@@ -1,4 +1,4 @@
-"""The way of one tuple through a listed block: which conjuncts its value may satisfy, and which it does."""
+"""The trace of one tuple through a listed block: which conjuncts its value may satisfy, and which it does."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _NO_LOSSES = Eliminations(0, 0, ())
 
 
 @dataclass(frozen=True, eq=False)
-class ListedWay:
-    """The way through one listed block, counted after the others: the conjuncts listed for the tuple's value, which are
-    those that ask for it, or of the shapes in the cells around it, and of these the ``satisfied`` ones.
+class ListedTrace:
+    """The trace through one listed block, counted after the others: the conjuncts listed for the tuple's value, which
+    are those that ask for it, or of the shapes in the cells around it, and of these the ``satisfied`` ones.
     """
 
     plan: Plan
@@ -44,15 +44,15 @@ class ListedWay:
     satisfied: Bits
 
     @staticmethod
-    def of(plan: Plan, number: int, columns: Sequence[Column], keys: Keys) -> ListedWay:
-        """The way of the only row of some columns, in the order of the plan's slots."""
+    def of(plan: Plan, number: int, columns: Sequence[Column], keys: Keys) -> ListedTrace:
+        """Return the trace of the only row of some columns, in the order of the plan's slots."""
         block = plan.listed[number - len(plan.blocks)]
         slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
         tuples = ListedTuples.of(block, own_columns(block, [columns[slots[own]] for own in block.attributes]), 0, 1)
         living = np.flatnonzero(plan.ranks[block.table.owner] >= 0)
         near = np.intersect1d(_listed(tuples), living)
         satisfied = np.unique(tuples.conjuncts(plan.ranks) & CONJUNCT)
-        return ListedWay(plan, number, block, keys, living, near, satisfied)
+        return ListedTrace(plan, number, block, keys, living, near, satisfied)
 
     @property
     def evaluated(self) -> int:
@@ -70,8 +70,8 @@ class ListedWay:
         handles: npt.NDArray[np.int32] = np.unique(self.block.table.owner[self.satisfied])
         return handles
 
-    def told(self, focus: int, listed: int) -> BlockTrace:
-        """The way in words; at each place ``listed`` conjuncts at most, those of the query ``focus`` first."""
+    def block_trace(self, focus: int, listed: int) -> BlockTrace:
+        """Return the walk in words; at each place ``listed`` conjuncts at most, those of the query ``focus`` first."""
         block = self.block
         name = shortened(str(block.listed))
         visit = Visit(

@@ -63,7 +63,7 @@ def sweep_values(
     owner: Array,
     rank: Array,
     row: int,
-    found: Array,
+    pairs: Array,
     count: int,
 ) -> tuple[int, int]:
     """Find the conjuncts that the tuples from ``row`` on satisfy, in a block that is listed by the values of ``slot``.
@@ -79,7 +79,7 @@ def sweep_values(
     while row < keys.size:
         place = -1 if nulls[row] else place_of(spread, heads, shift, keys[row])
         if place >= 0:
-            if count + first[place + 1] - first[place] > found.size:
+            if count + first[place + 1] - first[place] > pairs.size:
                 break
             for entry in range(first[place], first[place + 1]):
                 conjunct = np.int64(conjuncts[entry])
@@ -90,7 +90,7 @@ def sweep_values(
                 if begin == end or _plain_hold(
                     code, low, high, least, greatest, slot_keys, slot_nulls, errors, begin, end, row
                 ):
-                    found[count] = (row << 32) | conjunct
+                    pairs[count] = (row << 32) | conjunct
                     count += 1
         row += 1
     return row, count

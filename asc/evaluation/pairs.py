@@ -29,13 +29,13 @@ class TooManyPairsError(Exception):
         self.rows = rows
 
 
-def doubled(room: npt.NDArray[np.int64], most: int, rows: float) -> npt.NDArray[np.int64]:
+def doubled(pairs: npt.NDArray[np.int64], most: int, rows: float) -> npt.NDArray[np.int64]:
     """Pairs, of about so many ``rows``, with as much room again after them. Raises TooManyPairsError where there is
     room for ``most`` already.
     """
-    if len(room) >= most:
+    if len(pairs) >= most:
         raise TooManyPairsError(rows)
-    return np.concatenate([room, np.empty_like(room)])
+    return np.concatenate([pairs, np.empty_like(pairs)])
 
 
 @allocating

@@ -84,7 +84,7 @@ def evaluate_block(plan: Plan, number: int, values: Sequence[Key | None]) -> Eva
     """
     block = plan.blocks[number]
     live = bitarray(bits_of(block.live))
-    if block.members is not None:
+    if block.pattern_postings is not None:
         of = dict(zip(plan.p_attributes, values, strict=True))
         for bit in live.search(bitarray("1")):
             live[bit] = all(

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from asc.evaluation.initial_bitmaps import Beginnings
-from asc.evaluation.listed_trace import ListedWay
+from asc.evaluation.initial_bitmaps import InitialBitmaps
+from asc.evaluation.listed_trace import ListedTrace
 from asc.evaluation.regions import columns_of, write_regions
 from asc.evaluation.trace import (
     BlockTrace,
@@ -36,7 +36,7 @@ from asc.plan.region_text import region_text
 
 Bits = npt.NDArray[np.int64]
 
-BLOCKS_TOLD = 8
+BLOCKS_SHOWN = 8
 LISTED = 10
 
 
@@ -51,7 +51,7 @@ class _Tuple:
     labels: Bits
     regions: Sequence[int]
     nulls: npt.NDArray[np.bool_]
-    beginnings: Beginnings
+    initial_bitmaps: InitialBitmaps
     columns: Sequence[Column]
 
     @staticmethod
@@ -63,15 +63,15 @@ class _Tuple:
         for slot, column in enumerate(columns):
             write_regions(plan.grids[slot], column, 0, labels[slot : slot + 1], regions[slot])
         nulls = np.array([keys[one] is None for one in attributes], dtype=np.bool_)
-        beginnings = Beginnings(plan, 1)
-        beginnings.look(columns, 0, 1)
-        return _Tuple(plan, keys, labels, regions[:, 0].tolist(), nulls, beginnings, columns)
+        initial = InitialBitmaps(plan, 1)
+        initial.look(columns, 0, 1)
+        return _Tuple(plan, keys, labels, regions[:, 0].tolist(), nulls, initial, columns)
 
     def initial(self, block: Block) -> Words:
         """The GRB that it begins a block with."""
-        self.beginnings.of(block, 0, 1)
-        row = int(self.beginnings.begins[0])
-        return np.zeros_like(block.live) if row < 0 else np.array(self.beginnings.starts[row])
+        self.initial_bitmaps.of(block, 0, 1)
+        row = int(self.initial_bitmaps.bitmap_rows[0])
+        return np.zeros_like(block.live) if row < 0 else np.array(self.initial_bitmaps.bitmaps[row])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ class _Step:
 
 
 @dataclass(frozen=True, eq=False)
-class _Way:
-    """The way through one block: what it began with, the steps, and the bits that hold after verification."""
+class _BlockWalk:
+    """The walk through one block: what it began with, the steps, and the bits that hold after verification."""
 
     number: int
     block: Block
@@ -118,10 +118,10 @@ def traced(
     values: Sequence[pa.Scalar],
     *,
     query_id: str | None = None,
-    blocks: int = BLOCKS_TOLD,
+    blocks: int = BLOCKS_SHOWN,
     listed: int = LISTED,
 ) -> Trace:
-    """The way of a tuple through a plan; ``values``: one Arrow scalar a p-attribute in the order of
+    """Return the trace of a tuple through a plan; ``values``: one Arrow scalar a p-attribute in the order of
     ``plan.p_attributes``.
 
     Of each block is known what it accepts. ``blocks`` of them at most are told in detail: that of the query
@@ -131,17 +131,19 @@ def traced(
     Cost: every block is walked along its own sequence, a row of its matrix a construct, and what is left is verified;
     of a block that is told also what fell out at each step, a pass over its bits.
     """
-    verdict, own = None, _Tuple.of(plan, values)
+    verdict, tuple_ = None, _Tuple.of(plan, values)
     if query_id is not None:
-        verdict = judged(plan, query_id, own.keys)
-    ways: list[_Way | ListedWay] = [_walked(own, number) for number in range(len(plan.blocks))]
-    ways += [ListedWay.of(plan, len(plan.blocks) + place, own.columns, own.keys) for place in range(len(plan.listed))]
-    told = _chosen(ways, None if verdict is None else verdict.block, blocks)
-    handles = np.concatenate([plan.match_all_handles, *(way.matching for way in ways)])
+        verdict = judged(plan, query_id, tuple_.keys)
+    walks: list[_BlockWalk | ListedTrace] = [_walked(tuple_, number) for number in range(len(plan.blocks))]
+    walks += [
+        ListedTrace.of(plan, len(plan.blocks) + place, tuple_.columns, tuple_.keys) for place in range(len(plan.listed))
+    ]
+    shown = _chosen(walks, None if verdict is None else verdict.block, blocks)
+    handles = np.concatenate([plan.match_all_handles, *(walk.matching for walk in walks)])
     ordinals = np.sort(plan.ranks[handles])
     focus = -1 if query_id is None else plan.handle(query_id)
     if verdict is not None and verdict.block is not None:
-        verdict = _with_way(verdict, ways[verdict.block], focus)
+        verdict = _with_walk(verdict, walks[verdict.block], focus)
     return Trace(
         version=plan.version,
         queries=len(plan),
@@ -149,19 +151,19 @@ def traced(
         accepted_count=len(ordinals),
         accepted=tuple(plan.query_ids[ordinal].as_py() for ordinal in ordinals[:listed].tolist()),
         match_all=len(plan.match_all_handles),
-        evaluated=sum(way.evaluated for way in ways),
-        blocks=len(ways),
-        dropped_blocks=sum(way.dropped for way in ways),
-        blocks_shown=tuple(_told(own, way, focus, listed) for way in told),
+        evaluated=sum(walk.evaluated for walk in walks),
+        blocks=len(walks),
+        dropped_blocks=sum(walk.dropped for walk in walks),
+        blocks_shown=tuple(_block_trace(tuple_, walk, focus, listed) for walk in shown),
         verdict=verdict,
     )
 
 
-def _walked(own: _Tuple, number: int) -> _Way:
+def _walked(tuple_: _Tuple, number: int) -> _BlockWalk:
     """Sections 3.2, 4.3 and 5.1, over the rows of the block."""
-    block = own.plan.blocks[number]
+    block = tuple_.plan.blocks[number]
     slots, bases, arrows = block.slots.tolist(), block.bases.tolist(), block.arrows
-    initial = own.initial(block)
+    initial = tuple_.initial(block)
     grb, steps, visited = initial, [], [False] * len(slots)
     in_sequence, target = iter(block.sequence.tolist()), -1
     while grb.any():
@@ -171,23 +173,23 @@ def _walked(own: _Tuple, number: int) -> _Way:
             if target < 0:
                 break
         visited[target] = True
-        region = own.regions[slots[target]]
+        region = tuple_.regions[slots[target]]
         row = bases[target] + 1 + region
         grb = grb & block.matrix[row]
         steps.append(_Step(target, region, grb, by_arrow))
         target = int(arrows[row]) if len(arrows) else -1
-    return _Way(number, block, initial, tuple(steps), _verified(own, block, _bits(grb)))
+    return _BlockWalk(number, block, initial, tuple(steps), _verified(tuple_, block, _bits(grb)))
 
 
-def _verified(own: _Tuple, block: Block, bits: Bits) -> Bits:
+def _verified(tuple_: _Tuple, block: Block, bits: Bits) -> Bits:
     """Of some bits those whose conjuncts hold by their exact constraints; what patterns say is known by the GRB."""
     if not len(bits) or not block.table.has_inexact:
         return bits
     table = block.table.take(bits).wide()
     slots = table.slots
-    keys, nulls = own.labels[slots], own.nulls[slots]
+    keys, nulls = tuple_.labels[slots], tuple_.nulls[slots]
     admits = np.where(nulls, (table.code & ADMITS_NULL) != 0, (table.starts() <= keys) & (keys <= table.ends()))
-    matched = np.array([attribute.is_matched for attribute in own.plan.p_attributes], dtype=np.bool_)
+    matched = np.array([attribute.is_matched for attribute in tuple_.plan.p_attributes], dtype=np.bool_)
     admits |= matched[slots]
     # Several intervals of one p-attribute are one constraint: their union.
     constraint, places = np.unique(table.conjuncts * (SLOT_MASK + 1) + slots, return_inverse=True)
@@ -198,27 +200,27 @@ def _verified(own: _Tuple, block: Block, bits: Bits) -> Bits:
     return bits[~fails]
 
 
-def _chosen(ways: Sequence[_Way | ListedWay], first: int | None, most: int) -> list[_Way | ListedWay]:
-    def rank(way: _Way | ListedWay) -> tuple[bool, bool, int]:
-        return way.number != first, not len(way.satisfied), way.number
+def _chosen(walks: Sequence[_BlockWalk | ListedTrace], first: int | None, most: int) -> list[_BlockWalk | ListedTrace]:
+    def rank(walk: _BlockWalk | ListedTrace) -> tuple[bool, bool, int]:
+        return walk.number != first, not len(walk.satisfied), walk.number
 
-    return sorted(sorted(ways, key=rank)[:most], key=lambda way: (way.number != first, way.number))
+    return sorted(sorted(walks, key=rank)[:most], key=lambda walk: (walk.number != first, walk.number))
 
 
-def _told(own: _Tuple, way: _Way | ListedWay, focus: int, listed: int) -> BlockTrace:
-    if isinstance(way, ListedWay):
-        return way.told(focus, listed)
-    plan, block = own.plan, way.block
+def _block_trace(tuple_: _Tuple, walk: _BlockWalk | ListedTrace, focus: int, listed: int) -> BlockTrace:
+    if isinstance(walk, ListedTrace):
+        return walk.block_trace(focus, listed)
+    plan, block = tuple_.plan, walk.block
     names = [plan.p_attributes[slot] for slot in block.slots.tolist()]
-    losses = _Eliminating(own, way, focus, listed)
-    visits, before = [], way.initial
-    for step in way.steps:
+    losses = _Eliminating(tuple_, walk, focus, listed)
+    visits, before = [], walk.initial
+    for step in walk.steps:
         attribute = names[step.construct]
         slot = int(block.slots[step.construct])
         visits.append(
             Visit(
                 attribute=shortened(str(attribute)),
-                value=value_text(attribute, own.keys),
+                value=value_text(attribute, tuple_.keys),
                 region=step.region,
                 region_text=region_text(plan, slot, step.region),
                 regions=plan.grids[slot].regions,
@@ -232,19 +234,19 @@ def _told(own: _Tuple, way: _Way | ListedWay, focus: int, listed: int) -> BlockT
         )
         before = step.grb
     held = np.zeros(block.capacity, dtype=np.bool_)
-    held[way.satisfied] = True
+    held[walk.satisfied] = True
     return BlockTrace(
-        number=way.number,
+        number=walk.number,
         conjuncts=block.conjunct_count,
         sequence=tuple(shortened(str(names[construct])) for construct in block.sequence.tolist()),
-        initial_conjuncts=_ones(way.initial),
-        patterns=losses.between(block.live, way.initial, None),
+        initial_conjuncts=_ones(walk.initial),
+        patterns=losses.between(block.live, walk.initial, None),
         visits=tuple(visits),
-        remaining=Remaining.of(plan, block.table.owner[_bits(way.left)], focus, listed),
-        verification=losses.between(way.left, _packed(held), None),
-        satisfied_conjuncts=len(way.satisfied),
-        matching_queries=len(way.matching),
-        dropped=way.dropped,
+        remaining=Remaining.of(plan, block.table.owner[_bits(walk.left)], focus, listed),
+        verification=losses.between(walk.left, _packed(held), None),
+        satisfied_conjuncts=len(walk.satisfied),
+        matching_queries=len(walk.matching),
+        dropped=walk.dropped,
     )
 
 
@@ -252,8 +254,8 @@ def _told(own: _Tuple, way: _Way | ListedWay, focus: int, listed: int) -> BlockT
 class _Eliminating:
     """Tells what fell out between two states of a GRB; the conjuncts of ``focus`` come first."""
 
-    own: _Tuple
-    way: _Way
+    traced: _Tuple
+    walk: _BlockWalk
     focus: int
     listed: int
 
@@ -275,34 +277,35 @@ class _Eliminating:
     @cached_property
     def owners(self) -> tuple[Bits, Bits]:
         """The queries of the block, and the place of that of each bit among them."""
-        handles, numbers = np.unique(self.way.block.table.owner, return_inverse=True)
+        handles, numbers = np.unique(self.walk.block.table.owner, return_inverse=True)
         return handles.astype(np.int64), numbers.astype(np.int64)
 
     def _fallen(self, bit: int, attribute: PAttribute | None) -> EliminatedConjunct:
-        plan, number = self.own.plan, self.way.number
-        handle = int(self.way.block.table.owner[bit])
+        plan, number = self.traced.plan, self.walk.number
+        handle = int(self.walk.block.table.owner[bit])
         terms = list(plan.constraints(number, bit))
-        place = int(np.count_nonzero(self.way.block.table.owner[: bit + 1] == handle))
-        term = failing_term(terms, self.own.keys, attribute)
+        place = int(np.count_nonzero(self.walk.block.table.owner[: bit + 1] == handle))
+        term = failing_term(terms, self.traced.keys, attribute)
         return EliminatedConjunct(plan.query_ids[int(plan.ranks[handle])].as_py(), place, term)
 
 
-def _with_way(verdict: Verdict, way: _Way | ListedWay, handle: int) -> Verdict:
+def _with_walk(verdict: Verdict, walk: _BlockWalk | ListedTrace, handle: int) -> Verdict:
     """The verdict with what ruled out each of its conjuncts."""
-    bits = np.flatnonzero(way.block.table.owner == handle).tolist()
-    told = zip(verdict.conjuncts, bits, strict=True)
+    bits = np.flatnonzero(walk.block.table.owner == handle).tolist()
+    judged_bits = zip(verdict.conjuncts, bits, strict=True)
     eliminated = (
-        way.eliminated(one, bit) if isinstance(way, ListedWay) else _eliminated(one, way, bit) for one, bit in told
+        walk.eliminated(one, bit) if isinstance(walk, ListedTrace) else _eliminated(one, walk, bit)
+        for one, bit in judged_bits
     )
     return replace(verdict, conjuncts=tuple(eliminated))
 
 
-def _eliminated(conjunct: JudgedConjunct, way: _Way, bit: int) -> JudgedConjunct:
+def _eliminated(conjunct: JudgedConjunct, walk: _BlockWalk, bit: int) -> JudgedConjunct:
     if conjunct.holds:
         return conjunct
-    if not _has(way.initial, bit):
+    if not _has(walk.initial, bit):
         return replace(conjunct, eliminated_by="patterns")
-    for place, step in enumerate(way.steps, 1):
+    for place, step in enumerate(walk.steps, 1):
         if not _has(step.grb, bit):
             return replace(conjunct, eliminated_by="construct", eliminated_at=place)
     return replace(conjunct, eliminated_by="verification")

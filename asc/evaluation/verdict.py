@@ -51,7 +51,7 @@ def value_text(attribute: PAttribute, keys: Keys) -> str:
 
 
 def _conjunct(terms: Sequence[tuple[PAttribute, Constraint]], keys: Keys) -> JudgedConjunct:
-    found = tuple(
+    judged_terms = tuple(
         Term(
             shortened(constraint_text(attribute, constraint)),
             value_text(attribute, keys),
@@ -59,7 +59,7 @@ def _conjunct(terms: Sequence[tuple[PAttribute, Constraint]], keys: Keys) -> Jud
         )
         for attribute, constraint in terms
     )
-    return JudgedConjunct(all(term.holds for term in found), found)
+    return JudgedConjunct(all(term.holds for term in judged_terms), judged_terms)
 
 
 def _why(failing: Sequence[JudgedConjunct]) -> str:
@@ -69,6 +69,6 @@ def _why(failing: Sequence[JudgedConjunct]) -> str:
 
     if len(failing) == 1:
         return failure(failing[0])
-    told = [f"in conjunct {number} {failure(failed)}" for number, failed in enumerate(failing[:_FAILURES_TOLD], 1)]
-    more = len(failing) - len(told)
-    return ", ".join(told) + (f", and {more:,} conjunct{'' if more == 1 else 's'} more do not hold" if more else "")
+    failures = [f"in conjunct {number} {failure(failed)}" for number, failed in enumerate(failing[:_FAILURES_TOLD], 1)]
+    more = len(failing) - len(failures)
+    return ", ".join(failures) + (f", and {more:,} conjunct{'' if more == 1 else 's'} more do not hold" if more else "")

@@ -70,7 +70,7 @@ class Constraint:
 
     def intersect(self, other: Constraint) -> Constraint:
         """The values in both sets."""
-        found: list[Interval] = []
+        common: list[Interval] = []
         i = j = 0
         while i < len(self.intervals) and j < len(other.intervals):
             (low_a, high_a), (low_b, high_b) = self.intervals[i], other.intervals[j]
@@ -78,12 +78,12 @@ class Constraint:
             a_ends_first = high_b is None or (high_a is not None and high_a <= high_b)
             high = high_a if a_ends_first else high_b
             if low is None or high is None or low < high:
-                found.append((low, high))
+                common.append((low, high))
             if a_ends_first:
                 i += 1
             else:
                 j += 1
-        return Constraint(tuple(found), self.null and other.null)
+        return Constraint(tuple(common), self.null and other.null)
 
     def includes(self, other: Constraint) -> bool:
         """Whether every value of the other set is in this one.

@@ -44,7 +44,7 @@ def bytes_keys(
             head |= np.uint64(data[start + j]) << np.uint64(56 - 8 * j)
         low = 0
         high = heads.size
-        found = False
+        is_constant = False
         while low < high:
             middle = (low + high) >> 1
             order = 0
@@ -54,13 +54,13 @@ def bytes_keys(
                 order = _compare(constants, ends[middle], ends[middle + 1] - ends[middle], data, start, length)
             if order == 0:
                 low = middle
-                found = True
+                is_constant = True
                 break
             if order < 0:
                 low = middle + 1
             else:
                 high = middle
-        if found:
+        if is_constant:
             keys[i] = labels[low]
         elif low > 0:
             keys[i] = labels[low - 1] + 1

@@ -120,7 +120,7 @@ def _advanced(
     rules: Any,
     waiting: Any,
     stamp: int,
-    found: Array,
+    matched: Array,
     count: int,
 ) -> int:
     """A pattern whose literal ``at`` was found and ends at ``end``: it waits for the next one, or its tail is compared
@@ -143,7 +143,7 @@ def _advanced(
     for i in range(low, high):
         if texts[stop - high + i] != tails[i]:
             return count
-    found[count] = labels[pattern]
+    matched[count] = labels[pattern]
     return count + 1
 
 
@@ -160,7 +160,7 @@ def _at_literal(
     seen: Array,
     waiting: Any,
     stamp: int,
-    found: Array,
+    matched: Array,
     count: int,
 ) -> tuple[int, int, bool]:
     """A literal was found from ``start`` to ``end``: the patterns that wait for it go on, and where it is found for the
@@ -177,7 +177,7 @@ def _at_literal(
             following = link[pattern]
             if start >= position[pattern]:
                 at = place[pattern]
-                count = _advanced(pattern, at, end, begin, stop, texts, rules, waiting, stamp, found, count)
+                count = _advanced(pattern, at, end, begin, stop, texts, rules, waiting, stamp, matched, count)
                 moves += 1
             else:
                 link[pattern] = head[literal]
@@ -186,11 +186,11 @@ def _at_literal(
             pattern = following
     if seen[literal] != stamp:
         seen[literal] = stamp
-        for own in range(first_starter[literal], first_starter[literal + 1]):
-            pattern = starters[own]
+        for starter in range(first_starter[literal], first_starter[literal + 1]):
+            pattern = starters[starter]
             if start == 0 or not at_start[pattern]:
                 at = first_literal[pattern]
-                count = _advanced(pattern, at, end, begin, stop, texts, rules, waiting, stamp, found, count)
+                count = _advanced(pattern, at, end, begin, stop, texts, rules, waiting, stamp, matched, count)
                 moves += 1
     return count, moves, is_awaited
 
@@ -207,7 +207,7 @@ def find_patterns(
     visited: Any,
     waiting: Any,
     ends: Array,
-    found: Array,
+    matched: Array,
     count: int,
 ) -> tuple[int, int]:
     """The labels of the patterns that the texts ``first_text`` and after match, sorted for each, from ``count`` on.
@@ -215,8 +215,8 @@ def find_patterns(
     Text i is ``texts[offsets[i]:offsets[i + 1]]``; its labels end at ``ends[i]``. ``trie``, ``rules``, ``beginning``
     and ``ending`` are arrays of :class:`asc.keys.patterns.PatternSet`; ``visited`` (seen, quiet) int64 by literal and
     ``waiting`` (head int32, head_of int64 by literal, link, place, position int32 by pattern), zeros at first, are
-    room. Where fewer places are left in ``found`` than there are patterns, it ends early. Returns the next text and the
-    number of labels.
+    room. Where fewer places are left in ``matched`` than there are patterns, it ends early. Returns the next text and
+    the number of labels.
 
     Each text is read once. A pattern waits for one literal at a time, in that literal's list, so it costs a step for
     each of its literals, and one for each place where that literal overlaps what was found before. Where literals end
@@ -230,7 +230,7 @@ def find_patterns(
     quiet[:] = 0
     moves = 0
     for text in range(first_text, offsets.size - 1):
-        if found.size - count < labels.size:
+        if matched.size - count < labels.size:
             return text, count
         begin, stop = offsets[text], offsets[text + 1]
         stamp = text + 1
@@ -248,18 +248,18 @@ def find_patterns(
                 literal = nodes[hit, OUT]
                 start = end - lengths[literal]
                 count, more, is_awaited = _at_literal(
-                    literal, start, end, begin, stop, texts, rules, beginning, seen, waiting, stamp, found, count
+                    literal, start, end, begin, stop, texts, rules, beginning, seen, waiting, stamp, matched, count
                 )
                 moves += more
                 is_any_awaited |= is_awaited
                 if i + 1 == stop:
-                    for own in range(first_ender[literal], first_ender[literal + 1]):
-                        found[count] = labels[enders[own]]
+                    for ender in range(first_ender[literal], first_ender[literal + 1]):
+                        matched[count] = labels[enders[ender]]
                         count += 1
                 hit = nodes[nodes[hit, FAIL], HIT]
             if moved == moves and not is_any_awaited:
                 quiet[nodes[nearest, OUT]] = moves
         if count - before > 1:
-            found[before:count].sort()
+            matched[before:count].sort()
         ends[text] = count
     return offsets.size - 1, count

@@ -73,11 +73,11 @@ class PatternSet:
         is_ender: list[bool] = []
         for key in keys:
             _, *others = segments = key.split(ANY)
-            own = [segment for segment in segments if segment]
+            key_literals = [segment for segment in segments if segment]
             ends = bool(others[-1])
-            is_ender.append(ends and len(own) == 1)
-            tails.append(own.pop() if ends and len(own) > 1 else b"")
-            literals.append(own)
+            is_ender.append(ends and len(key_literals) == 1)
+            tails.append(key_literals.pop() if ends and len(key_literals) > 1 else b"")
+            literals.append(key_literals)
         distinct = sorted({literal for own in literals for literal in own})
         number = {literal: place for place, literal in enumerate(distinct)}
         numbers = [[number[literal] for literal in own] for own in literals]
@@ -138,7 +138,7 @@ class PatternSet:
         head = np.zeros(len(self.lengths), dtype=np.int32)
         waiting = (head, head_of, *np.zeros((3, len(self)), dtype=np.int32))
         ends = np.zeros(len(texts) + 1, dtype=np.int64)
-        found = np.empty(len(texts) + 2 * len(self), dtype=np.int32)
+        matched = np.empty(len(texts) + 2 * len(self), dtype=np.int32)
         text, count = 0, 0
         while True:
             text, count = find_patterns(
@@ -152,12 +152,12 @@ class PatternSet:
                 (seen, quiet),
                 waiting,
                 ends[1:],
-                found,
+                matched,
                 count,
             )
             if text == len(texts):
-                return ends, found[:count]
-            found = np.concatenate([found, np.empty_like(found)])
+                return ends, matched[:count]
+            matched = np.concatenate([matched, np.empty_like(matched)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from asc.frozen import frozen
+from asc.frozen import frozen, of_stored
 from asc.keys.dictionary import Dictionary
 from asc.keys.positions import coordinates
 from asc.spatial.index import ShapeIndex, Shapes
@@ -47,8 +47,8 @@ class ShapeSet:
     @staticmethod
     def of_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> ShapeSet:
         """The set of its arrays, as ``arrays`` gives them."""
-        own = {name.removeprefix(_INDEX): array for name, array in arrays.items() if name.startswith(_INDEX)}
-        return ShapeSet(arrays["offsets"], arrays["data"], arrays["labels"], ShapeIndex(**own))
+        index = {name.removeprefix(_INDEX): array for name, array in arrays.items() if name.startswith(_INDEX)}
+        return ShapeSet(arrays["offsets"], arrays["data"], arrays["labels"], of_stored(ShapeIndex, index))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> ShapeSet:
         """These shapes and those of some keys more, which the dictionary has as well."""
@@ -100,16 +100,16 @@ def found_shapes(shapes: Shapes, index: ShapeIndex, x: Reals, y: Reals) -> tuple
     keys, x, y = keys[order], x[order], y[order]
     ends = np.zeros(len(x), dtype=np.int64)
     entries = np.empty(ENTRIES, dtype=np.int64)
-    found, row, count = np.empty(4 * len(x) + ENTRIES, dtype=np.int32), 0, 0
+    met, row, count = np.empty(4 * len(x) + ENTRIES, dtype=np.int32), 0, 0
     while True:
-        row, count = find_shapes(shapes.arguments, index.arguments, keys, x, y, entries, row, ends, found, count)
+        row, count = find_shapes(shapes.arguments, index.arguments, keys, x, y, entries, row, ends, met, count)
         if row == len(x):
             break
-        if count + len(entries) > len(found):
-            found = np.concatenate([found, np.empty_like(found)])
+        if count + len(entries) > len(met):
+            met = np.concatenate([met, np.empty_like(met)])
         else:
             entries = np.empty(2 * len(entries), dtype=np.int64)
-    numbers, rows = found[:count], np.repeat(np.arange(len(x)), np.diff(ends, prepend=0))
+    numbers, rows = met[:count], np.repeat(np.arange(len(x)), np.diff(ends, prepend=0))
     unsure = np.flatnonzero(numbers < 0)
     if len(unsure):
         holds = decided(shapes, ~numbers[unsure], x[rows[unsure]], y[rows[unsure]])

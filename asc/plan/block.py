@@ -16,9 +16,9 @@ from asc.plan.conjuncts import ADMITS_NULL, ConjunctTable, Integers, joined
 from asc.plan.construct import Words
 from asc.plan.grouping import NOWHERE, Homes, admitted_shares, nowhere
 from asc.plan.order import Order
-from asc.plan.pattern_postings import Members
+from asc.plan.pattern_postings import PatternPostings
 from asc.plan.region_kernels import admit_regions, find_groups
-from asc.plan.verification_masks import Doubts
+from asc.plan.verification_masks import VerificationMasks
 
 WORD = 64
 
@@ -45,29 +45,29 @@ class Block:
 
     ``matrix`` uint64[rows, words]: row 0 is ``live``, the GRB that every tuple starts with; then for each construct i
     from row ``bases[i]``: its qub, its regions, NULL's region. ``slots`` int32[c]: the p-attribute of each construct.
-    ``doubts``: of the same rows, or None; a block has them whose tuples were expected to leave many conjuncts over when
-    it was built, all regions counted alike: verifying them all would take longer. ``order``: what the constructs are
-    visited in, its ``sequence`` int32[c] and its ``arrows`` int32[rows]. ``table``: the exact constraints of each bit's
-    conjunct; a bit without conjunct has owner -1 and no intervals. ``members``: the conjuncts that LIKE patterns
-    constrain, or none. ``groups`` uint64[rows]: bit g is 1 where the row and ``live`` have a 1 in common in group g,
-    which are ``group_words`` words. ``homes``: of each line, eight words, where its conjuncts were at home when the
-    block was built (:mod:`asc.plan.grouping`).
+    ``verification_masks``: of the same rows, or None; a block has them whose tuples were expected to leave many
+    conjuncts over when it was built, all regions counted alike: verifying them all would take longer. ``order``: what
+    the constructs are visited in, its ``sequence`` int32[c] and its ``arrows`` int32[rows]. ``table``: the exact
+    constraints of each bit's conjunct; a bit without conjunct has owner -1 and no intervals. ``pattern_postings``: the
+    conjuncts that LIKE patterns constrain, or none. ``groups`` uint64[rows]: bit g is 1 where the row and ``live`` have
+    a 1 in common in group g, which are ``group_words`` words. ``homes``: of each line, eight words, where its conjuncts
+    were at home when the block was built (:mod:`asc.plan.grouping`).
 
     Invariant: the bit of a conjunct is 1 in a region exactly when its constraint admits a part of it, and in NULL's
     region exactly when it admits NULL. A bit without conjunct is 0 in ``live`` and the qubs and 1 elsewhere. The
     conjuncts of one query stand side by side. Arrays are never written after construction. Cost: capacity / 8 bytes a
-    row, 8 more for its groups, and again as many a row with ``doubts``.
+    row, 8 more for its groups, and again as many a row with ``verification_masks``.
     """
 
     slots: Integers
     bases: Integers
     matrix: Words
     groups: Words
-    doubts: Doubts | None
+    verification_masks: VerificationMasks | None
     order: Order
     table: ConjunctTable
     homes: Homes
-    members: Members | None = None
+    pattern_postings: PatternPostings | None = None
 
     @property
     def capacity(self) -> int:
@@ -113,7 +113,7 @@ class Block:
     def nbytes(self) -> int:
         arrays = (self.slots, self.bases, self.matrix, self.groups, self.sequence, self.arrows)
         homes = self.homes.slots.nbytes + self.homes.keys.nbytes
-        others = sum(own.nbytes for own in (self.doubts, self.members) if own is not None)
+        others = sum(own.nbytes for own in (self.verification_masks, self.pattern_postings) if own is not None)
         return sum(array.nbytes for array in arrays) + self.table.nbytes + homes + others
 
     def order_of(self, sequence: Sequence[int], micro_arrows: Iterable[tuple[int, int, int]] = ()) -> Order:
@@ -157,14 +157,20 @@ class Block:
         matrix = self.matrix | mask
         matrix[0] &= ~mask
         matrix[self.bases] &= ~mask
-        doubts = None if self.doubts is None else Doubts.of(self.doubts.dense() & ~mask)
-        return self._with_matrix(matrix, doubts).with_table(smaller)
+        masks = (
+            None if self.verification_masks is None else VerificationMasks.of(self.verification_masks.dense() & ~mask)
+        )
+        return self._with_matrix(matrix, masks).with_table(smaller)
 
     def with_table(self, table: ConjunctTable) -> Block:
         """A copy with another table, whose patterns are of the same p-attributes."""
-        if self.members is None:
+        if self.pattern_postings is None:
             return replace(self, table=table)
-        return replace(self, table=table, members=Members.of(table, self.members.slots, self.matrix.shape[1]))
+        return replace(
+            self,
+            table=table,
+            pattern_postings=PatternPostings.of(table, self.pattern_postings.slots, self.matrix.shape[1]),
+        )
 
     def with_conjuncts(self, added: ConjunctTable, grids: Sequence[Grid], bits: Bits) -> Block:
         """A copy with the conjuncts of ``added`` in the free bits ``bits``; new constructs come last in sequence."""
@@ -177,13 +183,13 @@ class Block:
         matrix = block.matrix.copy()
         matrix[0] |= packed(taken)
         _fill(matrix, block.slot_bases, added, grids, bits, admitted=_admitted)
-        doubts = block.doubts
-        if doubts is not None:
-            more = _doubts(matrix.shape, block.slot_bases, added, grids, bits)
-            doubts = Doubts.of(doubts.dense() | more)
+        masks = block.verification_masks
+        if masks is not None:
+            more = _partly_admitted(matrix.shape, block.slot_bases, added, grids, bits)
+            masks = VerificationMasks.of(masks.dense() | more)
         table = joined([self.table, added]).take(order).compact()
-        members = _members(table, block.slots, grids, self.matrix.shape[1])
-        return block._with_matrix(matrix, doubts, table=table, members=members)
+        postings = _postings(table, block.slots, grids, self.matrix.shape[1])
+        return block._with_matrix(matrix, masks, table=table, pattern_postings=postings)
 
     def widened(self, words: int) -> Block:
         """A copy with room for more conjuncts: ``words`` uint64 a row."""
@@ -192,17 +198,17 @@ class Block:
         ones[0] = 0
         ones[self.bases] = 0
         matrix = np.concatenate([self.matrix, ones], axis=1)
-        doubts = self.doubts
-        if doubts is not None:
-            none = np.zeros((len(doubts.words), more), dtype=np.uint64)
-            doubts = replace(doubts, words=frozen(np.concatenate([doubts.words, none], axis=1)))
+        masks = self.verification_masks
+        if masks is not None:
+            none = np.zeros((len(masks.words), more), dtype=np.uint64)
+            masks = replace(masks, words=frozen(np.concatenate([masks.words, none], axis=1)))
         wider = self.table.with_free_bits(more * WORD).compact()
         lines = lines_of(words) - len(self.homes.slots)
         homes = Homes(
             frozen_int32(np.append(self.homes.slots, np.full(lines, NOWHERE))),
             frozen(np.append(self.homes.keys, np.zeros(lines, dtype=np.int64))),
         )
-        return self._with_matrix(matrix, doubts, homes=homes).with_table(wider)
+        return self._with_matrix(matrix, masks, homes=homes).with_table(wider)
 
     def _with_slots(self, slots: npt.NDArray[np.int64], grids: Sequence[Grid]) -> Block:
         if not len(slots):
@@ -211,20 +217,20 @@ class Block:
         rows = int(bases[-1]) + grids[int(slots[-1])].regions + 2 - len(self.matrix)
         ones = np.full((rows, self.matrix.shape[1]), ~np.uint64(0))
         ones[bases - len(self.matrix)] = 0
-        doubts = self.doubts
-        if doubts is not None:
-            doubts = replace(doubts, places=frozen_int32(np.append(doubts.places, np.full(rows, -1))))
+        masks = self.verification_masks
+        if masks is not None:
+            masks = replace(masks, places=frozen_int32(np.append(masks.places, np.full(rows, -1))))
         return self._with_matrix(
             np.concatenate([self.matrix, ones]),
-            doubts,
+            masks,
             slots=frozen_int32(np.concatenate([self.slots, slots])),
             bases=frozen_int32(np.concatenate([self.bases, bases])),
             order=self.order.with_constructs(len(slots), rows),
         )
 
-    def _with_matrix(self, matrix: Words, doubts: Doubts | None, **others: Any) -> Block:
+    def _with_matrix(self, matrix: Words, masks: VerificationMasks | None, **others: Any) -> Block:
         """A copy with other rows."""
-        return replace(self, matrix=frozen(matrix), groups=_groups(matrix), doubts=doubts, **others)
+        return replace(self, matrix=frozen(matrix), groups=_groups(matrix), verification_masks=masks, **others)
 
 
 def lines_of(words: int) -> int:
@@ -267,10 +273,13 @@ def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int, homes: 
         Order.of(frozen_int32(bases), rows, range(len(slots))),
         padded.with_inexact(is_inexact(padded, grids)).compact(),
         _of_lines(homes, lines_of(words)),
-        _members(padded, slots.astype(np.int32), grids, words),
+        _postings(padded, slots.astype(np.int32), grids, words),
     )
     if block.table.has_inexact and _expected_survivors(table, grids) >= _MANY_SURVIVORS:
-        block = replace(block, doubts=Doubts.of(_doubts(matrix.shape, slot_bases, table, grids, places)))
+        block = replace(
+            block,
+            verification_masks=VerificationMasks.of(_partly_admitted(matrix.shape, slot_bases, table, grids, places)),
+        )
     return block.with_order(block.order_of(static_sequence(block)))
 
 
@@ -305,7 +314,7 @@ def _of_lines(homes: Homes | None, lines: int) -> Homes:
     return Homes(middle.slots, frozen(np.where(first.slots == middle.slots, first.keys, middle.keys)))
 
 
-def _doubts(
+def _partly_admitted(
     shape: tuple[int, ...],
     slot_bases: Mapping[int, int],
     table: ConjunctTable,
@@ -319,10 +328,10 @@ def _doubts(
     return some & ~whole
 
 
-def _members(table: ConjunctTable, slots: Integers, grids: Sequence[Grid], words: int) -> Members | None:
+def _postings(table: ConjunctTable, slots: Integers, grids: Sequence[Grid], words: int) -> PatternPostings | None:
     """What the patterns among these slots say; None where there are none."""
     own = np.array([slot for slot in slots.tolist() if grids[slot].is_matched], dtype=np.int32)
-    return Members.of(table, own, words) if len(own) else None
+    return PatternPostings.of(table, own, words) if len(own) else None
 
 
 def static_sequence(block: Block) -> list[int]:

@@ -18,13 +18,13 @@ from asc.keys.grid import KEY_MAX, KEY_MIN, Grid, Keys
 from asc.plan.block import LINE, WORD, build_block, used_slots
 from asc.plan.conjuncts import SLOTS_MAX, ConjunctTable, Integers, encoded, joined, translated, used_constants
 from asc.plan.destination import DestinationTable
-from asc.plan.dictionary_relabel import with_room
+from asc.plan.dictionary_relabel import with_free_labels
 from asc.plan.grouping import grouped
-from asc.plan.index_choice import Listing, split
+from asc.plan.index_choice import IndexChoice, split
 from asc.plan.pattern_bounds import fit_beside, found_in, patterns_of
 from asc.plan.placement import placed, words_of
 from asc.plan.plan import CompileOptions, Matched, Plan, Query, insertion_point
-from asc.plan.plan_delta import Added
+from asc.plan.plan_delta import PlanDelta
 from asc.plan.posting_block import ListedBlock, merged
 from asc.plan.posting_block import changed as listed_after
 
@@ -42,10 +42,10 @@ def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None
             raise PlanError("query id given twice", after.id, "every query needs an id of its own")
     attributes = _attributes(ordered)
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
-    added = Added.of(ordered, 0)
-    dictionaries = {slot: Dictionary.of(constants) for slot, constants in added.byte_constants(slots).items()}
+    delta = PlanDelta.of(ordered, 0)
+    dictionaries = {slot: Dictionary.of(constants) for slot, constants in delta.byte_constants(slots).items()}
     labels = _labels(dictionaries, len(ordered))
-    table = encoded(added.conjuncts, slots, labels)
+    table = encoded(delta.conjuncts, slots, labels)
     topics = pa.array([query.topic for query in ordered], pa.string()).dictionary_encode()
     return _assembled(
         _Queries(
@@ -62,7 +62,7 @@ def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None
         table,
         options=options or CompileOptions(),
         version=version,
-        listed=added.listed,
+        listed=delta.listed,
     )
 
 
@@ -194,27 +194,27 @@ def _assembled(
 def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan | None:
     """The next plan with all untouched blocks shared; None where everything has to be compiled anew."""
     changes = len(added) + len(gone)
-    found = Added.of(added, len(plan.ranks), Listing(plan.listed))
+    delta = PlanDelta.of(added, len(plan.ranks), IndexChoice(plan.listed))
     if changes > plan.options.rebuild_share * len(plan):
         return None
-    if len(plan.blocks) > 0 and _is_exact_block(plan) and _touches(plan, found, gone):
+    if len(plan.blocks) > 0 and _is_exact_block(plan) and _touches(plan, delta, gone):
         if not plan.listed:
             return None
         return replace(_rebuilt_with(plan, added, gone, version, keeps_lists=True), changes=plan.changes + changes)
     known = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
-    plan = with_room(plan, found.byte_constants(known))
-    grown = _grown(plan, found)
+    plan = with_free_labels(plan, delta.byte_constants(known))
+    grown = _grown(plan, delta)
     if grown is None:
         return None
     attributes, grids, dictionaries, patterns = grown
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
-    table = encoded(found.conjuncts, slots, _labels(dictionaries, len(added)))
+    table = encoded(delta.conjuncts, slots, _labels(dictionaries, len(added)))
     ordinals = [ordinal for query_id in gone if (ordinal := plan.ordinal(query_id)) is not None]
     handles = np.sort(plan.handles[np.array(ordinals, dtype=np.int64)])
     blocks = [block.without(handles) if np.isin(block.table.owner, handles).any() else block for block in plan.blocks]
     blocks = [block for block in placed(blocks, table, grids, plan.options) if block.live.any()]
     queries, ranks = _merged(plan, added, gone)
-    listed = listed_after(plan.listed, found.listed, ranks)
+    listed = listed_after(plan.listed, delta.listed, ranks)
     _check_bounds(
         attributes, [*used_slots(blocks), *(slots[own] for one in listed for own in one.attributes)], plan.options
     )
@@ -238,9 +238,9 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
     )
 
 
-def _touches(plan: Plan, added: Added, gone: set[str]) -> bool:
+def _touches(plan: Plan, delta: PlanDelta, gone: set[str]) -> bool:
     """Whether a change concerns anything but listed blocks."""
-    if any(query.predicate.conjuncts for _, query in added.in_bitmaps):
+    if any(query.predicate.conjuncts for _, query in delta.in_bitmaps):
         return True
     handles = [plan.handle(query_id) for query_id in gone if query_id in plan]
     return any(np.isin(block.table.owner, handles).any() for block in plan.blocks)
@@ -254,11 +254,11 @@ def _rebuilt_with(
     """
     queries, ranks = _merged(plan, added, gone)
     if keeps_lists:
-        found = Added.of(added, len(plan.ranks), Listing(plan.listed))
-        listed = listed_after(plan.listed, found.listed, ranks)
+        delta = PlanDelta.of(added, len(plan.ranks), IndexChoice(plan.listed))
+        listed = listed_after(plan.listed, delta.listed, ranks)
     else:
-        found = Added.of(added, len(plan.ranks))
-        listed = _renewed_listed(plan, found.listed, ranks)
+        delta = PlanDelta.of(added, len(plan.ranks))
+        listed = _renewed_listed(plan, delta.listed, ranks)
     tables = [(joined([block.table for block in plan.blocks]), plan.p_attributes, plan.dictionaries)]
     if not keeps_lists:
         tables += [(own.table.wide(), own.attributes, own.dictionaries) for own in plan.listed if not own.by_shapes]
@@ -270,12 +270,12 @@ def _rebuilt_with(
     needed.update(_attributes(added), *(block.attributes for block in listed))
     attributes = tuple(sorted(needed, key=_by_text))
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
-    constants = found.byte_constants(slots)
+    constants = delta.byte_constants(slots)
     for table, own, known in kept:
         for slot, values in used_constants(table, known).items():
             constants.setdefault(slots[own[slot]], set()).update(values)
     dictionaries = {slot: Dictionary.of(values) for slot, values in constants.items()}
-    new = encoded(found.conjuncts, slots, _labels(dictionaries, len(added)))
+    new = encoded(delta.conjuncts, slots, _labels(dictionaries, len(added)))
     table = joined([*(translated(table, own, known, slots, dictionaries) for table, own, known in kept), new])
     table = table.take(np.argsort(ranks[table.owner], kind="stable"))
     topics = queries.topic_names.take(pa.array(queries.topic_of)).dictionary_encode()
@@ -307,15 +307,15 @@ def _renewed_listed(plan: Plan, added: Sequence[ListedBlock], ranks: Integers) -
 
 
 def _grown(
-    plan: Plan, added: Added
+    plan: Plan, delta: PlanDelta
 ) -> tuple[tuple[PAttribute, ...], list[Grid], dict[int, Dictionary], dict[int, Matched]] | None:
     """P-attributes, grids, dictionaries and patterns with what the added queries need besides; None when a label is
     missing.
     """
-    attributes = tuple(dict.fromkeys([*plan.p_attributes, *_attributes(added.queries)]))
+    attributes = tuple(dict.fromkeys([*plan.p_attributes, *_attributes(delta.queries)]))
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
     dictionaries, patterns = dict(plan.dictionaries), dict(plan.patterns)
-    for slot, values in added.byte_constants(slots).items():
+    for slot, values in delta.byte_constants(slots).items():
         known = dictionaries.get(slot)
         wider = Dictionary.of(values) if known is None else known.with_constants(values)
         if wider is None:
@@ -330,8 +330,8 @@ def _grown(
         return None
     grids = list(plan.grids)
     if len(attributes) > len(grids):
-        labels = _labels(dictionaries, len(added.queries))
-        table = encoded(added.conjuncts, slots, labels)
+        labels = _labels(dictionaries, len(delta.queries))
+        table = encoded(delta.conjuncts, slots, labels)
         grids += [_grid(table, slot, attributes, plan.options) for slot in range(len(grids), len(attributes))]
     return attributes, grids, dictionaries, patterns
 

@@ -207,13 +207,13 @@ def encoded(
 def used_labels(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, Keys]:
     """The labels of the constants that a table (with bounds of type int64) has, sorted, by slot."""
     low, high = table.finite()
-    slots, found = table.slots, {}
+    slots, labels_by_slot = table.slots, {}
     for slot in dictionaries:
         which = slots == slot
         labels = np.unique(np.concatenate([table.low[which & low], table.high[which & high]]))
         if len(labels):
-            found[slot] = labels
-    return found
+            labels_by_slot[slot] = labels
+    return labels_by_slot
 
 
 def used_constants(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, list[bytes]]:
@@ -265,7 +265,7 @@ def decoded(
     """
     span = slice(int(table.first[conjunct]), int(table.first[conjunct + 1]))
     wide = ConjunctTable(table.first, table.code[span], table.low[span], table.high[span], table.owner).wide()
-    found: dict[int, tuple[list[Interval], bool]] = {}
+    by_slot: dict[int, tuple[list[Interval], bool]] = {}
     for code, low, high in zip(wide.code.tolist(), wide.low.tolist(), wide.high.tolist(), strict=True):
         slot = code & SLOT_MASK
         null = bool(code & ADMITS_NULL)
@@ -276,13 +276,13 @@ def decoded(
             else:
                 yield attributes[slot], Constraint(((None, None),) if low < high else (), null)
             continue
-        intervals, _ = found.setdefault(slot, ([], null))
+        intervals, _ = by_slot.setdefault(slot, ([], null))
         if (low, high) != (KEY_MAX, KEY_MIN):
             dictionary = dictionaries.get(slot)
             start = None if low == KEY_MIN and not code & LOW_OPEN else _cut(low, bool(code & LOW_OPEN), dictionary)
             end = None if high == KEY_MAX and not code & HIGH_OPEN else _cut(high, not code & HIGH_OPEN, dictionary)
             intervals.append((start, end))
-    for slot, (intervals, null) in found.items():
+    for slot, (intervals, null) in by_slot.items():
         yield attributes[slot], Constraint(merged(intervals), null)
 
 

@@ -15,7 +15,7 @@ from asc.plan.grouping import Homes
 from asc.plan.plan import Plan
 
 
-def with_room(plan: Plan, constants: Mapping[int, Iterable[bytes]]) -> Plan:
+def with_free_labels(plan: Plan, constants: Mapping[int, Iterable[bytes]]) -> Plan:
     """The plan with labels spread anew in the dictionaries that have none left for more constants, by slot.
 
     Itself where all have. Cost: a look at the constants; for each dictionary without room, its constants and the tables

@@ -46,23 +46,23 @@ class Homes:
         told, that is the one that most conjuncts of the table have among theirs: so homes are few and large.
         """
         begins, shares = admitted_shares(table, grids)
-        own, slots = table.conjuncts[begins], table.slots[begins]
-        found, keys = np.full(len(table), NOWHERE, dtype=np.int32), np.zeros(len(table), dtype=np.int64)
+        conjuncts, slots = table.conjuncts[begins], table.slots[begins]
+        home_slots, keys = np.full(len(table), NOWHERE, dtype=np.int32), np.zeros(len(table), dtype=np.int64)
         is_matched = np.array([grid.is_matched for grid in grids], dtype=np.bool_)
         some = np.flatnonzero((shares <= _MOST_ADMITTED) & ~is_matched[slots]) if len(slots) else begins
         if not len(some):
-            return Homes(found, keys)
-        own, slots, begins = own[some], slots[some], begins[some]
+            return Homes(home_slots, keys)
+        conjuncts, slots, begins = conjuncts[some], slots[some], begins[some]
         shares = shares[some]
-        heads = np.flatnonzero(np.diff(own, prepend=-1))
-        least = np.repeat(np.minimum.reduceat(shares, heads), np.diff(np.append(heads, len(own))))
+        heads = np.flatnonzero(np.diff(conjuncts, prepend=-1))
+        least = np.repeat(np.minimum.reduceat(shares, heads), np.diff(np.append(heads, len(conjuncts))))
         is_more = shares > np.where(least >= _WIDE, _ABOUT, 1.0) * least
         if popular is None:
             popular = np.bincount(slots[~is_more], minlength=len(grids))
-        order = np.lexsort((slots, -popular[slots], is_more, own))
+        order = np.lexsort((slots, -popular[slots], is_more, conjuncts))
         best = order[heads]
-        found[own[best]], keys[own[best]] = slots[best], table.starts()[begins[best]]
-        return Homes(found, keys)
+        home_slots[conjuncts[best]], keys[conjuncts[best]] = slots[best], table.starts()[begins[best]]
+        return Homes(home_slots, keys)
 
     def take(self, which: Places) -> Homes:
         """The homes ``which``, in that order, read-only."""

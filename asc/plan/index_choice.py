@@ -120,15 +120,15 @@ def _block(
     dictionaries: Mapping[int, Dictionary],
 ) -> ListedBlock:
     """The block of some conjuncts of a table, with what it needs of the p-attributes and dictionaries."""
-    own = table.take(np.flatnonzero(which))
-    known = _used(own, dictionaries)
-    used = np.unique(own.slots)
-    code = (own.code & ~np.uint16(SLOT_MASK)) | np.searchsorted(used, own.slots).astype(np.uint16)
+    chosen = table.take(np.flatnonzero(which))
+    known = _used(chosen, dictionaries)
+    used = np.unique(chosen.slots)
+    code = (chosen.code & ~np.uint16(SLOT_MASK)) | np.searchsorted(used, chosen.slots).astype(np.uint16)
     return by_values(
         tuple(attributes[used_slot] for used_slot in used.tolist()),
         int(np.searchsorted(used, slot)),
         {place: known[used_slot] for place, used_slot in enumerate(used.tolist()) if used_slot in known},
-        ConjunctTable(own.first, code, own.low, own.high, own.owner),
+        ConjunctTable(chosen.first, code, chosen.low, chosen.high, chosen.owner),
     )
 
 
@@ -137,7 +137,7 @@ def _used(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[
     return {slot: dictionaries[slot].only(labels) for slot, labels in used_labels(table, dictionaries).items()}
 
 
-class Listing:
+class IndexChoice:
     """Which queries that are added to a plan its blocks by values take: those of rare values, as :func:`split` has it.
 
     Invariant: it counts those that it has taken. Cost: of a query a look-up in each block, for each value.

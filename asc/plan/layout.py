@@ -90,7 +90,7 @@ def laid_out(plan: Plan, number: int) -> BlockLayout:
     block = plan.blocks[number]
     arrows = block.micro_arrows()
     slots = block.slots.tolist()
-    told = tuple(
+    shown = tuple(
         Arrow(construct, region, region_text(plan, slots[construct], region), target)
         for construct, region, target in arrows[:ARROWS_TOLD]
     )
@@ -101,7 +101,7 @@ def laid_out(plan: Plan, number: int) -> BlockLayout:
         constructs=tuple(_construct(plan, number, construct) for construct in range(len(slots))),
         sequence=tuple(block.sequence.tolist()),
         arrow_count=len(arrows),
-        micro_arrows=told,
+        micro_arrows=shown,
     )
 
 
@@ -134,14 +134,14 @@ def _regions(plan: Plan, number: int, construct: int, places: list[int]) -> list
     block = plan.blocks[number]
     slot, base = int(block.slots[construct]), int(block.bases[construct])
     qubs = block.qubs
-    found = []
+    regions = []
     for place in places:
         row = base + 1 + place
         left = block.matrix[row] & block.live
         leads = ((qubs & left) != 0).any(axis=1)
         leads[construct] = False
         arrow = int(block.arrows[row]) if len(block.arrows) else -1
-        found.append(
+        regions.append(
             RegionLayout(
                 region=place,
                 text=region_text(plan, slot, place),
@@ -151,4 +151,4 @@ def _regions(plan: Plan, number: int, construct: int, places: list[int]) -> list
                 arrow=arrow if arrow >= 0 else None,
             )
         )
-    return found
+    return regions

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from asc.errors import PlanError
-from asc.frozen import arrays_of, frozen_int32
+from asc.frozen import arrays_of, frozen_int32, of_stored
 from asc.keys.attribute import PAttribute
 from asc.keys.box_shapes import ShapesOfBoxes
 from asc.keys.dictionary import Dictionary
@@ -27,11 +27,11 @@ from asc.plan.destination import Destination, DestinationTable
 from asc.plan.format import DAMAGE, Arrays, from_bytes, message, strings_of, to_bytes
 from asc.plan.grouping import Homes
 from asc.plan.order import Order
-from asc.plan.pattern_postings import Members
+from asc.plan.pattern_postings import PatternPostings
 from asc.plan.plan import CompileOptions, Matched, Plan, insertion_point
 from asc.plan.posting_block import ListedBlock
 from asc.plan.value_index import ValueIndex
-from asc.plan.verification_masks import Doubts
+from asc.plan.verification_masks import VerificationMasks
 from asc.spatial.index import ShapeIndex
 
 PAGE = 16_384
@@ -41,8 +41,14 @@ _DESTINATIONS_PAGE = 1_024
 """Destinations of a page: each is some hundred bytes."""
 
 _BLOCK = ("slots", "bases", "matrix", "groups")
-_OTHERS = {"homes": Homes, "doubts": Doubts, "members": Members}
-"""What of a block is made of arrays alone, some of it not in every block."""
+_OTHERS = {
+    "homes": ("homes", Homes),
+    "doubts": ("verification_masks", VerificationMasks),
+    "members": ("pattern_postings", PatternPostings),
+}
+"""What of a block is made of arrays alone, some of it not in every block: by the prefix under which it is stored, which
+never changes, the name that a block has for it, and its type.
+"""
 
 _TABLE = ("first", "code", "low", "high", "owner")
 _DICTIONARY = ("offsets", "data", "labels", "heads")
@@ -188,8 +194,8 @@ def _block(block: Block, known: Mapping[int, Part]) -> Part:
         return found
     arrays = {name: getattr(block, name) for name in _BLOCK}
     arrays.update({name: getattr(block.table, name) for name in _TABLE})
-    for prefix in _OTHERS:
-        own = getattr(block, prefix)
+    for prefix, (name_of_field, _) in _OTHERS.items():
+        own = getattr(block, name_of_field)
         if own is not None:
             arrays.update({f"{prefix}.{name}": array for name, array in arrays_of(own).items()})
     return Part({"kind": "block"}, arrays)
@@ -197,15 +203,15 @@ def _block(block: Block, known: Mapping[int, Part]) -> Part:
 
 def _listed(block: ListedBlock, known: Mapping[int, Part]) -> Part:
     kind = "listed" if block.by_shapes else "values"
-    found = known.get(id(block.index.arrays("index.")[_FIRST[kind]]))
-    if found is not None and found.arrays["owner"] is block.table.owner:
-        return found
+    stored = known.get(id(block.index.arrays("index.")[_FIRST[kind]]))
+    if stored is not None and stored.arrays["owner"] is block.table.owner:
+        return stored
     arrays = {name: getattr(block.table, name) for name in _TABLE}
     # Positions share one dictionary, which travels once.
     heads = {id(own): slot for slot, own in reversed(list(block.dictionaries.items()))}
     for slot in heads.values():
-        own = block.dictionaries[slot]
-        arrays.update({f"dictionary.{slot}.{name}": getattr(own, name) for name in _DICTIONARY})
+        dictionary = block.dictionaries[slot]
+        arrays.update({f"dictionary.{slot}.{name}": getattr(dictionary, name) for name in _DICTIONARY})
     says = {
         "kind": kind,
         "slot": block.slot,
@@ -227,26 +233,26 @@ def _listed_of(part: Part) -> ListedBlock:
         {slot: own[head] for slot, head in says["dictionaries"]},
         ConjunctTable(*(arrays[name] for name in _TABLE)),
         arrays["listed"],
-        ShapeIndex(**index) if part.kind == "listed" else ValueIndex(**index),
+        of_stored(ShapeIndex if part.kind == "listed" else ValueIndex, index),
         says["repeats"],
     )
 
 
-def _patterns(slot: int, own: PatternSet | ShapeSet | ShapesOfBoxes, known: Mapping[int, Part]) -> Part:
-    if isinstance(own, ShapesOfBoxes):
-        found = known.get(id(own.data))
-        if found is not None and found.arrays["labels"] is own.labels and found.says["slot"] == slot:
-            return found
-        return Part({"kind": "boxes", "slot": slot}, own.arrays)
-    if isinstance(own, ShapeSet):
-        found = known.get(id(own.index.starts))
-        if found is not None and found.arrays["labels"] is own.labels and found.says["slot"] == slot:
-            return found
-        return Part({"kind": "shapes", "slot": slot}, own.arrays)
-    found = known.get(id(own.nodes))
-    if found is not None and found.arrays["labels"] is own.labels and found.says["slot"] == slot:
-        return found
-    return Part({"kind": "patterns", "slot": slot}, own.arrays)
+def _patterns(slot: int, patterns: PatternSet | ShapeSet | ShapesOfBoxes, known: Mapping[int, Part]) -> Part:
+    if isinstance(patterns, ShapesOfBoxes):
+        stored = known.get(id(patterns.data))
+        if stored is not None and stored.arrays["labels"] is patterns.labels and stored.says["slot"] == slot:
+            return stored
+        return Part({"kind": "boxes", "slot": slot}, patterns.arrays)
+    if isinstance(patterns, ShapeSet):
+        stored = known.get(id(patterns.index.starts))
+        if stored is not None and stored.arrays["labels"] is patterns.labels and stored.says["slot"] == slot:
+            return stored
+        return Part({"kind": "shapes", "slot": slot}, patterns.arrays)
+    stored = known.get(id(patterns.nodes))
+    if stored is not None and stored.arrays["labels"] is patterns.labels and stored.says["slot"] == slot:
+        return stored
+    return Part({"kind": "patterns", "slot": slot}, patterns.arrays)
 
 
 def _pages(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
@@ -361,11 +367,11 @@ def _attributes_of(described: npt.NDArray[np.uint8]) -> tuple[PAttribute, ...]:
         elements = None if elements is None else Elements(*elements)
         read.append((PAttribute(own.name, own.type, path, condition, weight, steps, None, is_matched, elements), parts))
     own_parts = [attribute for attribute, _ in read[len(read) - sum(parts for _, parts in read) :]]
-    found: list[PAttribute] = []
+    attributes: list[PAttribute] = []
     for attribute, parts in read[: len(read) - len(own_parts)]:
-        found.append(replace(attribute, parts=tuple(own_parts[:parts])))
+        attributes.append(replace(attribute, parts=tuple(own_parts[:parts])))
         del own_parts[:parts]
-    return tuple(found)
+    return tuple(attributes)
 
 
 def _block_of(part: Part, orders: Arrays, number: int) -> Block:
@@ -374,19 +380,19 @@ def _block_of(part: Part, orders: Arrays, number: int) -> Block:
     order = Order(orders[f"sequence.{number}"], orders[f"arrows.{number}"])
     table = ConjunctTable(*(arrays[name] for name in _TABLE))
     homes = Homes(arrays["homes.slots"], arrays["homes.keys"])
-    doubts, members = (_other(arrays, prefix) for prefix in ("doubts", "members"))
+    masks, postings = (_other(arrays, prefix) for prefix in ("doubts", "members"))
     rows, words = matrix.shape
     if len(groups) != rows or len(homes.slots) != lines_of(words) or len(homes.keys) != lines_of(words):
         raise ValueError("rows, groups and homes")
-    if doubts is not None and (len(doubts.places) != rows or doubts.words.shape[1] != words):
-        raise ValueError("rows and doubts")
-    return Block(slots, bases, matrix, groups, doubts, order, table, homes, members)
+    if masks is not None and (len(masks.places) != rows or masks.words.shape[1] != words):
+        raise ValueError("rows and verification masks")
+    return Block(slots, bases, matrix, groups, masks, order, table, homes, postings)
 
 
 def _other(arrays: Arrays, prefix: str) -> Any:
     start = f"{prefix}."
     own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-    return _OTHERS[prefix](**own) if own else None
+    return of_stored(_OTHERS[prefix][1], own) if own else None
 
 
 def _joined(arrays: Sequence[Integers]) -> Integers:

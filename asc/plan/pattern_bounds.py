@@ -58,15 +58,17 @@ def _size_bytes(dictionaries: Mapping[int, Dictionary], slots: Iterable[int]) ->
 
 
 def _in_use_bytes(plan: Plan) -> int:
-    found = 0
+    size_bytes = 0
     for slot in plan.patterns:
         if _is_of_shapes(plan, slot):
             continue
-        own = [block.members.labels_of(slot) for block in plan.blocks if block.members is not None]
-        labels = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *own]))
+        labels_by_block = [
+            block.pattern_postings.labels_of(slot) for block in plan.blocks if block.pattern_postings is not None
+        ]
+        labels = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *labels_by_block]))
         dictionary = plan.dictionaries[slot]
-        found += int(np.diff(dictionary.offsets)[np.searchsorted(dictionary.labels, labels)].sum())
-    return found
+        size_bytes += int(np.diff(dictionary.offsets)[np.searchsorted(dictionary.labels, labels)].sum())
+    return size_bytes
 
 
 def _check(size_bytes: int, options: CompileOptions) -> None:

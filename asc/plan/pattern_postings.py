@@ -19,7 +19,7 @@ SET, CLEAR = -1, -2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Members(OfArrays):
+class PatternPostings(OfArrays):
     """The conjuncts of a block that LIKE patterns constrain, by the patterns (``asc.keys.patterns``).
 
     A value matches a set of patterns, and is no region. So these conjuncts are not in the constructs but for NULL: a
@@ -45,8 +45,8 @@ class Members(OfArrays):
     others: Integers
 
     @staticmethod
-    def of(table: ConjunctTable, slots: Integers, words: int) -> Members:
-        """The members of a block of so many words, of the patterns that its table has in some slots, ascending."""
+    def of(table: ConjunctTable, slots: Integers, words: int) -> PatternPostings:
+        """Return the postings of a block of so many words: of its table's patterns in some slots, ascending."""
         wide = table.wide()
         own = np.flatnonzero(np.isin(wide.slots, slots))
         place = np.searchsorted(slots, wide.slots[own])
@@ -73,7 +73,7 @@ class Members(OfArrays):
         posted, more = posted[order], more[order]
         distinct, first_bit = np.unique(pattern[posted], return_index=True)
         others = high[asked[~is_first]]
-        return Members(
+        return PatternPostings(
             frozen(slots.astype(np.int32)),
             frozen(np.packbits(base, axis=1, bitorder="little").view(np.uint64)),
             frozen(np.searchsorted(distinct, np.arange(len(slots) + 1, dtype=np.int64) << 32).astype(np.int32)),

@@ -35,17 +35,17 @@ def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], opt
     query has, a look at the free bits of all lines and blocks, one at those of a line a query, and the copies.
     """
     blocks = list(blocks)
-    room = _Room(blocks, len(grids), words_of(options.block_conjuncts))
-    homes = Homes.of(table, grids, room.lines)
+    free_bits = _Room(blocks, len(grids), words_of(options.block_conjuncts))
+    homes = Homes.of(table, grids, free_bits.lines)
     first = query_starts(table)
     slots, keys = homes.slots[first[:-1]].tolist(), homes.keys[first[:-1]].tolist()
     taken: dict[int, list[tuple[Bits, Bits]]] = {}
     for (low, high), slot, key in zip(pairwise(first.tolist()), slots, keys, strict=True):
-        number, at = room.take(high - low, slot, key)
+        number, at = free_bits.take(high - low, slot, key)
         taken.setdefault(number, []).append((np.arange(low, high), np.arange(at, at + high - low)))
     for number, pairs in sorted(taken.items()):
         conjuncts, bits = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
-        words = len(room.free[number]) // WORD
+        words = len(free_bits.free[number]) // WORD
         if number == len(blocks):
             blocks.append(build_block(table.take(conjuncts), grids, words))
             continue

@@ -185,20 +185,20 @@ class Plan:
     def constructs(self, number: int) -> tuple[Construct, ...]:
         """The constructs of a block, over its own memory."""
         block = self.blocks[number]
-        qubs, found = block.qubs, []
-        for own, (slot, base) in enumerate(zip(block.slots.tolist(), block.bases.tolist(), strict=True)):
-            rows = block.matrix[base + 1 : base + 2 + block.region_count(own)]
+        qubs, constructs = block.qubs, []
+        for place, (slot, base) in enumerate(zip(block.slots.tolist(), block.bases.tolist(), strict=True)):
+            rows = block.matrix[base + 1 : base + 2 + block.region_count(place)]
             grid = self.grids[slot]
-            found.append(
+            constructs.append(
                 Construct(
                     self.p_attributes[slot],
                     self.cuts(slot),
                     grid.exact,
                     bits_of(block.matrix[base]),
-                    RegionArray(rows, qubs, own),
+                    RegionArray(rows, qubs, place),
                 )
             )
-        return tuple(found)
+        return tuple(constructs)
 
     def with_orders(self, orders: Mapping[int, Order]) -> Plan:
         """The plan with other orders of some blocks, by number. Raises PlanError for one that does not fit."""

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from asc.keys.attribute import PAttribute
-from asc.plan.index_choice import Listing
+from asc.plan.index_choice import IndexChoice
 from asc.plan.plan import Query
 from asc.plan.posting_block import ListedBlock, listed_under
 from asc.predicate.normal_form.disjunctive_form import Conjunct
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class PlanDelta:
     """Queries by their handles, which count on from those of a plan.
 
     ``in_bitmaps``: those that are in no listed block, with or without conjuncts; ``listed``: one block a p-attribute.
@@ -25,20 +25,20 @@ class Added:
     listed: tuple[ListedBlock, ...]
 
     @staticmethod
-    def of(queries: Sequence[Query], start: int, listing: Listing | None = None) -> Added:
-        """Some queries, whose handles count from ``start``; without a ``listing`` none is listed by a value."""
+    def of(queries: Sequence[Query], start: int, choice: IndexChoice | None = None) -> PlanDelta:
+        """Some queries, whose handles count from ``start``; without a ``choice`` none is listed by a value."""
         by_attribute: dict[PAttribute, list[tuple[int, Conjunct]]] = {}
         others = []
         for handle, query in enumerate(queries, start):
             attribute = listed_under(query.predicate)
-            if attribute is None and listing is not None:
-                attribute = listing.taken(query.predicate)
+            if attribute is None and choice is not None:
+                attribute = choice.taken(query.predicate)
             if attribute is None:
                 others.append((handle, query))
             else:
                 by_attribute.setdefault(attribute, []).extend((handle, own) for own in query.predicate.conjuncts)
         blocks = tuple(ListedBlock.of(pairs, attribute) for attribute, pairs in by_attribute.items())
-        return Added(queries, tuple(others), blocks)
+        return PlanDelta(queries, tuple(others), blocks)
 
     @property
     def conjuncts(self) -> Iterator[tuple[int, Conjunct]]:
@@ -47,10 +47,12 @@ class Added:
 
     def byte_constants(self, slots: Mapping[PAttribute, int]) -> dict[int, set[bytes]]:
         """The constants of each p-attribute with labels that are constrained in bitmaps, by slot."""
-        found: dict[PAttribute, set[bytes]] = {own: set() for own in slots if own.space.labelled}
+        by_attribute: dict[PAttribute, set[bytes]] = {own: set() for own in slots if own.space.labelled}
         for _, conjunct in self.conjuncts:
             for attribute, constraint in conjunct:
-                own = found.get(attribute.read)
-                if own is not None:
-                    own.update(constraint.constants() if attribute.like is None else (attribute.like.key,))
-        return {slots[attribute]: constants for attribute, constants in found.items() if constants}
+                attribute_constants = by_attribute.get(attribute.read)
+                if attribute_constants is not None:
+                    attribute_constants.update(
+                        constraint.constants() if attribute.like is None else (attribute.like.key,)
+                    )
+        return {slots[attribute]: constants for attribute, constants in by_attribute.items() if constants}

@@ -138,17 +138,17 @@ def listed_under(predicate: Predicate) -> PAttribute | None:
     A conjunct that nothing but negated shapes, or none, constrains may be satisfied by nearly every position: it stays
     in a bitmap.
     """
-    found: list[PAttribute] = []
+    positions: list[PAttribute] = []
     for conjunct in predicate.conjuncts:
         asked = [
             attribute.read
             for attribute, constraint in conjunct
             if attribute.like is not None and attribute.read.is_point and _asks(constraint)
         ]
-        found = asked if conjunct is predicate.conjuncts[0] else [own for own in found if own in asked]
-        if not found:
+        positions = asked if conjunct is predicate.conjuncts[0] else [own for own in positions if own in asked]
+        if not positions:
             return None
-    return found[0] if found else None
+    return positions[0] if positions else None
 
 
 def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
@@ -160,18 +160,18 @@ def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: 
     """
     kept = list(blocks)
     for block in added:
-        own = [one for one in kept if one.listed == block.listed]
+        same_attribute = [one for one in kept if one.listed == block.listed]
         others = [one for one in kept if one.listed != block.listed]
         together, weight = [block], block.weight
-        while own and own[-1].weight <= max(2 * weight, _SMALL):
-            together.append(own.pop())
+        while same_attribute and same_attribute[-1].weight <= max(2 * weight, _SMALL):
+            together.append(same_attribute.pop())
             weight += together[-1].weight
         if len(together) > 1:
             made = merged(together, ranks)
-            own += [made] if made is not None else []
+            same_attribute += [made] if made is not None else []
         else:
-            own.append(block)
-        kept = [*others, *own]
+            same_attribute.append(block)
+        kept = [*others, *same_attribute]
     return tuple(kept)
 
 
@@ -234,23 +234,23 @@ def _by_shapes(
 ) -> ListedBlock:
     """Each conjunct gets the shape it is listed under, and stands where that does."""
     wide = table.wide()
-    own = dictionaries[slot]
+    dictionary = dictionaries[slot]
     asks = np.flatnonzero((wide.slots == slot) & (wide.low == wide.high))
     conjuncts = wide.conjuncts
     # Of several shapes that are asked for, one: the first, which is as good as another while nothing is known of them.
     _, places = np.unique(conjuncts[asks], return_index=True)
     driving = asks[places]
-    shape = np.searchsorted(own.labels, wide.low[driving])
+    shape = np.searchsorted(dictionary.labels, wide.low[driving])
     is_driving = np.zeros(len(conjuncts), dtype=np.bool_)
     is_driving[driving] = True
     # The driving constraint comes first, for what is known of it need not be looked at again.
     order = np.argsort(conjuncts * 2 + ~is_driving, kind="stable")
     ordered = ConjunctTable(wide.first, wide.code[order], wide.low[order], wide.high[order], wide.owner)
     by_shape = np.lexsort((wide.owner, shape))
-    first = np.zeros(len(own) + 1, dtype=np.int32)
-    np.cumsum(np.bincount(shape, minlength=len(own)), out=first[1:])
+    first = np.zeros(len(dictionary) + 1, dtype=np.int32)
+    np.cumsum(np.bincount(shape, minlength=len(dictionary)), out=first[1:])
     driven = np.unique(shape).astype(np.int32)
-    shapes = Shapes.of(own.offsets, own.data)
+    shapes = Shapes.of(dictionary.offsets, dictionary.data)
     index = ShapeIndex.of(shapes, driven)
     repeats = len(np.unique(wide.owner)) < len(wide.owner)
     return ListedBlock(attributes, slot, dictionaries, ordered.take(by_shape).compact(), frozen(first), index, repeats)

@@ -31,11 +31,11 @@ def find_groups(matrix: Array, span: int, groups: Array) -> None:
     """
     words = matrix.shape[1]
     for row in range(matrix.shape[0]):
-        found = np.uint64(0)
+        group_bits = np.uint64(0)
         for first in range(0, words, span):
             any_live = np.uint64(0)
             for word in range(first, min(first + span, words)):
                 any_live |= matrix[row, word] & matrix[0, word]
             if any_live != 0:
-                found |= _ONE << np.uint64(first // span)
-        groups[row] = found
+                group_bits |= _ONE << np.uint64(first // span)
+        groups[row] = group_bits

@@ -85,17 +85,17 @@ def shift_of(heads: Array) -> int:
 @inlined
 def place_of(spread: Array, heads: Array, shift: int, key: int) -> int:
     """The place of a key among those of an index, -1 for one that nothing asks for."""
-    own = np.uint64(key) * _FACTOR
-    cell = np.int64(own >> np.uint64(shift))
+    spread_key = np.uint64(key) * _FACTOR
+    cell = np.int64(spread_key >> np.uint64(shift))
     low, end = np.int64(heads[cell]), np.int64(heads[cell + 1])
     high = end
     while low < high:
         middle = (low + high) >> 1
-        if spread[middle] < own:
+        if spread[middle] < spread_key:
             low = middle + 1
         else:
             high = middle
-    return low if low < end and spread[low] == own else -1
+    return low if low < end and spread[low] == spread_key else -1
 
 
 @inlined

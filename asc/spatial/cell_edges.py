@@ -92,7 +92,7 @@ class LargeShape:
     base: int
     square: Array
 
-    def cells(self, begun: Iterable[Place], near: NearEdges) -> Iterator[tuple[int, int, int]]:
+    def cells(self, partial: Iterable[Place], near: NearEdges) -> Iterator[tuple[int, int, int]]:
         """The cells that take the place of partial ones: where each starts, its shift, and what is told of it.
 
         They are cut while more than NEAR edges are near them, larger ones first, as long as all lists together have no
@@ -101,12 +101,12 @@ class LargeShape:
         """
         every = edges_of(self.words, self.base)
         if has_short_edge(self.words, self.reals, self.base, every):
-            yield from ((_start(place), place[0], place[3] << TURN_BITS) for place in begun)
+            yield from ((_start(place), place[0], place[3] << TURN_BITS) for place in partial)
             return
-        room = np.empty(len(every), dtype=np.int32)
-        first = [self._cell(place, every, every, room, None) for place in begun]
+        edge_buffer = np.empty(len(every), dtype=np.int32)
+        first = [self._cell(place, every, every, edge_buffer, None) for place in partial]
         for _ in range(_BLINDLY):
-            parts = [self._quarters(cell, every, room) if _is_wide(cell, every) else (cell,) for cell in first]
+            parts = [self._quarters(cell, every, edge_buffer) if _is_wide(cell, every) else (cell,) for cell in first]
             first = list(chain.from_iterable(parts))
         waiting = deque(first)
         stored = sum(len(cell.edges) for cell in waiting if cell.edges is not every)
@@ -120,7 +120,7 @@ class LargeShape:
                 continue
             if len(cell.edges) > NEAR and shift > 0 and left > 0:
                 left -= 4 * len(cell.edges)
-                quarters = list(self._quarters(cell, every, room))
+                quarters = list(self._quarters(cell, every, edge_buffer))
                 more = sum(len(part.edges) for part in quarters if part.edges is not every)
                 more -= len(cell.edges) if is_stored else 0
                 if stored + more <= most:
@@ -132,24 +132,24 @@ class LargeShape:
                     put_off += 1
                     waiting.append(cell)
                     continue
-            told = 0
+            flags = 0
             if is_stored and cell.spot is not None:
-                told = near.add(cell.edges, cell.spot[:2], inside=cell.spot[2])
-            yield _start(cell.place), shift, told | turn << TURN_BITS
+                flags = near.add(cell.edges, cell.spot[:2], inside=cell.spot[2])
+            yield _start(cell.place), shift, flags | turn << TURN_BITS
 
-    def _quarters(self, cell: _Cell, every: Edges, room: Edges) -> Iterator[_Cell]:
+    def _quarters(self, cell: _Cell, every: Edges, edge_buffer: Edges) -> Iterator[_Cell]:
         shift, first, low, turn = cell.place
         for column in (2 * first, 2 * first + 1):
             for row in (2 * low, 2 * low + 1):
-                yield self._cell((shift - 1, column, row, turn), cell.edges, every, room, cell)
+                yield self._cell((shift - 1, column, row, turn), cell.edges, every, edge_buffer, cell)
 
-    def _cell(self, place: Place, among: Edges, every: Edges, room: Edges, around: _Cell | None) -> _Cell:
+    def _cell(self, place: Place, among: Edges, every: Edges, edge_buffer: Edges, around: _Cell | None) -> _Cell:
         """A cell with those of some edges that are near it: of all, or of those near the cell around it."""
         shift, column, row, turn = place
         where = rectangle(self.square, shift, column, row, (0.0, 360.0, -360.0)[turn])
-        count, is_full = near_edges(self.words, self.reals, self.base, among, *where, room)
+        count, is_full = near_edges(self.words, self.reals, self.base, among, *where, edge_buffer)
         spot = self._spot(where, around)
-        edges = every if 2 * count > len(every) else room[:count].copy()
+        edges = every if 2 * count > len(every) else edge_buffer[:count].copy()
         return _Cell(place, edges, spot, is_full or (spot is not None and spot[2]))
 
     def _spot(self, where: tuple[float, float, float, float], around: _Cell | None) -> Spot | None:

@@ -21,7 +21,7 @@ from asc.spatial.location import (
     INSIDE,
     LEAST_DISTANCE,
     OUTSIDE,
-    UNTOLD,
+    UNDECIDED,
     crosses,
     is_near,
     is_short,
@@ -40,7 +40,7 @@ from asc.spatial.shape import (
     RINGS_WORD,
     WITHIN_DISTANCE,
 )
-from asc.spatial.subcells import ALL_EMPTY, ALL_FILLED, PART_LEVELS, PARTS_ROOM, fill_parts, parts_number
+from asc.spatial.subcells import ALL_EMPTY, ALL_FILLED, SUBCELL_LEVELS, SUBCELLS_MAX, fill_subcells, subcells_number
 
 Array = npt.NDArray[Any]
 
@@ -122,7 +122,7 @@ def cover_shape(
     starts: Array,
     shifts: Array,
     places: Array,
-    told: Array,
+    entry_flags: Array,
     count: int,
 ) -> int:
     """Write the cells of shape ``number`` at a turn (0, 1: 360 degrees more, 2: less), from ``count`` on; how many
@@ -131,7 +131,7 @@ def cover_shape(
     ``square`` float64[10]: least and greatest x, least and greatest y that are looked at, origin and scale of columns,
     of rows, and what is added to a cell on either side. The outermost cells go on to the ends of what is looked at. For
     each cell: where it starts along the Z-order, how many times it is halved less than the smallest ones, the shape,
-    and what is told of it. ``parts`` uint8[PARTS_ROOM]: room.
+    and what is told of it. ``parts`` uint8[SUBCELLS_MAX]: room.
     """
     if count + (ACROSS + 2) * (ACROSS + 2) > starts.size:
         return -1
@@ -153,10 +153,10 @@ def cover_shape(
     is_region = words[base + RELATION_WORD] < WITHIN_DISTANCE
     is_cap, metres = words[base + RELATION_WORD] > WITHIN_DISTANCE, reals[base + DISTANCE_WORD]
     is_tiny = max(box[1] - box[0], box[3] - box[2]) < LEAST_DISTANCE
-    if is_region and not is_points and not is_tiny and shift >= PART_LEVELS and vertices_of(words, base) < LARGE:
+    if is_region and not is_points and not is_tiny and shift >= SUBCELL_LEVELS and vertices_of(words, base) < LARGE:
         cells = first >> shift, last >> shift, low >> shift, high >> shift
-        fill_parts(words, reals, base, square, shift, cells, moved, is_area, parts)
-        return _write_parted(parts, cells, shift, number, turn, starts, shifts, places, told, count)
+        fill_subcells(words, reals, base, square, shift, cells, moved, is_area, parts)
+        return _write_parted(parts, cells, shift, number, turn, starts, shifts, places, entry_flags, count)
     for column in range(first >> shift, (last >> shift) + 1):
         for row in range(low >> shift, (high >> shift) + 1):
             x0, y0, x1, y1 = rectangle(square, shift, column, row, moved)
@@ -178,7 +178,7 @@ def cover_shape(
             starts[count] = z_order(column, row) << (2 * shift)
             shifts[count] = shift
             places[count] = number
-            told[count] = (FULL if full else 0) | turn << TURN_BITS
+            entry_flags[count] = (FULL if full else 0) | turn << TURN_BITS
             count += 1
     return count
 
@@ -193,20 +193,20 @@ def _write_parted(
     starts: Array,
     shifts: Array,
     places: Array,
-    told: Array,
+    entry_flags: Array,
     count: int,
 ) -> int:
     """Write the cells of a shape that tell of their sixteenths, all but empty ones; how many there are then."""
     first, last, low, high = cells
     for column in range(first, last + 1):
         for row in range(low, high + 1):
-            own = parts_number(parts, cells, column, row)
-            if own == ALL_EMPTY:
+            states = subcells_number(parts, cells, column, row)
+            if states == ALL_EMPTY:
                 continue
             starts[count] = z_order(column, row) << (2 * shift)
             shifts[count] = shift
             places[count] = number
-            told[count] = (FULL if own == ALL_FILLED else PARTED | own << NEAR_BITS) | turn << TURN_BITS
+            entry_flags[count] = (FULL if states == ALL_FILLED else PARTED | states << NEAR_BITS) | turn << TURN_BITS
             count += 1
     return count
 
@@ -236,13 +236,13 @@ def cover_shapes(
     starts: Array,
     shifts: Array,
     places: Array,
-    told: Array,
+    entry_flags: Array,
     count: int,
 ) -> tuple[int, int]:
     """Cover the shapes ``wanted[first:]``, places of ``bases``, at every turn; the next one, and how many cells there
     are, when the room is short or all are covered.
     """
-    box, parts = np.empty(4), np.empty(PARTS_ROOM, dtype=np.uint8)
+    box, parts = np.empty(4), np.empty(SUBCELLS_MAX, dtype=np.uint8)
     for place in range(first, wanted.size):
         number = wanted[place]
         base = bases[number]
@@ -250,13 +250,13 @@ def cover_shapes(
             continue
         is_around = words[base + RELATION_WORD] > WITHIN_DISTANCE and box[0] <= -180.0 and box[1] >= 180.0
         turns = 3 if words[base + KIND_WORD] >> 8 > 0 and not is_around else 1
-        begun = count
+        count_before = count
         for turn in range(turns):
             count = cover_shape(
-                words, reals, base, number, turn, box, square, parts, starts, shifts, places, told, count
+                words, reals, base, number, turn, box, square, parts, starts, shifts, places, entry_flags, count
             )
             if count < 0:
-                return place, begun
+                return place, count_before
     return wanted.size, count
 
 
@@ -276,15 +276,15 @@ def edges_of(words: Array, base: int) -> Array:
     rings = words[base + RINGS_WORD]
     vertices = base + HEAD_WORDS + rings
     edges = np.empty(vertices_of(words, base), dtype=np.int32)
-    found, begin = 0, vertices
-    own = 0 if words[base + KIND_WORD] & 0xFF == POINTS else 2
+    count, begin = 0, vertices
+    first_end = 0 if words[base + KIND_WORD] & 0xFF == POINTS else 2
     for ring in range(rings):
         end = vertices + 2 * (words[base + HEAD_WORDS + ring] >> 1)
-        for place in range(begin + own, end, 2):
-            edges[found] = place - base
-            found += 1
+        for place in range(begin + first_end, end, 2):
+            edges[count] = place - base
+            count += 1
         begin = end
-    return edges[:found]
+    return edges[:count]
 
 
 @compiled
@@ -310,11 +310,11 @@ def near_edges(
     have a point in the rectangle; otherwise these alone.
     """
     count = 0
-    own = 0 if words[base + KIND_WORD] & 0xFF == POINTS else 2
+    back = 0 if words[base + KIND_WORD] & 0xFF == POINTS else 2
     if words[base + RELATION_WORD] != WITHIN_DISTANCE:
         for number in range(among.size):
             end = base + among[number]
-            if is_near(reals[end - own], reals[end - own + 1], reals[end], reals[end + 1], x0, y0, x1, y1):
+            if is_near(reals[end - back], reals[end - back + 1], reals[end], reals[end + 1], x0, y0, x1, y1):
                 edges[count] = among[number]
                 count += 1
         return count, False
@@ -326,7 +326,7 @@ def near_edges(
     nearest = np.inf
     for number in range(among.size):
         end = base + among[number]
-        ax, ay, bx, by = reals[end - own], reals[end - own + 1], reals[end], reals[end + 1]
+        ax, ay, bx, by = reals[end - back], reals[end - back + 1], reals[end], reals[end + 1]
         far[number] = math.sqrt(squared_distance(ax, ay, bx, by, x, y))
         rounded = 1e-11 * max(abs(ax), abs(ay), abs(bx), abs(by))
         nearest = min(nearest, far[number] + rounded)
@@ -346,13 +346,13 @@ def place_from(
     reals: Array, base: int, edges: Array, inside: bool, x: float, y: float, to_x: float, to_y: float
 ) -> int:
     """Where a position lies, from a spot of the same cell that is inside or not, by the edges near the cell: INSIDE,
-    OUTSIDE, or UNTOLD.
+    OUTSIDE, or UNDECIDED.
     """
-    found = inside
+    is_inside = inside
     for number in range(edges.size):
         end = base + edges[number]
         crossed = crosses(reals[end - 2], reals[end - 1], reals[end], reals[end + 1], x, y, to_x, to_y)
         if crossed == 2:
-            return UNTOLD
-        found ^= crossed == 1
-    return INSIDE if found else OUTSIDE
+            return UNDECIDED
+        is_inside ^= crossed == 1
+    return INSIDE if is_inside else OUTSIDE

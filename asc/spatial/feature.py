@@ -81,25 +81,25 @@ def features_of(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError
     import numpy as np
     import shapely
 
-    found: list[Feature | ShapeError] = []
+    features: list[Feature | ShapeError] = []
     # What is nested too deep is not given to GEOS.
-    given = [text if json_levels(text) <= JSON_LEVELS_MAX else None for text in texts]
+    shallow_texts = [text if json_levels(text) <= JSON_LEVELS_MAX else None for text in texts]
     # A number beyond a double is infinite, and refused below.
     with np.errstate(over="ignore"):
-        shapes = shapely.from_geojson(np.array(given, dtype=object), on_invalid="ignore")
+        shapes = shapely.from_geojson(np.array(shallow_texts, dtype=object), on_invalid="ignore")
     good = plainly_good(shapes, rules)
-    for whole, text, shape, is_good in zip(texts, given, shapes.tolist(), good, strict=True):
+    for whole, text, shape, is_good in zip(texts, shallow_texts, shapes.tolist(), good, strict=True):
         try:
             if text is None:
                 raise too_deep(whole)
             document = _parsed(text)
             if is_good and _is_feature(document) and document.get("geometry") is not None:
-                found.append(Feature(shape, _properties(document, rules)))
+                features.append(Feature(shape, _properties(document, rules)))
             else:
-                found.append(feature_of_document(document, rules))
+                features.append(feature_of_document(document, rules))
         except ShapeError as error:
-            found.append(error)
-    return found
+            features.append(error)
+    return features
 
 
 def feature_document(feature: Feature) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from asc.frozen import OfArrays, frozen
+from asc.frozen import STORED, OfArrays, frozen
 from asc.spatial.cell_edges import LargeShape, NearEdges
 from asc.spatial.cells import ACROSS, LEVELS, SIDE
 from asc.spatial.cover import FULL, LARGE, TURN_BITS, box_of, cover_shapes, find_parents
@@ -22,7 +22,9 @@ Integers = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
 
 Entries = tuple[Longs, npt.NDArray[np.uint8], Integers, Integers]
-"""Of cells: where each starts, how many times it is halved less than the smallest, its shape, what is told of it."""
+"""Of cells: where each starts, how many times it is halved less than the smallest, its shape, and the flags of the
+entry.
+"""
 
 _CELLS_A_SHAPE = 9
 
@@ -73,9 +75,9 @@ class ShapeIndex(OfArrays):
     ``square`` float64[11]: what :func:`asc.spatial.cover.cover_shape` says, and whether any shape is met at another
     turn of the earth. ``starts`` int64[c]: where each cell begins along the Z-order, ascending, larger cells first; it
     ends ``1 << 2 * shifts`` later; ``parents`` int32[c]: the smallest cell around it, -1 for none. The entries of cell
-    i are ``first[i]`` to ``first[i + 1]`` of ``places``, the numbers of shapes, and ``told``, what is told of each in
-    the cell (:mod:`asc.spatial.cover`). List n of near edges is ``edges[near_first[n]:near_first[n + 1]]``, with its
-    spot (:class:`asc.spatial.cell_edges.NearEdges`).
+    i are ``first[i]`` to ``first[i + 1]`` of ``places``, the numbers of shapes, and ``entry_flags``, what is known of
+    each in the cell (:mod:`asc.spatial.cover`). List n of near edges is ``edges[near_first[n]:near_first[n + 1]]``,
+    with its spot (:class:`asc.spatial.cell_edges.NearEdges`).
 
     Invariant: cells nest or are disjoint. A position that meets a shape has a cell around it with an entry of that
     shape, which does not say that its sixteenth is empty; where the entry says that the cell, or its sixteenth, is
@@ -92,7 +94,7 @@ class ShapeIndex(OfArrays):
     parents: Integers
     first: Integers
     places: Integers
-    told: Integers
+    entry_flags: Integers = field(metadata={STORED: "told"})
     near_first: Longs
     edges: Integers
     spots: Reals
@@ -104,7 +106,7 @@ class ShapeIndex(OfArrays):
         is_planar = len(wanted) > 0 and shapes.words[shapes.bases[wanted[0]] + KIND_WORD] >> 8 == PLANAR
         square = _square(shapes, wanted) if is_planar else _degrees()
         near = NearEdges()
-        starts, shifts, places, told = _with_large(shapes, square, _covered(shapes, wanted, square), near)
+        starts, shifts, places, entry_flags = _with_large(shapes, square, _covered(shapes, wanted, square), near)
         order = np.argsort(starts << 5 | (LEVELS - shifts.astype(np.int64)), kind="stable")
         starts, shifts = starts[order], shifts[order]
         is_first = np.ones(len(starts), dtype=np.bool_)
@@ -114,7 +116,7 @@ class ShapeIndex(OfArrays):
         parents = np.empty(len(cells), dtype=np.int32)
         find_parents(cells, sizes, parents)
         edges = [np.empty(0, dtype=np.int32), *near.edges]
-        has_turns = float((told >> TURN_BITS & 3).any())
+        has_turns = float((entry_flags >> TURN_BITS & 3).any())
         return ShapeIndex(
             frozen(np.append(square, has_turns)),
             frozen(cells),
@@ -122,7 +124,7 @@ class ShapeIndex(OfArrays):
             frozen(parents),
             frozen(np.append(heads, len(starts)).astype(np.int32)),
             frozen(places[order]),
-            frozen(told[order]),
+            frozen(entry_flags[order]),
             frozen(np.cumsum([0, *map(len, near.edges)], dtype=np.int64)),
             frozen(np.concatenate(edges)),
             frozen(np.array(near.spots, dtype=np.float64).reshape(-1, 2)),
@@ -200,34 +202,36 @@ def _slack(scales: Sequence[float], far_x: float, far_y: float) -> list[float]:
 def _covered(
     shapes: Shapes, wanted: Integers, square: Reals
 ) -> tuple[Longs, npt.NDArray[np.uint8], Integers, Integers]:
-    room = _CELLS_A_SHAPE * len(wanted) + (ACROSS + 2) ** 2 * 3
-    starts, shifts = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.uint8)
-    places, told = np.empty((2, room), dtype=np.int32)
+    capacity = _CELLS_A_SHAPE * len(wanted) + (ACROSS + 2) ** 2 * 3
+    starts, shifts = np.empty(capacity, dtype=np.int64), np.empty(capacity, dtype=np.uint8)
+    places, entry_flags = np.empty((2, capacity), dtype=np.int32)
     done, count = 0, 0
     while True:
         done, count = cover_shapes(
-            shapes.words, shapes.reals, shapes.bases, wanted, done, square, starts, shifts, places, told, count
+            shapes.words, shapes.reals, shapes.bases, wanted, done, square, starts, shifts, places, entry_flags, count
         )
         if done == len(wanted):
-            return starts[:count], shifts[:count], places[:count], told[:count]
-        starts, shifts, places, told = (np.concatenate([own, own]) for own in (starts, shifts, places, told))
+            return starts[:count], shifts[:count], places[:count], entry_flags[:count]
+        starts, shifts, places, entry_flags = (
+            np.concatenate([own, own]) for own in (starts, shifts, places, entry_flags)
+        )
 
 
 def _with_large(shapes: Shapes, square: Reals, entries: Entries, near: NearEdges) -> Entries:
     """The cells with those of large shapes cut further."""
-    starts, shifts, places, told = entries
+    starts, shifts, places, entry_flags = entries
     words, bases = shapes.words, shapes.bases[places]
     rings = words[bases + RINGS_WORD]
     ends = words[np.maximum(bases + HEAD_WORDS + rings - 1, 0)] >> 1
-    is_large = (ends >= LARGE) & (told & FULL == 0) & (words[bases + RELATION_WORD] <= WITHIN_DISTANCE)
+    is_large = (ends >= LARGE) & (entry_flags & FULL == 0) & (words[bases + RELATION_WORD] <= WITHIN_DISTANCE)
     if not is_large.any():
         return entries
     which = np.flatnonzero(is_large)
     which = which[np.argsort(places[which], kind="stable")]
     made: list[tuple[int, int, int, int]] = []
-    for own in np.split(which, np.flatnonzero(np.diff(places[which])) + 1):
-        number = int(places[own[0]])
-        cells = list(_cells(starts[own], shifts[own], told[own]))
+    for entries_of_shape in np.split(which, np.flatnonzero(np.diff(places[which])) + 1):
+        number = int(places[entries_of_shape[0]])
+        cells = list(_cells(starts[entries_of_shape], shifts[entries_of_shape], entry_flags[entries_of_shape]))
         large = LargeShape(words, shapes.reals, int(shapes.bases[number]), square)
         for start, shift, says in large.cells(cells, near):
             made.append((start, shift, number, says))
@@ -237,12 +241,12 @@ def _with_large(shapes: Shapes, square: Reals, entries: Entries, near: NearEdges
         np.concatenate([starts[others], more[0]]),
         np.concatenate([shifts[others], more[1].astype(np.uint8)]),
         np.concatenate([places[others], more[2].astype(np.int32)]),
-        np.concatenate([told[others], more[3].astype(np.int32)]),
+        np.concatenate([entry_flags[others], more[3].astype(np.int32)]),
     )
 
 
-def _cells(starts: Longs, shifts: npt.NDArray[np.uint8], told: Integers) -> Iterator[tuple[int, int, int, int]]:
-    for start, shift, says in zip(starts.tolist(), shifts.tolist(), told.tolist(), strict=True):
+def _cells(starts: Longs, shifts: npt.NDArray[np.uint8], entry_flags: Integers) -> Iterator[tuple[int, int, int, int]]:
+    for start, shift, says in zip(starts.tolist(), shifts.tolist(), entry_flags.tolist(), strict=True):
         place = start >> (2 * shift)
         yield shift, _every_other(place), _every_other(place >> 1), says >> TURN_BITS & 3
 

@@ -32,7 +32,7 @@ from asc.spatial.shape import (
 Array = npt.NDArray[Any]
 
 NO, YES, UNSURE = 0, 1, 2
-OUTSIDE, BOUNDARY, INSIDE, UNTOLD = 0, 1, 2, 3
+OUTSIDE, BOUNDARY, INSIDE, UNDECIDED = 0, 1, 2, 3
 
 _FILTER = 1e-15
 """Times the sum of the two products of the determinant: more than all that may have been rounded off."""
@@ -60,21 +60,21 @@ def side_of(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> i
     right = (ay - y) * (bx - x)
     if abs(left) < _LEAST_PRODUCT and abs(right) < _LEAST_PRODUCT:
         return 2
-    found = left - right
+    difference = left - right
     if left > 0.0:
         if right <= 0.0:
-            return 1 if found > 0.0 else (-1 if found < 0.0 else 0)
+            return 1 if difference > 0.0 else (-1 if difference < 0.0 else 0)
         total = left + right
     elif left < 0.0:
         if right >= 0.0:
-            return 1 if found > 0.0 else (-1 if found < 0.0 else 0)
+            return 1 if difference > 0.0 else (-1 if difference < 0.0 else 0)
         total = -left - right
     else:
-        return 1 if found > 0.0 else (-1 if found < 0.0 else 0)
+        return 1 if difference > 0.0 else (-1 if difference < 0.0 else 0)
     bound = _FILTER * total
-    if found >= bound:
+    if difference >= bound:
         return 1
-    if -found >= bound:
+    if -difference >= bound:
         return -1
     return 2
 
@@ -129,8 +129,8 @@ def parity_of_ring(reals: Array, begin: int, end: int, x: float, y: float) -> in
 
 @inlined
 def place_in_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int:
-    """Of a ring, whose vertices are ``reals[begin:end]``: BOUNDARY, UNTOLD, or INSIDE and OUTSIDE by the parity of the
-    edges that a ray to the right crosses.
+    """Of a ring, whose vertices are ``reals[begin:end]``: BOUNDARY, UNDECIDED, or INSIDE and OUTSIDE by the parity of
+    the edges that a ray to the right crosses.
     """
     inside = False
     was_above = reals[begin + 1] > y
@@ -153,7 +153,7 @@ def place_in_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int
             if side == 0:
                 return BOUNDARY
             if side == 2:
-                return UNTOLD
+                return UNDECIDED
             inside ^= (side > 0) == is_above
         was_above = is_above
     return INSIDE if inside else OUTSIDE
@@ -173,7 +173,7 @@ def place_in_polygons(words: Array, reals: Array, base: int, x: float, y: float)
             inside ^= parity == 1
         else:
             found = place_in_ring(reals, begin, end, x, y)
-            if found in (BOUNDARY, UNTOLD):
+            if found in (BOUNDARY, UNDECIDED):
                 return found
             inside ^= found == INSIDE
         begin = end
@@ -225,7 +225,7 @@ def _within_distance(words: Array, reals: Array, base: int, x: float, y: float) 
         place = place_in_polygons(words, reals, base, x, y)
         if place in (INSIDE, BOUNDARY):
             return YES
-        is_unclear = place == UNTOLD
+        is_unclear = place == UNDECIDED
     vertices = base + HEAD_WORDS + rings
     begin, least, size = vertices, np.inf, 0.0
     for ring in range(rings):
@@ -240,11 +240,11 @@ def _within_distance(words: Array, reals: Array, base: int, x: float, y: float) 
             else:
                 least = min(least, squared_distance(ax, ay, bx, by, x, y))
         begin = end
-    return _told_by_distance(least, distance, max(size, abs(x), abs(y)), is_unclear)
+    return _by_distance(least, distance, max(size, abs(x), abs(y)), is_unclear)
 
 
 @inlined
-def _told_by_distance(least: float, distance: float, size: float, is_unclear: bool) -> int:
+def _by_distance(least: float, distance: float, size: float, is_unclear: bool) -> int:
     """What the square of the least distance tells, of coordinates up to a size."""
     far = math.sqrt(least)
     if least < _LEAST_SQUARE and distance < LEAST_DISTANCE:
@@ -290,7 +290,7 @@ def holds_in_plane(words: Array, reals: Array, base: int, x: float, y: float) ->
     kind = words[base + KIND_WORD] & 0xFF
     if kind == POLYGONS:
         place = place_in_polygons(words, reals, base, x, y)
-        if place == UNTOLD:
+        if place == UNDECIDED:
             return UNSURE
         return YES if place == INSIDE or (place == BOUNDARY and relation == INTERSECTS) else NO
     rings = words[base + RINGS_WORD]
@@ -327,33 +327,33 @@ def holds_by_edges(
     ``inside``: whether the spot ``to_x``, ``to_y`` is inside the shape, from which no other edge parts the position.
     """
     kind = words[base + KIND_WORD] & 0xFF
-    own = 0 if kind == POINTS else 2
+    back = 0 if kind == POINTS else 2
     relation = words[base + RELATION_WORD]
     if relation != WITHIN_DISTANCE:
         for number in range(edges.size):
             end = base + edges[number]
-            on = is_on(reals[end - own], reals[end - own + 1], reals[end], reals[end + 1], x, y)
+            on = is_on(reals[end - back], reals[end - back + 1], reals[end], reals[end + 1], x, y)
             if on != NO:
                 # Which points of a line are its boundary, GEOS says.
                 return YES if on == YES and (kind == POINTS or relation == INTERSECTS) else UNSURE
         return NO
-    least, size, is_unclear, found = np.inf, max(abs(x), abs(y)), False, inside
+    least, size, is_unclear, is_inside = np.inf, max(abs(x), abs(y)), False, inside
     for number in range(edges.size):
         end = base + edges[number]
-        ax, ay, bx, by = reals[end - own], reals[end - own + 1], reals[end], reals[end + 1]
+        ax, ay, bx, by = reals[end - back], reals[end - back + 1], reals[end], reals[end + 1]
         size = max(size, abs(ax), abs(ay), abs(bx), abs(by))
         least = min(least, squared_distance(ax, ay, bx, by, x, y))
         if kind == POLYGONS:
             crossed = crosses(ax, ay, bx, by, x, y, to_x, to_y)
             is_unclear |= crossed == 2
-            found ^= crossed == 1
-    told = _told_by_distance(least, reals[base + DISTANCE_WORD], size, False)
-    if told == YES or kind != POLYGONS:
-        return told
+            is_inside ^= crossed == 1
+    by_distance = _by_distance(least, reals[base + DISTANCE_WORD], size, False)
+    if by_distance == YES or kind != POLYGONS:
+        return by_distance
     # Where an edge is touched on the way, all of the rings tell more.
     if is_unclear:
         return _within_distance(words, reals, base, x, y)
-    return YES if found else told
+    return YES if is_inside else by_distance
 
 
 @compiled

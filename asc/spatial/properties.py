@@ -39,20 +39,20 @@ class Properties:
 
     types: Mapping[str, pa.DataType] = field(default_factory=lambda: MappingProxyType({}))
 
-    def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def values(self, properties: Mapping[str, Any]) -> dict[str, Any]:
         """The values among the properties of a Feature, as JSON has them. A text that spells a value of another type is
         taken for it, as files of CSV have it, and an empty one for NULL. Raises ShapeError where one does not fit.
         """
-        return {name: self._value(name, kind, given.get(name)) for name, kind in self.types.items()}
+        return {name: self._value(name, kind, properties.get(name)) for name, kind in self.types.items()}
 
     @staticmethod
-    def _value(name: str, kind: pa.DataType, given: Any) -> Any:
-        if given is None or (given == "" and kind != pa.string()):
+    def _value(name: str, kind: pa.DataType, value: Any) -> Any:
+        if value is None or (value == "" and kind != pa.string()):
             return None
         try:
-            return _reader_of(kind)(given)
+            return _reader_of(kind)(value)
         except (ValueError, ArithmeticError):
-            shown = given if isinstance(given, (str, int, float)) else type(given).__name__
+            shown = value if isinstance(value, (str, int, float)) else type(value).__name__
             needs = " (give its offset, as Z)" if kind == _TIMESTAMP else ""
             remedy = f"is none of its type, {kind}{needs}, which the configuration of the layer has (properties)"
             raise ShapeError(f"property {name[:_SHOWN_CHARS]}", str(shown)[:_SHOWN_CHARS], remedy) from None
@@ -75,44 +75,44 @@ def _reader_of(kind: pa.DataType) -> Callable[[Any], Any]:
     return _READERS[kind]
 
 
-def _number(given: Any) -> int | float | Decimal:
-    if isinstance(given, bool):
+def _number(value: Any) -> int | float | Decimal:
+    if isinstance(value, bool):
         raise ValueError
-    if isinstance(given, str):
+    if isinstance(value, str):
         # Python reads digits of other scripts, and underscores, as well.
-        if not given.isascii() or "_" in given:
+        if not value.isascii() or "_" in value:
             raise ValueError
-        return Decimal(given.strip())
-    if not isinstance(given, (int, float)) or not math.isfinite(given):
+        return Decimal(value.strip())
+    if not isinstance(value, (int, float)) or not math.isfinite(value):
         raise ValueError
-    return given
+    return value
 
 
-def _integer(given: Any, bits: int) -> int:
-    number = _number(given)
+def _integer(value: Any, bits: int) -> int:
+    number = _number(value)
     if isinstance(number, Decimal) and number.adjusted() > _DIGITS_MAX:
         # Python would write out all of its digits.
         raise ValueError
-    found = int(number)
-    if found != number or not -(1 << (bits - 1)) <= found < 1 << (bits - 1):
+    integer = int(number)
+    if integer != number or not -(1 << (bits - 1)) <= integer < 1 << (bits - 1):
         raise ValueError
-    return found
+    return integer
 
 
-def _double(given: Any) -> float:
-    found = float(_number(given))
+def _double(value: Any) -> float:
+    found = float(_number(value))
     if not math.isfinite(found):
         raise ValueError
     return found
 
 
-def _single(given: Any) -> float:
+def _single(value: Any) -> float:
     # What is beyond the range raises OverflowError.
-    return float(struct.unpack("<f", struct.pack("<f", _double(given)))[0])
+    return float(struct.unpack("<f", struct.pack("<f", _double(value)))[0])
 
 
-def _decimal(given: Any, precision: int, scale: int) -> Decimal:
-    number = _number(given)
+def _decimal(value: Any, precision: int, scale: int) -> Decimal:
+    number = _number(value)
     # The shortest text of a double is what the JSON had, if that had up to fifteen digits.
     exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
     # Arithmetic with a large exponent overflows.

@@ -117,7 +117,7 @@ def of_envelope(corners: Sequence[float], rules: Rules = _RULES) -> Read:
     return checked(shapely.box(x1, y1, x2, y2), rules)
 
 
-def checked(found: BaseGeometry | None, rules: Rules = _RULES) -> Read:
+def checked(shape: BaseGeometry | None, rules: Rules = _RULES) -> Read:
     """A shape if it may be asked for: without Z, with a warning where it had one or is empty.
 
     Raises ShapeError for a collection, for coordinates that are none, for what GEOS calls invalid, and for what it
@@ -125,33 +125,33 @@ def checked(found: BaseGeometry | None, rules: Rules = _RULES) -> Read:
     """
     import shapely
 
-    if found is None:
+    if shape is None:
         raise ShapeError("shape", "NULL", "write a geometry")
-    if found.geom_type not in ("Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon"):
-        raise ShapeError("shape", found.geom_type, "write a (Multi)Polygon, (Multi)LineString or (Multi)Point")
-    count = int(shapely.get_num_coordinates(found))
+    if shape.geom_type not in ("Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon"):
+        raise ShapeError("shape", shape.geom_type, "write a (Multi)Polygon, (Multi)LineString or (Multi)Point")
+    count = int(shapely.get_num_coordinates(shape))
     if count > rules.vertices_max:
         raise ShapeError("vertices of a shape", count, f"at most {rules.vertices_max:,}: simplify it")
     warnings = []
-    if found.has_z or getattr(found, "has_m", False):
-        found = shapely.force_2d(found)
+    if shape.has_z or getattr(shape, "has_m", False):
+        shape = shapely.force_2d(shape)
         warnings.append("the shape's third coordinate is ignored: positions have two")
-    if found.is_empty:
+    if shape.is_empty:
         warnings.append("the shape is empty: no position is in it, and none is near it")
-        return Read(found, tuple(warnings))
-    _check_coordinates(found, rules)
-    _check_effort(found, count)
-    if not found.is_valid:
-        reason = shapely.is_valid_reason(found)
+        return Read(shape, tuple(warnings))
+    _check_coordinates(shape, rules)
+    _check_effort(shape, count)
+    if not shape.is_valid:
+        reason = shapely.is_valid_reason(shape)
         match = _REASON.fullmatch(reason)
         place = " ".join(f"{float(part):.8g}" for part in match[2].split()[:2]) if match else ""
         where = f"{match[1]} at {place}" if match else reason
-        mended = _mended(found) if rules.repairs else None
+        mended = _mended(shape) if rules.repairs else None
         if mended is None:
             raise ShapeError("invalid shape", where, "mend it, for instance with make_valid")
-        warnings.append(f"mended: {where}; its area was {found.area:.6g} and is {mended.area:.6g}")
-        found = mended
-    return Read(found, tuple(warnings))
+        warnings.append(f"mended: {where}; its area was {shape.area:.6g} and is {mended.area:.6g}")
+        shape = mended
+    return Read(shape, tuple(warnings))
 
 
 def plainly_good(shapes: npt.NDArray[np.object_], rules: Rules) -> npt.NDArray[np.bool_]:
@@ -170,20 +170,20 @@ def plainly_good(shapes: npt.NDArray[np.object_], rules: Rules) -> npt.NDArray[n
     return good
 
 
-def _mended(found: BaseGeometry) -> BaseGeometry | None:
+def _mended(shape: BaseGeometry) -> BaseGeometry | None:
     """What GEOS makes of an invalid shape, as far as it is of the same dimension; None where nothing is left."""
     import shapely
 
-    parts = shapely.get_parts(shapely.make_valid(found, method="structure", keep_collapsed=False))
-    kept = parts[(shapely.get_dimensions(parts) == shapely.get_dimensions(found)) & ~shapely.is_empty(parts)]
+    parts = shapely.get_parts(shapely.make_valid(shape, method="structure", keep_collapsed=False))
+    kept = parts[(shapely.get_dimensions(parts) == shapely.get_dimensions(shape)) & ~shapely.is_empty(parts)]
     return None if not len(kept) else shapely.union_all(kept)
 
 
-def _check_coordinates(found: BaseGeometry, rules: Rules) -> None:
+def _check_coordinates(shape: BaseGeometry, rules: Rules) -> None:
     import numpy as np
     import shapely
 
-    places = shapely.get_coordinates(found)
+    places = shapely.get_coordinates(shape)
     if not np.isfinite(places).all() or (np.abs(places) > COORDINATE_MAX).any():
         raise ShapeError("shape", "a coordinate that is no finite number", f"at most {COORDINATE_MAX:g} on either side")
     if rules.is_planar:
@@ -194,7 +194,7 @@ def _check_coordinates(found: BaseGeometry, rules: Rules) -> None:
     beyond = places[np.abs(places[:, 0]) >= 540]
     if len(beyond):
         raise ShapeError("longitude", float(beyond[0, 0]), "is more than a turn beyond 180 degrees")
-    for part in shapely.get_parts(found).tolist() if not rules.allow_edges_over_180_deg else ():
+    for part in shapely.get_parts(shape).tolist() if not rules.allow_edges_over_180_deg else ():
         for ring in [part.exterior, *part.interiors] if part.geom_type == "Polygon" else [part]:
             across = np.abs(np.diff(shapely.get_coordinates(ring)[:, 0]))
             wide = across[(across > _WIDE) & (across < _AROUND)]
@@ -203,13 +203,13 @@ def _check_coordinates(found: BaseGeometry, rules: Rules) -> None:
                 raise ShapeError("edge over 180 degrees of longitude", float(wide[0]), remedy)
 
 
-def _check_effort(found: BaseGeometry, count: int) -> None:
-    if count <= _PLAIN_VERTICES or found.geom_type not in ("Polygon", "MultiPolygon"):
+def _check_effort(shape: BaseGeometry, count: int) -> None:
+    if count <= _PLAIN_VERTICES or shape.geom_type not in ("Polygon", "MultiPolygon"):
         return
     # Compiled loops, which few need who parse alone.
     from asc.spatial.validity_effort import validity_effort
 
-    effort = validity_effort(found)
+    effort = validity_effort(shape)
     if effort > VALIDITY_EFFORT_MAX:
         remedy = (
             f"at most {VALIDITY_EFFORT_MAX:,}, to know whether it is valid: cut it into several shapes, or simplify it"

@@ -18,7 +18,7 @@ from asc.spatial.cells import cell_of, z_order
 from asc.spatial.cover import FULL, NEAR_BITS, PARTED, TURN_BITS
 from asc.spatial.location import NO, YES, crosses, holds_by_edges, holds_in_plane
 from asc.spatial.shape import KIND_WORD, POLYGONS, RELATION_WORD, WITHIN_DISTANCE
-from asc.spatial.subcells import EMPTY, FILLED, part_of, part_state
+from asc.spatial.subcells import EMPTY, FILLED, subcell_of, subcell_state
 
 Array = npt.NDArray[Any]
 
@@ -28,7 +28,7 @@ ENTRIES = 2_048
 ENTRY, CERTAIN = np.int64(0x7FFFFFFF), np.int64(1 << 31)
 """Of ``position << 32 | entry``, an entry that is listed for a position: which it is, and that it is surely met."""
 
-AHEAD = 24
+PREFETCH_DISTANCE = 24
 """Entries between the one that is looked at and the one whose shape is asked for; its place, as many before."""
 
 _LINE_WORDS, _MOST_WORDS = 8, 48
@@ -76,10 +76,10 @@ def list_entries(index: tuple[Array, ...], cells: Array, place: int, cell: int, 
     before. Returns the next position, the cell around the last, and the number of entries: those of positions for which
     there is room. Positions are fewer than 1 << 27.
     """
-    _, starts, shifts, parents, first, places, told, _, _, _, _ = index
+    _, starts, shifts, parents, first, places, entry_flags, _, _, _, _ = index
     count = 0
     while place < cells.size:
-        begun = count
+        count_before = count
         key = cells[place]
         cell = cell_before(starts, key, cell) if key >= 0 else -1
         around = cell
@@ -88,29 +88,29 @@ def list_entries(index: tuple[Array, ...], cells: Array, place: int, cell: int, 
             if key < starts[around] + (np.int64(1) << 2 * shift):
                 begin, end = first[around], first[around + 1]
                 if count + end - begin > entries.size:
-                    return place, cell, sifted(told, entries, begun)
+                    return place, cell, sifted(entry_flags, entries, count_before)
                 prefetch(places, begin)  # type: ignore[call-arg]
-                prefetch(told, begin)
-                listed = (place << 36) | (part_of(key, shift) << 32)
+                prefetch(entry_flags, begin)
+                listed = (place << 36) | (subcell_of(key, shift) << 32)
                 for entry in range(begin, end):
                     entries[count] = listed | entry
                     count += 1
             around = parents[around]
         place += 1
-    return place, cell, sifted(told, entries, count)
+    return place, cell, sifted(entry_flags, entries, count)
 
 
 @compiled
-def sifted(told: Array, entries: Array, count: int) -> int:
+def sifted(entry_flags: Array, entries: Array, count: int) -> int:
     """Of ``position << 36 | sixteenth << 32 | entry``, leave those that the position may meet; how many they are."""
     kept = 0
     for current in range(count):
         listed = entries[current]
         entry = listed & ENTRY
-        says = np.int64(told[entry])
+        says = np.int64(entry_flags[entry])
         is_certain = says & FULL != 0
         if says & PARTED:
-            state = part_state(says >> NEAR_BITS, listed >> 32 & 15)
+            state = subcell_state(says >> NEAR_BITS, listed >> 32 & 15)
             if state == EMPTY:
                 continue
             is_certain = state == FILLED
@@ -120,13 +120,15 @@ def sifted(told: Array, entries: Array, count: int) -> int:
 
 
 @inlined
-def ask_ahead(words: Array, bases: Array, index: tuple[Array, ...], entries: Array, current: int, count: int) -> None:
+def prefetch_shapes(
+    words: Array, bases: Array, index: tuple[Array, ...], entries: Array, current: int, count: int
+) -> None:
     """Ask for what is needed of the entries after the current one."""
     places = index[5]
-    if current + 2 * AHEAD < count:
-        prefetch(bases, np.int64(places[entries[current + 2 * AHEAD] & ENTRY]))  # type: ignore[call-arg]
-    if current + AHEAD < count:
-        ahead = entries[current + AHEAD]
+    if current + 2 * PREFETCH_DISTANCE < count:
+        prefetch(bases, np.int64(places[entries[current + 2 * PREFETCH_DISTANCE] & ENTRY]))  # type: ignore[call-arg]
+    if current + PREFETCH_DISTANCE < count:
+        ahead = entries[current + PREFETCH_DISTANCE]
         if ahead & CERTAIN == 0:
             number = places[ahead & ENTRY]
             base = bases[number]
@@ -139,7 +141,7 @@ def entry_holds(
     words: Array,
     reals: Array,
     base: int,
-    told: int,
+    flags: int,
     x: float,
     y: float,
     near_first: Array,
@@ -150,27 +152,27 @@ def entry_holds(
     """Whether a position in a cell meets the shape at ``base`` that has an entry there, which is not CERTAIN, with what
     is told of it.
     """
-    turn = told >> TURN_BITS & 3
+    turn = flags >> TURN_BITS & 3
     if turn > 0 and words[base + RELATION_WORD] <= WITHIN_DISTANCE:
         # On the sphere every turn is the same place.
         x += 360.0 if turn == 1 else -360.0
-    near = 0 if told & PARTED else told >> NEAR_BITS
+    near = 0 if flags & PARTED else flags >> NEAR_BITS
     if near == 0:
         return holds_in_plane(words, reals, base, x, y)
     near -= 1
-    found = inside[near]
+    is_inside = inside[near]
     to_x, to_y = spots[near, 0], spots[near, 1]
     if words[base + RELATION_WORD] == WITHIN_DISTANCE or words[base + KIND_WORD] & 0xFF != POLYGONS:
-        own = edges[near_first[near] : near_first[near + 1]]
-        return holds_by_edges(words, reals, base, own, found, to_x, to_y, x, y)
+        near_places = edges[near_first[near] : near_first[near + 1]]
+        return holds_by_edges(words, reals, base, near_places, is_inside, to_x, to_y, x, y)
     for place in range(near_first[near], near_first[near + 1]):
         end = base + edges[place]
         crossed = crosses(reals[end - 2], reals[end - 1], reals[end], reals[end + 1], x, y, to_x, to_y)
         if crossed == 2:
             # Where only that one edge is unclear, or touched, all of the ring tells more.
             return holds_in_plane(words, reals, base, x, y)
-        found ^= crossed == 1
-    return YES if found else NO
+        is_inside ^= crossed == 1
+    return YES if is_inside else NO
 
 
 @compiled
@@ -183,36 +185,36 @@ def find_shapes(
     entries: Array,
     row: int,
     ends: Array,
-    found: Array,
+    met: Array,
     count: int,
 ) -> tuple[int, int]:
     """Write the numbers of the shapes that each position from ``row`` on meets, those that are unsure as ~number; the
-    next row, and how many there are, when ``entries``, or ``found`` for as many as these, has no room, or all are
+    next row, and how many there are, when ``entries``, or ``met`` for as many as these, has no room, or all are
     found. ``keys`` ascending; ``ends`` int64[rows]: where the shapes of each end; ``entries`` int64[m]: room.
     """
     words, reals, bases = shapes
-    _, _, _, _, _, places, told, near_first, edges, spots, inside = index
+    _, _, _, _, _, places, entry_flags, near_first, edges, spots, inside = index
     cell = -1
     while row < keys.size:
         upto, cell, many = list_entries(index, keys, row, cell, entries)
-        if upto == row or count + entries.size > found.size:
+        if upto == row or count + entries.size > met.size:
             return row, count
-        own = row
+        next_row = row
         for current in range(many):
-            ask_ahead(words, bases, index, entries, current, many)
+            prefetch_shapes(words, bases, index, entries, current, many)
             listed = entries[current]
             here, entry = listed >> 32, listed & ENTRY
-            ends[own:here] = count
-            own = here
+            ends[next_row:here] = count
+            next_row = here
             number = places[entry]
             holds = YES
             if listed & CERTAIN == 0:
                 holds = entry_holds(
-                    words, reals, bases[number], told[entry], x[here], y[here], near_first, edges, spots, inside
+                    words, reals, bases[number], entry_flags[entry], x[here], y[here], near_first, edges, spots, inside
                 )
             if holds != NO:
-                found[count] = number if holds == YES else ~number
+                met[count] = number if holds == YES else ~number
                 count += 1
-        ends[own:upto] = count
+        ends[next_row:upto] = count
         row = upto
     return row, count

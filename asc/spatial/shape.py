@@ -104,45 +104,45 @@ class Asked:
         """Whether a box does, as GEOS relates it: one without extent is its line, or its point."""
         import shapely
 
-        found = False
+        is_met = False
         for turn in _TURNS if self.crs == WGS84 else (0.0,):
             west, east = x1 + turn, x2 + turn
             box = box_of(west, y1, east, y2)
             if self.relation == TOUCHES:
                 if shapely.touches(self.geometry, box):
-                    found = True
+                    is_met = True
                 elif shapely.intersects(self.geometry, box):
                     return False
             elif self.relation == WITHIN_DISTANCE:
                 with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-                    found |= bool(shapely.dwithin(self.geometry, box, self.distance))
+                    is_met |= bool(shapely.dwithin(self.geometry, box, self.distance))
             else:
                 asks = {CONTAINS: shapely.contains, COVERS: shapely.covers, INTERSECTS: shapely.intersects}
-                found |= bool(asks[self.relation](self.geometry, box))
-        return found
+                is_met |= bool(asks[self.relation](self.geometry, box))
+        return is_met
 
     def decide(self, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Whether each of some positions meets what is asked, by GEOS, or by Python's ``math`` on the sphere."""
         if self.relation in (WITHIN_SPHERE, BELOW_SPHERE):
             return self._decide_sphere(x, y)
-        found = np.zeros(len(x), dtype=np.bool_)
+        met = np.zeros(len(x), dtype=np.bool_)
         for turn in _TURNS if self.crs == WGS84 else (0.0,):
-            found |= self._decide_plane(x + turn, y)
-        return found
+            met |= self._decide_plane(x + turn, y)
+        return met
 
     def _decide_plane(self, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         import shapely
 
         points = shapely.points(x, y)
         if self.relation == CONTAINS:
-            found: Any = shapely.contains(self.geometry, points)
+            met: Any = shapely.contains(self.geometry, points)
         elif self.relation == INTERSECTS:
-            found = shapely.intersects(self.geometry, points)
+            met = shapely.intersects(self.geometry, points)
         else:
             # What is too far to be squared is infinitely far; of an edge too short to be squared there is no distance.
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-                found = shapely.dwithin(self.geometry, points, self.distance)
-        return np.asarray(found, dtype=np.bool_)
+                met = shapely.dwithin(self.geometry, points, self.distance)
+        return np.asarray(met, dtype=np.bool_)
 
     def _decide_sphere(self, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         import shapely
@@ -194,15 +194,15 @@ def keys_of_areas(areas: npt.NDArray[Any], relation: int, crs: int = WGS84) -> l
     content = (vertices + 0.0).astype("<f8").tobytes()
     boxes = shapely.bounds(areas)
     middles = ((boxes[:, :2] + boxes[:, 2:]) / 2).tolist()
-    found = []
+    keys = []
     for place, (x, y) in enumerate(middles):
         low, high = first_ring[place], first_ring[place + 1]
         head = struct.pack(">Q", locality(x, y, _SQUARE)) + struct.pack(
             "<qdqq", relation, 0.0, POLYGONS | crs << 8, high - low
         )
         start, stop = 16 * first_vertex[place], 16 * first_vertex[place + 1]
-        found.append(head + ends[8 * low : 8 * high] + content[start:stop])
-    return found
+        keys.append(head + ends[8 * low : 8 * high] + content[start:stop])
+    return keys
 
 
 def asked_text(key: bytes, position: str) -> str:

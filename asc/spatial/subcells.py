@@ -29,12 +29,12 @@ Cells = tuple[int, int, int, int]
 
 EMPTY, PARTLY, FILLED = 0, 1, 2
 
-PART_LEVELS = 2
+SUBCELL_LEVELS = 2
 """Times that a cell is halved to a side of a sixteenth."""
 
-_SIDE = 1 << PART_LEVELS
+_SIDE = 1 << SUBCELL_LEVELS
 
-PARTS_ROOM = (_SIDE * (ACROSS + 2)) ** 2
+SUBCELLS_MAX = (_SIDE * (ACROSS + 2)) ** 2
 """Sixteenths of all cells of a shape."""
 
 ALL_EMPTY, ALL_FILLED = 0, 3**16 - 1
@@ -43,19 +43,19 @@ _PLACES = np.array([3**part for part in range(16)], dtype=np.int64)
 
 
 @inlined
-def part_state(number: int, part: int) -> int:
+def subcell_state(number: int, part: int) -> int:
     """The digit of a sixteenth, by its place in Z-order."""
     return int(np.uint32(number) // np.uint32(_PLACES[part]) % np.uint32(3))
 
 
 @inlined
-def part_of(key: int, shift: int) -> int:
+def subcell_of(key: int, shift: int) -> int:
     """The sixteenth, of a cell halved ``shift`` times less than the smallest, that a place of the Z-order is in."""
     return int((key >> np.int64(max(0, 2 * shift - 4))) & 15)
 
 
 @compiled
-def parts_number(parts: Array, cells: Cells, column: int, row: int) -> int:
+def subcells_number(parts: Array, cells: Cells, column: int, row: int) -> int:
     """The number of a cell's sixteenths."""
     first, last, low, _ = cells
     width = (last - first + 1) * _SIDE
@@ -68,7 +68,7 @@ def parts_number(parts: Array, cells: Cells, column: int, row: int) -> int:
 
 
 @compiled
-def fill_parts(
+def fill_subcells(
     words: Array,
     reals: Array,
     base: int,
@@ -82,7 +82,7 @@ def fill_parts(
     """Write what the sixteenths of all cells of a shape are, row by row; ``is_area``: it has an inside."""
     first, last, low, high = cells
     width, height = (last - first + 1) * _SIDE, (high - low + 1) * _SIDE
-    size = shift - PART_LEVELS
+    size = shift - SUBCELL_LEVELS
     for place in range(width * height):
         parts[place] = EMPTY
     rings = words[base + RINGS_WORD]

@@ -64,15 +64,15 @@ def _pairs_of_pieces(first: Boxes, second: Boxes, ring: Array) -> int:
     starts = np.flatnonzero(begins)
     lengths = np.diff(starts, append=len(ring))
     place = np.arange(len(ring)) - np.repeat(starts, lengths)
-    found, size = 0, 1
+    pairs, size = 0, 1
     while True:
         pieces = np.flatnonzero(place % size == 0)
         boxes = np.hstack([np.minimum.reduceat(low, pieces), np.maximum.reduceat(high, pieces)])
         # Two chains that were whole before were held against each other then.
         was_whole = np.repeat(lengths, -(-lengths // size)) <= size // _CUT
-        found += meeting_pairs(boxes) - meeting_pairs(boxes[was_whole])
+        pairs += meeting_pairs(boxes) - meeting_pairs(boxes[was_whole])
         if size >= lengths.max():
-            return found
+            return pairs
         size *= _CUT
 
 

@@ -95,10 +95,10 @@ class FormulaBuilder:
         return Atom(attribute, _IS_TRUE, _IS_FALSE)
 
     def _attribute(self, expression: Expression, data_type: pa.DataType) -> PAttribute:
-        found = self._attributes.get(expression.sql)
-        if found is None:
+        attribute = self._attributes.get(expression.sql)
+        if attribute is None:
             if expression.path is not None:
-                found = PAttribute(expression.sql, data_type, expression.path)
+                attribute = PAttribute(expression.sql, data_type, expression.path)
             else:
                 refuse_in_spark(self._typer, expression.node)
                 # A column is what it is; an expression is computed, and that may be an error.
@@ -106,11 +106,11 @@ class FormulaBuilder:
                 tests = self._typer.null_tests.weight(expression.node)
                 weight = _ALONE + expression.node.weight + tests + len(error or "") // NODE_CHARS
                 steps = self._typer.pattern_work.of(expression.node)
-                found = PAttribute(
+                attribute = PAttribute(
                     expression.sql, data_type, None, error, weight, steps, written=self._written(expression.node)
                 )
-            self._attributes[expression.sql] = found
-        return found
+            self._attributes[expression.sql] = attribute
+        return attribute
 
     def _written(self, node: Node) -> str:
         return shortened(self._typer.source.text[node.start : node.end], _WRITTEN_CHARS)

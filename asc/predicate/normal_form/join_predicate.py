@@ -89,19 +89,19 @@ class JoinPredicate:
         check_time_zone(time_zone)
         self._schema, self._limits, self._time_zone, self._may_wait = schema, limits, time_zone, may_wait
         self._tree, self._source = parse(text, limits, time_zone)
-        found = schema.layers.get(layer)
-        if found is None:
+        shapes = schema.layers.get(layer)
+        if shapes is None:
             known = ", ".join(sorted(schema.layers)[:_LISTED]) or "none"
             raise PredicateError("unknown layer", layer[:200], f"known: {known}")
-        self._properties = found.properties
-        self._names = {folded(name): name for name in found.properties.types}
+        self._properties = shapes.properties
+        self._names = {folded(name): name for name in shapes.properties.types}
         self._columns: dict[Node, str] = {}
         self._above: set[Node] = set()
         self._computed: dict[Node, str] = {}
         self._asking: list[str] = []
         self._nodes = 0
         self._find(self._tree, layer)
-        self._check(layer, is_planar=found.is_planar)
+        self._check(layer, is_planar=shapes.is_planar)
         self.template = self._template()
         """The predicate of a made-up row: its text, the columns of the stream that it names, what is to be warned of;
         nothing may be concluded from its conjuncts.

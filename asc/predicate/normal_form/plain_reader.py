@@ -94,24 +94,24 @@ class PlainReader:
         terms = self._terms(text)
         if terms is None:
             return None
-        found: Conjunction = {}
+        constraints: Conjunction = {}
         alone: set[PAttribute] = set()
         for _, attribute, constraint in terms:
-            before = found.get(attribute)
+            before = constraints.get(attribute)
             if before is None:
                 alone.add(attribute)
-                found[attribute] = constraint
+                constraints[attribute] = constraint
             elif attribute in alone:
                 # Of two, as in n >= 5 AND n < 9. Of more, steps have to be counted.
                 alone.remove(attribute)
                 both = clipped(intersection_of([before, constraint]), attribute.space.domain)
                 if both.is_empty:
                     return None
-                found[attribute] = both
+                constraints[attribute] = both
             else:
                 return None
         forms = frozenset([form for form, _, _ in terms])
-        return Predicate(text, (tuple(found.items()),), forms=forms)
+        return Predicate(text, (tuple(constraints.items()),), forms=forms)
 
     def _terms(self, text: str) -> list[_Read] | None:
         if len(text) > self._limits.length_chars or self._limits.nesting_depth < _LEAST_DEPTH:
@@ -121,22 +121,22 @@ class PlainReader:
                 text.encode()
             except UnicodeEncodeError:
                 return None
-        found: list[_Read] = []
+        terms: list[_Read] = []
         place, is_last = 0, False
         while not is_last:
             match = _TERM.match(text, place)
             if match is None:
                 return None
             is_last = match.group(7) is not None
-            own = text[place : match.end() if is_last else match.end() - len("AND")]
-            read = self._read.get(own)
+            term_text = text[place : match.end() if is_last else match.end() - len("AND")]
+            read = self._read.get(term_text)
             if read is None:
-                read = self._read_term(own, match)
+                read = self._read_term(term_text, match)
                 if read is None:
                     return None
-            found.append(read)
+            terms.append(read)
             place = match.end()
-        return found
+        return terms
 
     def _read_term(self, text: str, match: re.Match[str]) -> _Read | None:
         term = _term(match)
@@ -183,18 +183,18 @@ class PlainReader:
             if len(places) < len(found_places):
                 return None
         if operator == "IN" and points is not None:
-            found = Constraint(tuple(sorted(set(points))))
+            asked = Constraint(tuple(sorted(set(points))))
         elif operator == "IN":
-            found = union_of([satisfying("=", place) for place in places])
+            asked = union_of([satisfying("=", place) for place in places])
         elif operator == "BETWEEN":
             low, high = places
-            found = satisfying(">=", low).intersect(satisfying("<=", high))
+            asked = satisfying(">=", low).intersect(satisfying("<=", high))
         elif operator == "<>":
-            found = Constraint(satisfying("=", places[0]).complement().intervals)
+            asked = Constraint(satisfying("=", places[0]).complement().intervals)
         else:
-            found = satisfying(operator, places[0])
-        found = clipped(found, space.domain)
-        return None if found.is_empty or found.is_full or found.intervals == ((None, None),) else found
+            asked = satisfying(operator, places[0])
+        asked = clipped(asked, space.domain)
+        return None if asked.is_empty or asked.is_full or asked.intervals == ((None, None),) else asked
 
 
 def _points(attribute: PAttribute, term: _Term) -> list[Position] | None:

@@ -109,13 +109,13 @@ class Automaton:
             return self._piece(part.part)
         if isinstance(part, Run):
             made = _empty()
-            for own in part.parts:
-                made = self._then(made, self._piece(own))
+            for inner in part.parts:
+                made = self._then(made, self._piece(inner))
             return made
         if isinstance(part, Choice):
             made = _Piece(0, 0, {}, {}, {})
-            for own in part.options:
-                made = _either(made, self._piece(own))
+            for inner in part.options:
+                made = _either(made, self._piece(inner))
             return made
         return self._repeated(part)
 
@@ -136,14 +136,14 @@ class Automaton:
     def _before(self, part: Part, rest: _Piece) -> _Piece:
         return self._then(self._piece(part), rest)
 
-    def _then(self, one: _Piece, other: _Piece) -> _Piece:
-        self._link(one.last, other.first)
+    def _then(self, first: _Piece, second: _Piece) -> _Piece:
+        self._link(first.last, second.first)
         return _Piece(
-            one.empty_at_start * other.empty_at_start,
-            one.empty * other.empty,
-            _sum(one.first_at_start, other.first_at_start, one.empty_at_start),
-            _sum(one.first, other.first, one.empty),
-            _sum(other.last, one.last, other.empty),
+            first.empty_at_start * second.empty_at_start,
+            first.empty * second.empty,
+            _sum(first.first_at_start, second.first_at_start, first.empty_at_start),
+            _sum(first.first, second.first, first.empty),
+            _sum(second.last, first.last, second.empty),
         )
 
     def _link(self, last: Ways, first: Ways) -> None:
@@ -157,13 +157,13 @@ def _empty() -> _Piece:
     return _Piece(1, 1, {}, {}, {})
 
 
-def _either(one: _Piece, other: _Piece) -> _Piece:
+def _either(first: _Piece, second: _Piece) -> _Piece:
     return _Piece(
-        one.empty_at_start + other.empty_at_start,
-        one.empty + other.empty,
-        _sum(one.first_at_start, other.first_at_start, 1),
-        _sum(one.first, other.first, 1),
-        _sum(one.last, other.last, 1),
+        first.empty_at_start + second.empty_at_start,
+        first.empty + second.empty,
+        _sum(first.first_at_start, second.first_at_start, 1),
+        _sum(first.first, second.first, 1),
+        _sum(first.last, second.last, 1),
     )
 
 

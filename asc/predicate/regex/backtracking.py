@@ -131,15 +131,15 @@ class _Counted:
         for place, characters in enumerate(self._automaton.characters):
             places[characters.ranges] = places.get(characters.ranges, 0) | 1 << place
         cuts = sorted({0, *_HALVES, 0x110000} | {cut for own in places for a, b in own for cut in (a, b + 1)})
-        found: dict[tuple[int, bool], None] = {}
+        kinds: dict[tuple[int, bool], None] = {}
         low_halves = 0
         for start, _ in pairwise(cuts):
             read = sum(mask for own, mask in places.items() if any(a <= start <= b for a, b in own))
             if 0xDC00 <= start < 0xE000:
                 low_halves |= read
             elif not 0xD800 <= start < 0xDC00:
-                found[read, start >= 0x10000] = None
-        return list(found), low_halves
+                kinds[read, start >= 0x10000] = None
+        return list(kinds), low_halves
 
     def most(self) -> int:
         """The most steps at one character; ValueError where there are too many, or too much to look at."""

@@ -124,15 +124,17 @@ def _attempted(part: Part) -> int | None:
 
 
 def _test(tree: Part) -> Search | None:
-    found = []
+    searches = []
     for option in _options(tree):
         run = _stripped(_stripped(_flat(option), at_end=False), at_end=True)
-        own = _attempted(run)
-        one = Search(spelled(run, capturing=False), 0, own) if own is not None else _heads_once(_parts(run))
-        if one is None:
+        steps = _attempted(run)
+        option_search = (
+            Search(spelled(run, capturing=False), 0, steps) if steps is not None else _heads_once(_parts(run))
+        )
+        if option_search is None:
             return None
-        found.append(one)
-    return Search("|".join(one.pattern for one in found), 0, sum(one.steps for one in found))
+        searches.append(option_search)
+    return Search("|".join(one.pattern for one in searches), 0, sum(one.steps for one in searches))
 
 
 def _options(part: Part) -> Iterator[Part]:
@@ -207,7 +209,7 @@ def _across(loop: Atom, parts: list[Part]) -> Search | None:
     within = _around(loop, [*kept, *parts[length:]])
     if within is None:
         return None
-    found = [within]
+    searches = [within]
     for place, own in enumerate(parts[:length]):
         crossing = _crossing(own, loop.characters)
         if not crossing:
@@ -219,8 +221,8 @@ def _across(loop: Atom, parts: list[Part]) -> Search | None:
         count = _attempted(whole)
         if count is None:
             return None
-        found.append(Search(spelled(whole, capturing=False), 0, count))
-    return Search("|".join(one.pattern for one in found), 0, sum(one.steps for one in found))
+        searches.append(Search(spelled(whole, capturing=False), 0, count))
+    return Search("|".join(one.pattern for one in searches), 0, sum(one.steps for one in searches))
 
 
 def _narrowed(part: Part, characters: CharacterSet) -> Part | None:

@@ -95,17 +95,17 @@ def spelled(part: Part, *, capturing: bool = True) -> str:
     return _spelled_repeat(part, spelled(part.part, capturing=capturing))
 
 
-def _spelled_repeat(part: Repeat, own: str) -> str:
+def _spelled_repeat(part: Repeat, spelled_part: str) -> str:
     low, high = part.low, part.high
     if low == high:
-        return f"{own}{{{low}}}"
+        return f"{spelled_part}{{{low}}}"
     if high is None and low > 1:
         # Only of a single character: a repeated group keeps its groups' numbers.
-        text = f"{own}{{{low}}}{own}*" if isinstance(part.part, Atom) else f"{own}{{{low},}}"
+        text = f"{spelled_part}{{{low}}}{spelled_part}*" if isinstance(part.part, Atom) else f"{spelled_part}{{{low},}}"
     elif high is None:
-        text = own + "*+"[low]
+        text = spelled_part + "*+"[low]
     else:
-        text = own + ("?" if (low, high) == (0, 1) else f"{{{low},{high}}}")
+        text = spelled_part + ("?" if (low, high) == (0, 1) else f"{{{low},{high}}}")
     return text + "?" * part.is_lazy
 
 

@@ -199,19 +199,19 @@ class _Reader:
         is_negated = pattern.startswith("^", self._position)
         self._position += is_negated
         begin = self._position
-        found = CharacterSet(self._members())
+        members = CharacterSet(self._members())
         head, rest = pattern[start:begin], pattern[begin : self._position]
         if "i" in self._flags:
             # Java folds first and negates then.
-            others = found.in_both_cases & ~found
-            found |= others
+            others = members.in_both_cases & ~members
+            members |= others
             if rest.startswith("--"):
-                characters = ~found if is_negated else found
+                characters = ~members if is_negated else members
                 return Atom(characters, characters.text, len(characters.ranges))
             if rest.startswith("-"):
                 head, rest = head + rest[0], rest[1:]
             head += others.text[1:-1]
-        characters = ~found if is_negated else found
+        characters = ~members if is_negated else members
         return Atom(characters, head + rest, 1 + sum(c > "\xff" for c in rest))
 
     def _members(self) -> Iterator[tuple[int, int]]:

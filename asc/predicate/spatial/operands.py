@@ -112,8 +112,8 @@ class OperandReader:
             remedy = f"its shapes are in {kinds[layer.is_planar]}, the positions in {kinds[self.is_planar]}"
             self.fail(node, "layer of another crs:", remedy)
         self.named.add((name, shape_id))
-        found = layer.shape(shape_id)
-        if found is None:
+        shape = layer.shape(shape_id)
+        if shape is None:
             if not self._may_wait:
                 near = get_close_matches(shape_id, layer.features, 1) if len(layer.features) <= _COMPARED else []
                 known = f": did you mean '{near[0]}'?" if near else ""
@@ -123,7 +123,7 @@ class OperandReader:
                 None
             )
             return None
-        return Operand(shape=found)
+        return Operand(shape=shape)
 
     def _envelope(self, node: Node) -> Operand | None:
         """A rectangle of four numbers: a shape where all are constants, a box of the record where one is not."""
@@ -160,14 +160,14 @@ class OperandReader:
 
     def _shape(self, node: Node, read: Callable[[], Read]) -> Operand:
         try:
-            found = read()
+            read_shape = read()
         except ShapeError as error:
             raise self._typer.source.error(
                 f"{error.subject}", error.value, error.remedy, node.start, max(node.end, node.start + 1)
             ) from None
-        for warning in found.warnings:
+        for warning in read_shape.warnings:
             self._typer.warnings[warning] = None
-        return Operand(shape=found.geometry)
+        return Operand(shape=read_shape.geometry)
 
     def _point(self, node: Node) -> Operand | None:
         literals = [self._typer.of(arg).literal for arg in node.args]
@@ -204,18 +204,18 @@ class OperandReader:
 
 def _error_condition(parts: list[PAttribute], *, is_planar: bool) -> str | None:
     """Where a position is one beyond the earth, or a part of it fails; None where neither can be."""
-    found = [part.error_condition for part in parts if part.error_condition is not None]
+    conditions = [part.error_condition for part in parts if part.error_condition is not None]
     texts = [f"CAST(({part.sql}) AS DOUBLE)" for part in parts]
     if not is_planar:
         bounds = ("180D", "90D") * (len(parts) // 2)
-        found += [
+        conditions += [
             f"coalesce(abs({text}) > {bound} AND NOT isnan({text}), false)"
             for text, bound in zip(texts, bounds, strict=True)
         ]
     if len(parts) > 2:
         pairs = zip(texts[:2], texts[2:], strict=True)
-        found += [f"coalesce({low} > {high} AND NOT isnan({low}), false)" for low, high in pairs]
-    return " OR ".join(f"({condition})" for condition in found) or None
+        conditions += [f"coalesce({low} > {high} AND NOT isnan({low}), false)" for low, high in pairs]
+    return " OR ".join(f"({condition})" for condition in conditions) or None
 
 
 def _combined(part: PAttribute, operator: str, by: PAttribute) -> PAttribute:

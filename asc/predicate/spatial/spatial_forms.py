@@ -88,20 +88,20 @@ def refuse_in_spark(typer: ExpressionTyper, node: Node) -> None:
     """PredicateError where what Spark is to compute has such a call in it."""
     waiting = [node]
     while waiting:
-        one = waiting.pop()
-        if one.op == "geometry":
+        inner = waiting.pop()
+        if inner.op == "geometry":
             remedy = "a shape is an argument of ST_Contains and its kin, which the engine evaluates"
-            raise typer.source.error_at(one, "shape within an expression that Spark computes:", remedy)
-        if one.op == "call" and one.value in SPATIAL_FUNCTIONS:
-            name = SPELLED[one.value]
-            if one.value in SHAPES:
+            raise typer.source.error_at(inner, "shape within an expression that Spark computes:", remedy)
+        if inner.op == "call" and inner.value in SPATIAL_FUNCTIONS:
+            name = SPELLED[inner.value]
+            if inner.value in SHAPES:
                 remedy = "a shape or position is an argument of ST_Contains and its kin, which the engine evaluates"
-            elif one.value == DISTANCE:
+            elif inner.value == DISTANCE:
                 remedy = "compare it with a constant number of metres: <, <=, > or >="
             else:
                 remedy = "it stands under AND, OR, NOT and IS alone, for Spark has no such function"
-            raise typer.source.error_at(one, f"{name} within an expression that Spark computes:", remedy)
-        waiting += one.args
+            raise typer.source.error_at(inner, f"{name} within an expression that Spark computes:", remedy)
+        waiting += inner.args
 
 
 class SpatialReader:

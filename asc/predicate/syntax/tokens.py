@@ -59,7 +59,7 @@ def tokens_of(source: Source) -> list[Token]:
         scanned = _tokenizer().tokenize("(" + text)[1:]
     except (SqlglotError, ValueError, OverflowError):
         raise source.error("text cannot be read", text[:60], "is a quote or a comment left open?", 0, 1) from None
-    found: list[Token] = []
+    tokens: list[Token] = []
     last_start = -1
     for scan in scanned:
         start, end = scan.start - 1, scan.end
@@ -67,33 +67,33 @@ def tokens_of(source: Source) -> list[Token]:
             continue  # a number's suffix comes as tokens of their own over the same span
         last_start = start
         raw = text[start:end]
-        if found and found[-1].end == start and found[-1].kind + raw in _JOINED:
+        if tokens and tokens[-1].end == start and tokens[-1].kind + raw in _JOINED:
             # sqlglot leaves them in single characters
-            before = found.pop()
-            found.append(Token(before.kind + raw, "", before.start, end))
+            before = tokens.pop()
+            tokens.append(Token(before.kind + raw, "", before.start, end))
             continue
         if raw in _SYMBOLS:
-            found.append(Token(raw, "", start, end))
+            tokens.append(Token(raw, "", start, end))
             continue
         kind = _kind(raw)
         if kind:
-            if kind == NUMBER and found and found[-1].kind == "." and found[-1].end == start:
-                start = found.pop().start  # sqlglot splits .5
-            if found and found[-1].end == start:
-                _check_apart(source, found[-1], kind, end)
-            found.append(Token(kind, raw.upper() if kind == WORD else "", start, end))
+            if kind == NUMBER and tokens and tokens[-1].kind == "." and tokens[-1].end == start:
+                start = tokens.pop().start  # sqlglot splits .5
+            if tokens and tokens[-1].end == start:
+                _check_apart(source, tokens[-1], kind, end)
+            tokens.append(Token(kind, raw.upper() if kind == WORD else "", start, end))
         elif _WORDS.match(raw):
-            found += [
+            tokens += [
                 Token(WORD, m.group().upper(), start + m.start(), start + m.end()) for m in _ANY_WORD.finditer(raw)
             ]
         else:
             remedy = "between conditions write AND" if raw == "&&" else "Spark SQL has no such token in an expression"
             raise source.error("unexpected", raw[:60], remedy, start, end)
     if "/*+" in text or "\\\n" in text:
-        _check_comments(source, found)
+        _check_comments(source, tokens)
     # the second is what follows the first for a parser that looks ahead
-    found += [Token(END, "", len(text), len(text))] * 2
-    return found
+    tokens += [Token(END, "", len(text), len(text))] * 2
+    return tokens
 
 
 def _kind(raw: str) -> str | None:
@@ -108,10 +108,10 @@ def _kind(raw: str) -> str | None:
     return match and match.lastgroup
 
 
-def _check_comments(source: Source, found: list[Token]) -> None:
+def _check_comments(source: Source, tokens: list[Token]) -> None:
     """PredicateError for what Spark takes for no comment, or for a longer one: a hint, a backslash that ends a line."""
-    ends = [0, *(token.end for token in found)]
-    starts = [*(token.start for token in found), len(source.text)]
+    ends = [0, *(token.end for token in tokens)]
+    starts = [*(token.start for token in tokens), len(source.text)]
     for end, start in zip(ends, starts, strict=True):
         for unlike in ("/*+", "\\\n"):
             place = source.text.find(unlike, end, start)

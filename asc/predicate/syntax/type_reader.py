@@ -38,11 +38,11 @@ class TypeReader(LiteralReader):
             self._expect(")")
             return pa.string(), "STRING"
         name = self._text[token.start : token.end]
-        found = simple_type(name)
-        if token.kind != WORD or found is None:
+        data_type = simple_type(name)
+        if token.kind != WORD or data_type is None:
             self._fail("cast to BOOLEAN, a number type, STRING, BINARY, DATE or TIMESTAMP", "cast to unsupported type")
         self._advance()
-        if pa.types.is_decimal(found) and self._token.kind == "(":
+        if pa.types.is_decimal(data_type) and self._token.kind == "(":
             self._advance()
             precision, scale = self._small_integer(), 0
             if self._token.kind == ",":
@@ -50,11 +50,11 @@ class TypeReader(LiteralReader):
                 scale = self._small_integer()
             self._expect(")")
             try:
-                found = decimal_type(precision, scale)
+                data_type = decimal_type(precision, scale)
             except SchemaError as error:
                 raise self._source.error(error.subject, error.value, error.remedy, token.start, token.end) from None
         self._no_collation()
-        return found, ddl_of_type(found)
+        return data_type, ddl_of_type(data_type)
 
     def _interval_type(self) -> tuple[pa.DataType, str]:
         """INTERVAL, INTERVAL DAY, INTERVAL DAY TO SECOND."""

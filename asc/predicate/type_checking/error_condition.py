@@ -67,23 +67,23 @@ def _condition(typer: Typer, node: Node) -> str | None:
         return _in_order(typer, steps)
     if node.op == "call" and (node.value in LAMBDA_FUNCTIONS or any(arg.op == "lambda" for arg in node.args)):
         return _of_lambda_call(typer, node)
-    found = [_condition(typer, arg) for arg in node.args]
+    conditions = [_condition(typer, arg) for arg in node.args]
     if node.op == "call" and node.value == "nullif":
-        found.append(_of_equality(typer, *node.args))
+        conditions.append(_of_equality(typer, *node.args))
     elif node.op == "call" and node.value in _MEANT_TO_BE_NULL:
-        found += [_of_cast(typer.of(arg)) for arg in node.args]
+        conditions += [_of_cast(typer.of(arg)) for arg in node.args]
     elif _can_err(typer, node):
-        found.append(_of_operation([typer.of(arg) for arg in node.args], typer.of(node).sql))
-    return _either(found)
+        conditions.append(_of_operation([typer.of(arg) for arg in node.args], typer.of(node).sql))
+    return _either(conditions)
 
 
 def _of_lambda_call(typer: Typer, node: Node) -> str | None:
     """What stands in a lambda, or for one, is evaluated for each element, and means nothing outside of it."""
     containers = [arg for arg in node.args[:-1] if arg.op != "lambda"]
-    found = [_condition(typer, arg) for arg in containers]
+    conditions = [_condition(typer, arg) for arg in containers]
     if node.value in THROWING_LAMBDA_FUNCTIONS:
-        found.append(_of_operation([typer.of(arg) for arg in containers], typer.of(node).sql))
-    return _either(found)
+        conditions.append(_of_operation([typer.of(arg) for arg in containers], typer.of(node).sql))
+    return _either(conditions)
 
 
 def _either(conditions: Iterable[str | None]) -> str | None:

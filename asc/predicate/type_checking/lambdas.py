@@ -59,36 +59,36 @@ def lambda_call(typer: ScopedTyper, node: Node) -> Expression:
     if len(args) != len(containers) + 1 or any(arg.op == "lambda" for arg in containers):
         form = {1: "array, x -> condition", 2: "array, array, (x, y) -> value"}[max(1, len(containers))]
         raise typer.source.error_at(node, "call of a function", f"write {name}({form})")
-    given = [_container(typer, node, arg) for arg in containers]
+    inputs = [_container(typer, node, arg) for arg in containers]
     body = args[-1]
-    kinds, counts = _variables(typer, node, given)
+    kinds, counts = _variables(typer, node, inputs)
     # What stands there without an arrow is computed for each element as well.
     if body.op == "lambda" and len(body.value) not in counts:
         wanted = " or ".join(map(str, counts))
         raise typer.source.error_at(body, "lambda", f"that of {name} has {wanted} variable{'s' * (wanted != '1')}")
     made = _body(typer, body, kinds, condition=name in _CONDITIONS)
     if name == "array_sort":
-        return sorted_by(typer, node, given[0], made)
-    growth = 1.0 if name in _CONDITIONS else _count_growth(typer, node, body, given)
-    sql = _SPELLINGS.get(name, _plain)(typer, node, given, made)
-    return Expression(sql, _result(name, given[0].type, made.type), node, growth=growth)
+        return sorted_by(typer, node, inputs[0], made)
+    growth = 1.0 if name in _CONDITIONS else _count_growth(typer, node, body, inputs)
+    sql = _SPELLINGS.get(name, _plain)(typer, node, inputs, made)
+    return Expression(sql, _result(name, inputs[0].type, made.type), node, growth=growth)
 
 
 def _variables(
-    typer: ScopedTyper, node: Node, given: Sequence[Expression]
+    typer: ScopedTyper, node: Node, inputs: Sequence[Expression]
 ) -> tuple[list[pa.DataType | None], Sequence[int]]:
     """The types of a lambda's variables, and how many it may have."""
     name = node.value
     if name in ("zip_with", "array_sort"):
-        return [_element(typer, node, container) for container in (given[0], given[-1])], (2,)
+        return [_element(typer, node, container) for container in (inputs[0], inputs[-1])], (2,)
     if name in _OF_ARRAY:
         with_index = name in ("filter", "transform") and node.args[-1].op == "lambda" and len(node.args[-1].value) == 2
-        return [_element(typer, node, given[0]), *[pa.int32()] * with_index], _OF_ARRAY[name]
-    key, item = _entry(typer, node, given[0])
+        return [_element(typer, node, inputs[0]), *[pa.int32()] * with_index], _OF_ARRAY[name]
+    key, item = _entry(typer, node, inputs[0])
     if name == "map_zip_with":
-        other, second = _entry(typer, node, given[1])
+        other, second = _entry(typer, node, inputs[1])
         if key is None or key != other:
-            problem = f"map_zip_with of {types.name(given[0].type)} and {types.name(given[1].type)}:"
+            problem = f"map_zip_with of {types.name(inputs[0].type)} and {types.name(inputs[1].type)}:"
             raise typer.source.error_at(node, problem, "the keys must be of one type: CAST them")
         return [key, item, second], (3,)
     return [key, item], (2,)
@@ -108,24 +108,24 @@ def _result(name: str, container: pa.DataType | None, made: pa.DataType | None) 
     return None if container is None else pa.map_(container.key_type, made)
 
 
-def _plain(typer: ScopedTyper, node: Node, given: Sequence[Expression], made: Expression) -> str:
-    return f"{node.value}({', '.join([*(container.sql for container in given), made.sql])})"
+def _plain(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: Expression) -> str:
+    return f"{node.value}({', '.join([*(container.sql for container in inputs), made.sql])})"
 
 
-def _with_other_keys(typer: ScopedTyper, node: Node, given: Sequence[Expression], made: Expression) -> str:
+def _with_other_keys(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: Expression) -> str:
     """Spark throws for a key that is NULL or comes twice."""
     trouble = key_trouble(made.type)
     if trouble is not None:
         raise typer.source.error_at(node.args[-1], "lambda of transform_keys:", trouble)
     name = unused_name(made.sql)
     keys = f"zip_with(map_keys({name}), map_values({name}), {made.sql})"
-    return bound(given[0].sql, if_keys_differ(keys, f"transform_keys({name}, {made.sql})", made.type), name)
+    return bound(inputs[0].sql, if_keys_differ(keys, f"transform_keys({name}, {made.sql})", made.type), name)
 
 
-def _of_few_entries(typer: ScopedTyper, node: Node, given: Sequence[Expression], made: Expression) -> str:
+def _of_few_entries(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: Expression) -> str:
     """Spark finds the keys of both maps through a hash, which a record can make take the square of their number."""
     name = unused_name(made.sql)
-    both = f"struct({given[0].sql} AS a, {given[1].sql} AS b)"
+    both = f"struct({inputs[0].sql} AS a, {inputs[1].sql} AS b)"
     few = f"size({name}.a) + size({name}.b) <= {_MAX_ENTRIES}"
     return bound(both, f"if({few}, map_zip_with({name}.a, {name}.b, {made.sql}), NULL)", name)
 

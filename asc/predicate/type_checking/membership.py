@@ -53,13 +53,18 @@ def membership(typer: ExpressionTyper, node: Node) -> Membership | None:
     array, sought = node.args
     if node.value == "arrays_overlap" and array.op == "call" and array.value == "array":
         array, sought = sought, array
-    found = typer.of(array)
-    if not _is_recorded(array) or found.type is None or not pa.types.is_list(found.type) or found.literal is not None:
+    typed_array = typer.of(array)
+    if (
+        not _is_recorded(array)
+        or typed_array.type is None
+        or not pa.types.is_list(typed_array.type)
+        or typed_array.literal is not None
+    ):
         return None
     items = _items(node.value, sought)
-    constants = [_constant(typer, item, found.type.value_type) for item in items or ()]
+    constants = [_constant(typer, item, typed_array.type.value_type) for item in items or ()]
     known = tuple(constant for constant in constants if constant is not None)
-    return Membership(found, known) if known and len(known) == len(constants) else None
+    return Membership(typed_array, known) if known and len(known) == len(constants) else None
 
 
 _READ = frozenset(("array_contains", "arrays_overlap", "exists"))

@@ -48,13 +48,13 @@ class NullTests:
         """The text of ``subject IS NULL``, for which ``node`` stands; None where the plain one does."""
         if not self._typer.catches or not subject.args:
             return None
-        own = self._typer.of(subject).sql
+        spelled = self._typer.of(subject).sql
         written = self._as_written(subject)
-        if written == own:
+        if written == spelled:
             return None
         # Spark brings a choice of constants, also one added to a constant, out of what catches it: both vary.
-        asked = f"try_add(date_from_unix_date(CAST(({own}) IS NULL AS INT)), CAST(({written}) IS NULL AS INT))"
-        test = f"if(({own}) IS NULL, NOT ({asked} <=> {_FIRST_DAY}), FALSE)"
+        asked = f"try_add(date_from_unix_date(CAST(({spelled}) IS NULL AS INT)), CAST(({written}) IS NULL AS INT))"
+        test = f"if(({spelled}) IS NULL, NOT ({asked} <=> {_FIRST_DAY}), FALSE)"
         self._count(node, test)
         return test
 

@@ -71,16 +71,18 @@ class Typer:
 
     def of(self, node: Node) -> Expression:
         """The expression of a node of any kind."""
-        found = self._cache.get(node)
-        if found is None:
-            found = self._cache[node] = self._made(node)
+        expression = self._cache.get(node)
+        if expression is None:
+            expression = self._cache[node] = self._made(node)
             if not node.args:
-                return found
-            if found.type in _OF_FIXED_WIDTH:
-                found.growth = 1.0
+                return expression
+            if expression.type in _OF_FIXED_WIDTH:
+                expression.growth = 1.0
             else:
-                found.growth = max(found.growth, *(self._cache[arg].growth for arg in node.args if arg in self._cache))
-        return found
+                expression.growth = max(
+                    expression.growth, *(self._cache[arg].growth for arg in node.args if arg in self._cache)
+                )
+        return expression
 
     def _made(self, node: Node) -> Expression:
         check_collated(self, node)

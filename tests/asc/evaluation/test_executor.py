@@ -144,7 +144,7 @@ def test_what_many_queries_accept_is_found_with_and_without_verification() -> No
     queries = workload.standing_queries()
     options = CompileOptions(exact_bytes=0, exact_regions=32, bounded_rows=400, block_conjuncts=1_536)
     plan = compile_plan(queries, options)
-    assert any(block.doubts is not None for block in plan.blocks)
+    assert any(block.verification_masks is not None for block in plan.blocks)
     moved = change_plan(plan, add=queries[:60], remove=[query.id for query in queries[700:760]])
     moved = change_plan(moved, add=queries[700:760])
     assert moved.changes

@@ -102,9 +102,9 @@ def test_orders(block: Block) -> None:
 
 
 def doubts_of(block: Block) -> Words:
-    assert block.doubts is not None
-    assert block.doubts.words.any(axis=1).all()
-    return block.doubts.dense()
+    assert block.verification_masks is not None
+    assert block.verification_masks.words.any(axis=1).all()
+    return block.verification_masks.dense()
 
 
 def test_what_a_region_admits_in_part_is_in_doubt() -> None:
@@ -139,7 +139,7 @@ def test_what_a_region_admits_in_part_is_in_doubt() -> None:
 def test_few_survivors_are_verified() -> None:
     grids = (Grid.of_cuts(np.array([0, 10, 20, 30]), 4),)
     narrow = [((A, Constraint((((3, 0), (4, 1)),))),)] * 9
-    assert build_block(table(*narrow), grids, 1).doubts is None
+    assert build_block(table(*narrow), grids, 1).verification_masks is None
 
 
 @given(st.lists(st.booleans(), min_size=128, max_size=128))

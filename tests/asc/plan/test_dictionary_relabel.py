@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from asc.plan.compiler import compile_plan
-from asc.plan.dictionary_relabel import with_room
+from asc.plan.dictionary_relabel import with_free_labels
 from asc.plan.plan import CompileOptions
 from workloads.mixed import mixed_workload
 
@@ -13,8 +13,8 @@ from workloads.mixed import mixed_workload
 def test_where_there_is_room_nothing_changes() -> None:
     plan = compile_plan(mixed_workload(50).standing_queries())
     slot = next(iter(plan.dictionaries))
-    assert with_room(plan, {slot: [b"one more"]}) is plan
-    assert with_room(plan, {}) is plan
+    assert with_free_labels(plan, {slot: [b"one more"]}) is plan
+    assert with_free_labels(plan, {}) is plan
 
 
 def test_constants_keep_their_order_and_their_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,7 +24,7 @@ def test_constants_keep_their_order_and_their_cuts(monkeypatch: pytest.MonkeyPat
     slot = next(iter(plan.dictionaries))
     before = plan.dictionaries[slot]
     between = [before.constants()[0] + b"-%03d" % i for i in range(99)]
-    after = with_room(plan, {slot: between})
+    after = with_free_labels(plan, {slot: between})
     assert after is not plan
     assert after.dictionaries[slot].constants() == sorted([*before.constants(), *between])
     for each in range(len(plan.p_attributes)):
@@ -41,7 +41,7 @@ def test_lines_are_at_home_where_they_were(monkeypatch: pytest.MonkeyPatch) -> N
     plan = compile_plan(mixed_workload(3_000).standing_queries(), options)
     slot = max(plan.dictionaries, key=lambda own: sum((block.homes.slots == own).sum() for block in plan.blocks))
     before = plan.dictionaries[slot]
-    after = with_room(plan, {slot: [before.constants()[0] + b"-%03d" % i for i in range(99)]})
+    after = with_free_labels(plan, {slot: [before.constants()[0] + b"-%03d" % i for i in range(99)]})
     assert after is not plan
     lines = 0
     for old, new in zip(plan.blocks, after.blocks, strict=True):

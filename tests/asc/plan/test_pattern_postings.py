@@ -1,4 +1,4 @@
-"""Members: the conjuncts that patterns constrain, by hand."""
+"""Pattern postings: the conjuncts that patterns constrain, by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from asc.keys.attribute import PAttribute, matched
 from asc.keys.constraint import Constraint
 from asc.keys.like import ANY
 from asc.plan.conjuncts import ConjunctTable, encoded
-from asc.plan.pattern_postings import CLEAR, SET, Members
+from asc.plan.pattern_postings import CLEAR, SET, PatternPostings
 from asc.predicate.normal_form.disjunctive_form import Conjunct
 
 NOTE = PAttribute("note", pa.string(), ("note",), is_matched=True)
@@ -31,11 +31,11 @@ def table_of(*conjuncts: Conjunct) -> ConjunctTable:
     return encoded(enumerate(conjuncts), SLOTS, dict.fromkeys((1, 2), LABELS.__getitem__))
 
 
-def members_of(*conjuncts: Conjunct) -> Members:
-    return Members.of(table_of(*conjuncts).compact(), np.array([1, 2], dtype=np.int32), 1)
+def members_of(*conjuncts: Conjunct) -> PatternPostings:
+    return PatternPostings.of(table_of(*conjuncts).compact(), np.array([1, 2], dtype=np.int32), 1)
 
 
-def postings(members: Members) -> dict[tuple[int, int], list[tuple[int, list[int] | str]]]:
+def postings(members: PatternPostings) -> dict[tuple[int, int], list[tuple[int, list[int] | str]]]:
     found: dict[tuple[int, int], list[tuple[int, list[int] | str]]] = {}
     for slot in range(len(members.slots)):
         for place in range(members.first_label[slot], members.first_label[slot + 1]):
@@ -49,7 +49,7 @@ def postings(members: Members) -> dict[tuple[int, int], list[tuple[int, list[int
     return found
 
 
-def without(members: Members, slot: int) -> list[int]:
+def without(members: PatternPostings, slot: int) -> list[int]:
     """The first conjuncts that do not admit a value which matches no pattern."""
     return [bit for bit in range(8) if not int(members.base[slot, 0]) >> bit & 1]
 

@@ -1,4 +1,4 @@
-"""Doubts: what is kept of the rows that have some is what was said."""
+"""Verification masks: what is kept of the rows that have some is what was said."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asc.plan.verification_masks import Doubts
+from asc.plan.verification_masks import VerificationMasks
 
 rows = st.lists(st.tuples(*[st.sampled_from([0, 0, 1, 2**63, 2**64 - 1])] * 2), min_size=1, max_size=8)
 
@@ -14,7 +14,7 @@ rows = st.lists(st.tuples(*[st.sampled_from([0, 0, 1, 2**63, 2**64 - 1])] * 2), 
 @given(rows)
 def test_what_is_said_is_kept(drawn: list[tuple[int, int]]) -> None:
     dense = np.array(drawn, dtype=np.uint64)
-    doubts = Doubts.of(dense)
+    doubts = VerificationMasks.of(dense)
     assert np.array_equal(doubts.dense(), dense)
     assert len(doubts.words) == sum(any(row) for row in drawn)
     assert [place >= 0 for place in doubts.places.tolist()] == [any(row) for row in drawn]

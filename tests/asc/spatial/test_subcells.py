@@ -13,14 +13,14 @@ from asc.spatial.cells import z_order
 from asc.spatial.cover import FULL, LARGE, NEAR_BITS, PARTED
 from asc.spatial.index import ShapeIndex, Shapes
 from asc.spatial.shape import CONTAINS, INTERSECTS, PLANAR, WGS84, Asked
-from asc.spatial.subcells import ALL_FILLED, EMPTY, FILLED, PARTLY, part_of, part_state, parts_number
+from asc.spatial.subcells import ALL_FILLED, EMPTY, FILLED, PARTLY, subcell_of, subcell_state, subcells_number
 
 Reals = npt.NDArray[np.float64]
 
 
 @compiled
 def read(number: int, key: int, shift: int) -> int:
-    return part_state(number, part_of(key, shift))
+    return subcell_state(number, subcell_of(key, shift))
 
 
 def ring(random: np.random.Generator, vertices: int, x: float, y: float, reach: float) -> list[tuple[float, float]]:
@@ -129,7 +129,7 @@ def test_a_number_holds_what_sixteen_sixteenths_are() -> None:
     parts = random.integers(0, 3, 64, dtype=np.uint8)
     for column in (5, 6):
         for row in (9, 10):
-            number = parts_number(parts, cells, column, row)
+            number = subcells_number(parts, cells, column, row)
             assert 0 <= number <= ALL_FILLED
             for across in range(4):
                 for up in range(4):
