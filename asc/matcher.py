@@ -108,14 +108,14 @@ class Matcher:
         PlanError for what is no table, for a missing column, for one of a type that does not go with its own, and for a
         value that does not fit.
         """
-        return result_table(self._plan, (matches for _, matches in self._found(table)), by)
+        return result_table(self._plan, (matches for _, matches in self._matched_parts(table)), by)
 
     def count(self, table: object) -> pa.Table:
         """How many rows of a table each query accepts: ``query`` and ``count`` int64, every query, by id.
 
         Of a stream no more than a part is held at a time. Takes and raises what :meth:`match` does.
         """
-        return count_table(self._plan, (matches for _, matches in self._found(table)))
+        return count_table(self._plan, (matches for _, matches in self._matched_parts(table)))
 
     def filter(self, table: object) -> pa.Table:
         """The rows that at least one query accepts, their columns unchanged (those of Arrow's view types as their large
@@ -136,7 +136,7 @@ class Matcher:
             kept.append(filtered(part, mask).append_column(QUERIES_COLUMN, ids))
         return pa.concat_tables(kept)
 
-    def _found(self, table: object) -> Iterator[tuple[Part, Matches]]:
+    def _matched_parts(self, table: object) -> Iterator[tuple[Part, Matches]]:
         """The parts of a table with what was found in each."""
         return _matched(self._plan, Incoming.of(table))
 

@@ -18,7 +18,7 @@ from asc.plan.conjuncts import HIGH_OPEN, INEXACT, LOW_OPEN, SLOT_MASK
 Array = npt.NDArray[Any]
 
 _ONE = np.uint64(1)
-ROOM = 4
+SPARE_PAIRS = 4
 """Places beyond those that the ones of a row may need."""
 _TOGETHER = 16_384
 """Pairs that are verified together: they are still in the cache."""
@@ -99,21 +99,22 @@ def _write_pairs(places: Array, grb: Array, unverified: Array, words: int, row: 
     """Write a pair ``row << 32 | conjunct`` for each 1 of some words of a GRB, with IN_DOUBT where ``unverified`` has a
     1 too, from ``count`` on; how many there are in all then. ``places``: which word each of them is.
 
-    ``pairs`` has ROOM for more than there are: of each word the places of ROOM ones are written, whether it has so many
-    or not. How many it has is as good as random, and a wrong guess of the processor takes longer than that.
+    ``pairs`` has SPARE_PAIRS for more than there are: of each word the places of SPARE_PAIRS ones are written, whether
+    it has so many or not. How many it has is as good as random, and a wrong guess of the processor takes longer than
+    that.
     """
     for i in range(words):
         left = grb[i]
         bits_to_verify = unverified[i]
         number = np.int64(ones(left))  # type: ignore[call-arg]
         base = (row << 32) | (places[i] << 6)
-        for j in range(ROOM):
+        for j in range(SPARE_PAIRS):
             bit = trailing_zeros(left)
             pairs[count + j] = (
                 base + np.int64(bit) + (np.int64((bits_to_verify >> (bit & _SHIFTS)) & _ONE) << _DOUBT_BIT)
             )
             left &= left - _ONE
-        j = ROOM
+        j = SPARE_PAIRS
         while left != 0:
             bit = trailing_zeros(left)
             pairs[count + j] = base + np.int64(bit) + (np.int64((bits_to_verify >> bit) & _ONE) << _DOUBT_BIT)
@@ -157,16 +158,16 @@ def sweep(
     (:mod:`asc.evaluation.bitmap_and`).
 
     ``regions`` uint16[slots + 1, rows], the last all zeros; ``keys`` int64[slots, rows] (read by verification alone,
-    and room of one row where nothing is verified); ``bitmap_rows`` int32[rows] the row of ``bitmaps`` that each tuple
-    begins with, -1 for none (:mod:`asc.evaluation.initial_bitmaps`); ``groups`` and ``span``, its words of a group, as
-    :class:`asc.plan.block.Block` has them; ``slots``, ``bases`` int64[4 p]: slot and first row of each of the
+    and scratch of one row where nothing is verified); ``bitmap_rows`` int32[rows] the row of ``bitmaps`` that each
+    tuple begins with, -1 for none (:mod:`asc.evaluation.initial_bitmaps`); ``groups`` and ``span``, its words of a
+    group, as :class:`asc.plan.block.Block` has them; ``slots``, ``bases`` int64[4 p]: slot and first row of each of the
     ``constructs`` in sequence, filled up with the all-zeros slot and row 0, the block's ``live``, which changes
     nothing. ``has_null``: any value of these rows may be NULL. ``mask_places``, ``masks``: the block's, or none: then
     all that is left over is in doubt, if the block ``verifies`` at all, by ``exact``: (first, code, low, high, least,
     greatest) of its table. ``grb`` and ``unverified`` uint64[words + 2 lines], ``some`` int64[words + 2 lines] and
-    ``offsets`` int64[2, 4 p] are room. ``pairs`` int64[n] receives pairs from ``count`` on; where fewer places are left
-    than a tuple may need, the sweep ends early. Returns the next row, the number of pairs, the constructs evaluated,
-    and the rows whose GRB became all zeros.
+    ``offsets`` int64[2, 4 p] are scratch. ``pairs`` int64[n] receives pairs from ``count`` on; where fewer places are
+    left than a tuple may need, the sweep ends early. Returns the next row, the number of pairs, the constructs
+    evaluated, and the rows whose GRB became all zeros.
     """
     # Rows are indexed rather than sliced: a slice would count references, which costs more than the row.
     words = matrix.shape[1]
@@ -174,7 +175,7 @@ def sweep(
     dropped = 0
     settled = count
     row = begin
-    while row < end and count + (words << 6) + ROOM <= pairs.size:
+    while row < end and count + (words << 6) + SPARE_PAIRS <= pairs.size:
         start = bitmap_rows[row]
         number = most = 0
         if start >= 0 and words <= NARROW:
@@ -252,14 +253,14 @@ def walk(
 
     As :func:`sweep`, but ``slots`` and ``bases`` are in the order of the constructs, ``sequence`` int32[c] is the
     macro-sequence, ``arrows`` int32[rows] the construct that the micro-arrow of each row leads to (-1: none; empty:
-    none at all) and ``geb`` bool[c] room for the GEB. The constructs evaluated that it returns are the exact cost.
+    none at all) and ``geb`` bool[c] scratch for the GEB. The constructs evaluated that it returns are the exact cost.
     """
     words = matrix.shape[1]
     evaluated = 0
     dropped = 0
     settled = count
     row = begin
-    while row < end and count + (words << 6) + ROOM <= pairs.size:
+    while row < end and count + (words << 6) + SPARE_PAIRS <= pairs.size:
         start = bitmap_rows[row]
         any_left = np.uint64(0)
         for word in range(words if start >= 0 else 0):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from asc.evaluation.block_kernels import ROOM, sweep, walk
+from asc.evaluation.block_kernels import SPARE_PAIRS, sweep, walk
 from asc.evaluation.initial_bitmaps import InitialBitmaps, chunk_rows
 from asc.evaluation.listed_sweep import listed_pairs
 from asc.evaluation.pairs import TooManyPairsError, by_row, doubled
@@ -27,7 +27,7 @@ from asc.plan.verification_masks import VerificationMasks
 CHUNK_ROWS = 8_192
 """Tuples a sweep: their region ids stay in the cache while one block after the other is swept over them."""
 
-_HAD_ROOM = 0.9
+_FITTED_SHARE = 0.9
 """Of the rows that had room: those that come first are not like all."""
 
 _PAD = 32
@@ -92,7 +92,7 @@ def match_within(plan: Plan, columns: Sequence[pa.Array], rows: int, pairs: int)
             own = [column.slice(0, rows) for column in columns]
             return _matched(plan, own, rows, pairs if rows > 1 else sys.maxsize)
         except TooManyPairsError as error:
-            rows = max(1, min(rows // 2, int(_HAD_ROOM * error.rows)))
+            rows = max(1, min(rows // 2, int(_FITTED_SHARE * error.rows)))
 
 
 def _matched(
@@ -118,7 +118,7 @@ def _matched(
         ends, chunk = [state.count], max(1, rows)
     if state.count + everywhere > most:
         raise TooManyPairsError(rows * most / (state.count + everywhere))
-    pairs = state.found[: state.count]
+    pairs = state.pairs[: state.count]
     places, ordinals = np.empty(len(pairs), dtype=np.int32), np.empty(len(pairs), dtype=np.int32)
     marks = np.zeros(len(plan) // 64 + 1, dtype=np.uint64)
     dropped, first = 0, 0
@@ -134,7 +134,7 @@ def _matched(
 class Sweeps:
     """What the sweeps of one batch need: keys and regions of a chunk, and the pairs of the whole batch.
 
-    Invariant: ``found[:count]`` are the pairs of the chunks so far, each chunk's block by block; ``dropped`` and
+    Invariant: ``pairs[:count]`` are the pairs of the chunks so far, each chunk's block by block; ``dropped`` and
     ``evaluated`` int64[blocks] are summed over them (see Matches). A chunk is loaded before it is swept. Cost: 8 bytes
     a pair, up to twice that, for it doubles when it is short, unless it has room for ``most`` pairs: then
     TooManyPairsError is raised.
@@ -159,7 +159,7 @@ class Sweeps:
         self.grb = np.empty(scratch_words, dtype=np.uint64)
         self.unverified = np.empty(scratch_words, dtype=np.uint64)
         self.some = np.empty(scratch_words, dtype=np.int64)
-        self.found = np.empty(4 * rows + 64 * widest + ROOM, dtype=np.int64)
+        self.pairs = np.empty(4 * rows + 64 * widest + SPARE_PAIRS, dtype=np.int64)
         self.count = self.start = self.size = 0
         self.has_null = False
         self.dropped = np.zeros(len(plan.blocks), dtype=np.int64)
@@ -185,9 +185,9 @@ class Sweeps:
     def add(self, pairs: npt.NDArray[np.int64]) -> None:
         """Pairs of the whole batch that were found elsewhere."""
         count = self.count + len(pairs)
-        if count > len(self.found):
-            self.found = np.concatenate([self.found[: self.count], pairs])
-        self.found[self.count : count] = pairs
+        if count > len(self.pairs):
+            self.pairs = np.concatenate([self.pairs[: self.count], pairs])
+        self.pairs[self.count : count] = pairs
         self.count = count
 
     def sweep_block(self, number: int) -> None:
@@ -217,14 +217,14 @@ class Sweeps:
                 self.unverified,
                 self.some,
                 *scratch,
-                self.found,
+                self.pairs,
                 self.count,
             )
             self.evaluated[number] += cost
             self.dropped[number] += dropped
             if row < ready:
                 done = (number + row / self.size) / len(self.sweeps)
-                self.found = doubled(self.found, self.most, self.start + done * self.size)
+                self.pairs = doubled(self.pairs, self.most, self.start + done * self.size)
 
 
 _Arguments = tuple[Any, ...]

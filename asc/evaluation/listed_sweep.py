@@ -33,7 +33,7 @@ Reals = npt.NDArray[np.float64]
 PIECE_ROWS = 1 << 17
 """Tuples that are looked up at a time, in the order of their cells."""
 
-_ROOM = 4_096
+_SPARE_PAIRS = 4_096
 
 _PLAIN, _POSITION, _TEXT = range(3)
 """What a slot has: keys; points, matched with shapes; texts and boxes, matched with patterns and shapes."""
@@ -155,7 +155,7 @@ class ListedTuples:
         order = np.argsort(cells)
         cells = cells[order]
         entries = np.empty(ENTRIES, dtype=np.int64)
-        buffer, place, count = np.empty(4 * size + _ROOM, dtype=np.int64), 0, 0
+        buffer, place, count = np.empty(4 * size + _SPARE_PAIRS, dtype=np.int64), 0, 0
         while True:
             place, count, lacks_entries = sweep_listed(
                 shapes.arguments,
@@ -187,7 +187,7 @@ class ListedTuples:
 
     def _by_values(self, index: ValueIndex, ranks: npt.NDArray[np.int32], most: int) -> Pairs:
         table, slot, size = self.block.table, self.block.slot, self.nulls.shape[1]
-        buffer, row, count = np.empty(size + _ROOM, dtype=np.int64), 0, 0
+        buffer, row, count = np.empty(size + _SPARE_PAIRS, dtype=np.int64), 0, 0
         while True:
             row, count = sweep_values(
                 index.arguments,
@@ -319,10 +319,10 @@ def sweep_listed(
     tuple. ``listed`` int32[shapes + 1]: the conjuncts under each shape; ``exact``: first, code, low, high of the table,
     the limits of its type, the labels of the shapes; ``values``: as :class:`ListedTuples` has them; ``has_others``: any
     conjunct has a constraint beside its shape, and then those of queries without a rank are left out. ``entries``
-    int64[m]: room for what is looked at together. ``pairs`` receives ``tuple << 32 | conjunct``, with a bit where it is
-    in doubt, from ``count`` on. The shape comes last, once, after what else its conjuncts ask. Returns the next tuple,
-    the number of pairs, and whether it is ``entries`` that has no room for the next one, when all are done or the room
-    is short.
+    int64[m]: scratch for what is looked at together. ``pairs`` receives ``tuple << 32 | conjunct``, with a bit where it
+    is in doubt, from ``count`` on. The shape comes last, once, after what else its conjuncts ask. Returns the next
+    tuple, the number of pairs, and whether it is ``entries`` that has no room for the next one, when all are done or
+    the room is short.
     """
     words, reals, bases = shapes
     _, _, _, _, _, places, entry_flags, near_first, edges, spots, inside = index

@@ -12,7 +12,7 @@ from asc.predicate.normal_form.describe import constraint_text
 
 Keys = Mapping[PAttribute, "Key | None"]
 
-_FAILURES_TOLD = 3
+_FAILURES_SHOWN = 3
 """Conjuncts of which the verdict says where they fail."""
 
 
@@ -69,6 +69,6 @@ def _why(failing: Sequence[JudgedConjunct]) -> str:
 
     if len(failing) == 1:
         return failure(failing[0])
-    failures = [f"in conjunct {number} {failure(failed)}" for number, failed in enumerate(failing[:_FAILURES_TOLD], 1)]
+    failures = [f"in conjunct {number} {failure(failed)}" for number, failed in enumerate(failing[:_FAILURES_SHOWN], 1)]
     more = len(failing) - len(failures)
     return ", ".join(failures) + (f", and {more:,} conjunct{'' if more == 1 else 's'} more do not hold" if more else "")

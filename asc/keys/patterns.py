@@ -235,9 +235,9 @@ def _trie(literals: Sequence[bytes]) -> tuple[Integers, Bytes, Integers]:
     from asc.keys.pattern_kernels import link_trie, make_trie
 
     offsets, data = _packed(literals)
-    room = len(data) + 1
-    parent, out = np.zeros((2, room), dtype=np.int32)
-    symbol = np.zeros(room, dtype=np.uint8)
+    capacity = len(data) + 1
+    parent, out = np.zeros((2, capacity), dtype=np.int32)
+    symbol = np.zeros(capacity, dtype=np.uint8)
     number = make_trie(offsets, data, parent, symbol, out)
     symbol = symbol[:number].copy()
     nodes, root = np.zeros((number + 1, 4), dtype=np.int32), np.zeros(256, dtype=np.int32)

@@ -32,12 +32,12 @@ class RegionArray:
     """The regions of one construct, each made when it is asked for, over the rows that hold their bits.
 
     ``rows`` uint64[regions + 1, words]: the qrb of every region, NULL's last; ``qubs`` uint64[constructs, words];
-    ``own``: the construct's place among them. A qrb costs nothing (it is the row), a cab reads all qubs.
+    ``construct``: which of them it is. A qrb costs nothing (it is the row), a cab reads all qubs.
     """
 
     rows: Words
     qubs: Words
-    own: int
+    construct: int
 
     def __len__(self) -> int:
         """The number of regions, NULL's not counted."""
@@ -51,7 +51,7 @@ class RegionArray:
 
     def cab(self, index: int) -> bitarray:
         arrows = ((self.qubs & self.rows[index]) != 0).any(axis=1)
-        arrows[self.own] = False
+        arrows[self.construct] = False
         return bitarray(arrows.tolist(), endian="little")
 
 

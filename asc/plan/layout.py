@@ -10,10 +10,10 @@ from asc.errors import PlanError
 from asc.plan.plan import Plan
 from asc.plan.region_text import region_text
 
-REGIONS_TOLD = 200
+REGIONS_SHOWN = 200
 """Of a construct."""
 
-ARROWS_TOLD = 500
+ARROWS_SHOWN = 500
 """Of a block."""
 
 
@@ -38,7 +38,7 @@ class RegionLayout:
 class ConstructLayout:
     """A construct: its p-attribute, how many conjuncts constrain it (the ones of its qub), and its regions.
 
-    ``regions``: ``REGIONS_TOLD`` of all ``region_count`` at most, evenly spread, the first and the last among them;
+    ``regions``: ``REGIONS_SHOWN`` of all ``region_count`` at most, evenly spread, the first and the last among them;
     NULL's is ``null`` and not counted.
     """
 
@@ -66,7 +66,7 @@ class Arrow:
 @dataclass(frozen=True, slots=True)
 class BlockLayout:
     """A block: its number from 0 on, its constructs by number, the macro-sequence as these numbers, and the first
-    ``ARROWS_TOLD`` of its ``arrow_count`` micro-arrows.
+    ``ARROWS_SHOWN`` of its ``arrow_count`` micro-arrows.
     """
 
     number: int
@@ -92,7 +92,7 @@ def laid_out(plan: Plan, number: int) -> BlockLayout:
     slots = block.slots.tolist()
     shown = tuple(
         Arrow(construct, region, region_text(plan, slots[construct], region), target)
-        for construct, region, target in arrows[:ARROWS_TOLD]
+        for construct, region, target in arrows[:ARROWS_SHOWN]
     )
     return BlockLayout(
         number=number,
@@ -125,9 +125,9 @@ def _construct(plan: Plan, number: int, construct: int) -> ConstructLayout:
 
 
 def _spread(count: int) -> list[int]:
-    if count <= REGIONS_TOLD:
+    if count <= REGIONS_SHOWN:
         return list(range(count))
-    return [int(place) for place in np.linspace(0, count - 1, REGIONS_TOLD)]
+    return [int(place) for place in np.linspace(0, count - 1, REGIONS_SHOWN)]
 
 
 def _regions(plan: Plan, number: int, construct: int, places: list[int]) -> list[RegionLayout]:

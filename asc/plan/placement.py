@@ -35,7 +35,7 @@ def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], opt
     query has, a look at the free bits of all lines and blocks, one at those of a line a query, and the copies.
     """
     blocks = list(blocks)
-    free_bits = _Room(blocks, len(grids), words_of(options.block_conjuncts))
+    free_bits = _FreeBits(blocks, len(grids), words_of(options.block_conjuncts))
     homes = Homes.of(table, grids, free_bits.lines)
     first = query_starts(table)
     slots, keys = homes.slots[first[:-1]].tolist(), homes.keys[first[:-1]].tolist()
@@ -54,7 +54,7 @@ def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], opt
     return blocks
 
 
-class _Room:
+class _FreeBits:
     """The free bits of blocks, those that are to come included, as they are taken.
 
     ``free`` bool[bits] by block; ``lines`` int64[slots]: how many lines are at home at each. Invariant: bits are only

@@ -103,12 +103,12 @@ class Steps:
     """The steps that are left of a bounded piece of work; one is an interval that is looked at."""
 
     def __init__(self, left: int = STEPS) -> None:
-        self._given = self._left = left
+        self._budget = self._left = left
 
     @property
     def spent(self) -> int:
         """Return the number of steps that were spent."""
-        return self._given - self._left
+        return self._budget - self._left
 
     def spend(self, steps: int) -> None:
         """TooManyConjunctsError where too few are left."""

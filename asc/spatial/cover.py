@@ -131,7 +131,7 @@ def cover_shape(
     ``square`` float64[10]: least and greatest x, least and greatest y that are looked at, origin and scale of columns,
     of rows, and what is added to a cell on either side. The outermost cells go on to the ends of what is looked at. For
     each cell: where it starts along the Z-order, how many times it is halved less than the smallest ones, the shape,
-    and what is told of it. ``parts`` uint8[SUBCELLS_MAX]: room.
+    and what is told of it. ``parts`` uint8[SUBCELLS_MAX]: scratch.
     """
     if count + (ACROSS + 2) * (ACROSS + 2) > starts.size:
         return -1

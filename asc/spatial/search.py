@@ -190,7 +190,7 @@ def find_shapes(
 ) -> tuple[int, int]:
     """Write the numbers of the shapes that each position from ``row`` on meets, those that are unsure as ~number; the
     next row, and how many there are, when ``entries``, or ``met`` for as many as these, has no room, or all are
-    found. ``keys`` ascending; ``ends`` int64[rows]: where the shapes of each end; ``entries`` int64[m]: room.
+    found. ``keys`` ascending; ``ends`` int64[rows]: where the shapes of each end; ``entries`` int64[m]: scratch.
     """
     words, reals, bases = shapes
     _, _, _, _, _, places, entry_flags, near_first, edges, spots, inside = index

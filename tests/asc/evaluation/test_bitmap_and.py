@@ -39,9 +39,9 @@ def _left(
     span: int,
     offsets: np.ndarray,
     places: np.ndarray,
-    doubts: np.ndarray,
+    masks: np.ndarray,
     grb: np.ndarray,
-    doubt: np.ndarray,
+    unverified: np.ndarray,
     some: np.ndarray,
 ) -> tuple[int, int]:
     words = matrix.shape[1]
@@ -58,10 +58,10 @@ def _left(
             span,
             offsets,
             places,
-            doubts,
+            masks,
             True,
             grb,
-            doubt,
+            unverified,
             some,
         )
     if words < LINE:
@@ -70,7 +70,7 @@ def _left(
         known = and_narrow(regions, 0, slots, bases, starts, start, matrix, offsets, grb)
     if known < 0:
         return 0, -known
-    return keep_narrow(regions, 0, slots, bases, words, offsets, places, doubts, True, grb, doubt, some), known
+    return keep_narrow(regions, 0, slots, bases, words, offsets, places, masks, True, grb, unverified, some), known
 
 
 class Rows:
@@ -85,7 +85,7 @@ class Rows:
         # What a tuple may begin with is never more than what is live, the first row.
         self.matrix[0] = reduce(or_, self.starts)
         self.start = int(random.integers(STARTS))
-        self.doubts = random.choice(WORDS, (5, words))
+        self.masks = random.choice(WORDS, (5, words))
         self.places = random.integers(-1, 5 if random.random() < 0.8 else 0, ROWS).astype(np.int32)
         self.regions = random.integers(0, REGIONS, (CONSTRUCTS + 1, 1)).astype(np.uint16)
         self.regions[CONSTRUCTS] = 0
@@ -93,7 +93,7 @@ class Rows:
         self.sequence = random.permutation(CONSTRUCTS)
 
     def left(self, way: str, span: int | None = None) -> tuple[Left, int]:
-        """The words that are left, each with its number and what of it is in doubt; the constructs it took."""
+        """The words that are left, each with its number and what of it is in unverified; the constructs it took."""
         words = self.matrix.shape[1]
         span = span or group_words(words)
         groups = np.zeros(ROWS, dtype=np.uint64)
@@ -114,11 +114,11 @@ class Rows:
             span,
             offsets,
             self.places,
-            self.doubts,
+            self.masks,
             *room,
         )
-        grb, doubt, some = ([int(own) for own in each[:number]] for each in room)
-        return list(zip(some, grb, doubt, strict=True)), most
+        grb, unverified, some = ([int(own) for own in each[:number]] for each in room)
+        return list(zip(some, grb, unverified, strict=True)), most
 
     def expected(self) -> tuple[Left, int]:
         """The same by hand; the constructs after which nothing is left, all of them where something is."""
@@ -131,7 +131,7 @@ class Rows:
             left &= self.matrix[place]
             took += 1
         words = range(self.matrix.shape[1])
-        open_ones = [int(reduce(or_, (self.doubts[own, word] for own in doubtful), np.uint64(0))) for word in words]
+        open_ones = [int(reduce(or_, (self.masks[own, word] for own in doubtful), np.uint64(0))) for word in words]
         return [(word, int(left[word]), open_ones[word]) for word in words if left[word]], took
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asc.evaluation.block_kernels import IN_DOUBT, ROOM, _write_pairs, sweep, walk
+from asc.evaluation.block_kernels import IN_DOUBT, SPARE_PAIRS, _write_pairs, sweep, walk
 
 NOTHING = np.empty(0, dtype=np.int32)
 NO_WORDS = np.empty((0, 0), dtype=np.uint64)
@@ -59,7 +59,7 @@ def run(
 
 @pytest.mark.parametrize("kernel", ["walk", "sweep"])
 def test_pairs_by_hand(kernel: str) -> None:
-    found = np.empty(4 * 64 + ROOM, dtype=np.int64)
+    found = np.empty(4 * 64 + SPARE_PAIRS, dtype=np.int64)
     row, count, evaluated, dropped = run(kernel, found, 0, 0)
     assert (row, dropped) == (4, 1)
     assert evaluated == 8
@@ -68,7 +68,7 @@ def test_pairs_by_hand(kernel: str) -> None:
 
 @pytest.mark.parametrize("kernel", ["walk", "sweep"])
 def test_a_tuple_begins_with_what_it_is_told(kernel: str) -> None:
-    found = np.empty(4 * 64 + ROOM, dtype=np.int64)
+    found = np.empty(4 * 64 + SPARE_PAIRS, dtype=np.int64)
     starts = np.array([[0b01], [0b10], [0b11]], dtype=np.uint64)
     row, count, _, dropped = run(kernel, found, 0, 0, starting=(np.array([0, 0, -1, 2], dtype=np.int32), starts))
     assert (row, dropped) == (4, 3)
@@ -77,7 +77,7 @@ def test_a_tuple_begins_with_what_it_is_told(kernel: str) -> None:
 
 @pytest.mark.parametrize("kernel", ["walk", "sweep"])
 def test_it_ends_early_where_a_row_may_not_fit(kernel: str) -> None:
-    found = np.empty(64 + ROOM, dtype=np.int64)
+    found = np.empty(64 + SPARE_PAIRS, dtype=np.int64)
     row, count, _, _ = run(kernel, found, 0, 0)
     assert (row, count) == (1, 2)
     more = np.concatenate([found, np.empty(4 * 64, dtype=np.int64)])
@@ -93,7 +93,7 @@ MASK = 2**64 - 1
 @given(st.lists(st.tuples(*[st.one_of(st.just(MASK), st.integers(1, MASK))] * 2), max_size=6))
 def test_a_pair_for_each_one(drawn: list[tuple[int, int]]) -> None:
     grb, doubt = (np.array([own[i] for own in drawn], dtype=np.uint64) for i in range(2))
-    found = np.full(1 + 64 * len(drawn) + ROOM, -1, dtype=np.int64)
+    found = np.full(1 + 64 * len(drawn) + SPARE_PAIRS, -1, dtype=np.int64)
     count = _write_pairs(np.arange(len(drawn)) * 3, grb, doubt, len(drawn), 5, found, 1)
     expected = [
         5 << 32 | (192 * i + bit) | (IN_DOUBT if doubts >> bit & 1 else 0)

@@ -161,7 +161,7 @@ def test_chunks_are_shorter_where_more_patterns_can_match() -> None:
     assert chunk_rows(few, 8_192) == 8_192
     many = compile_plan([query(f"q{n}", f"s LIKE '%x{n} %'") for n in range(10_000)])
     assert chunk_rows(many, 8_192) < 8_192
-    assert InitialBitmaps(many, 10).begins.tolist() == [0] * 10
+    assert InitialBitmaps(many, 10).bitmap_rows.tolist() == [0] * 10
 
 
 def test_an_evaluation_error_concerns_no_query_whose_pattern_the_tuple_does_not_match() -> None:

@@ -11,7 +11,7 @@ from asc.errors import PlanError
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
 from asc.plan.compiler import compile_plan
-from asc.plan.layout import ARROWS_TOLD, REGIONS_TOLD, Arrow, laid_out
+from asc.plan.layout import ARROWS_SHOWN, REGIONS_SHOWN, Arrow, laid_out
 from asc.plan.plan import CompileOptions, Plan, Query
 from asc.predicate.normal_form.disjunctive_form import Predicate
 
@@ -71,10 +71,10 @@ def test_what_is_told_is_bounded() -> None:
     plan = plan.with_orders({0: block.order_of([0], [(0, region, 0) for region in range(1_000)])})
     (construct,) = laid_out(plan, 0).constructs
     places = [region.region for region in construct.regions]
-    assert (len(places), places[0], places[-1], construct.region_count) == (REGIONS_TOLD, 0, 1_200, 1_201)
+    assert (len(places), places[0], places[-1], construct.region_count) == (REGIONS_SHOWN, 0, 1_200, 1_201)
     assert places == sorted(set(places))
     layout = laid_out(plan, 0)
-    assert (len(layout.micro_arrows), layout.arrow_count) == (ARROWS_TOLD, 1_000)
+    assert (len(layout.micro_arrows), layout.arrow_count) == (ARROWS_SHOWN, 1_000)
 
 
 def test_a_number_that_no_block_has() -> None:

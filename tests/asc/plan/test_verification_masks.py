@@ -14,8 +14,8 @@ rows = st.lists(st.tuples(*[st.sampled_from([0, 0, 1, 2**63, 2**64 - 1])] * 2), 
 @given(rows)
 def test_what_is_said_is_kept(drawn: list[tuple[int, int]]) -> None:
     dense = np.array(drawn, dtype=np.uint64)
-    doubts = VerificationMasks.of(dense)
-    assert np.array_equal(doubts.dense(), dense)
-    assert len(doubts.words) == sum(any(row) for row in drawn)
-    assert [place >= 0 for place in doubts.places.tolist()] == [any(row) for row in drawn]
-    assert doubts.nbytes == 4 * len(drawn) + 16 * len(doubts.words)
+    masks = VerificationMasks.of(dense)
+    assert np.array_equal(masks.dense(), dense)
+    assert len(masks.words) == sum(any(row) for row in drawn)
+    assert [place >= 0 for place in masks.places.tolist()] == [any(row) for row in drawn]
+    assert masks.nbytes == 4 * len(drawn) + 16 * len(masks.words)
