@@ -113,9 +113,11 @@ class ListedTrace:
         owner = self.block.table.owner
         handles = np.setdiff1d(owner[gone], owner[left])
         order = np.lexsort((gone, np.isin(owner[gone], handles, invert=True), owner[gone] != focus))[:listed]
-        return Eliminations(len(gone), len(handles), tuple(self._fallen(place) for place in gone[order].tolist()))
+        return Eliminations(
+            len(gone), len(handles), tuple(self._eliminated_conjunct(place) for place in gone[order].tolist())
+        )
 
-    def _fallen(self, place: int) -> EliminatedConjunct:
+    def _eliminated_conjunct(self, place: int) -> EliminatedConjunct:
         owner = self.block.table.owner
         handle = int(owner[place])
         number = int(np.count_nonzero(owner[: place + 1] == handle))

@@ -271,8 +271,8 @@ class _Eliminating:
         goes = np.zeros(len(handles), dtype=np.bool_)
         goes[numbers[bits[is_out]]] = True
         order = np.lexsort((bits, ~is_out, handles[numbers[bits]] != self.focus))[: self.listed]
-        fallen = tuple(self._fallen(bit, attribute) for bit in bits[order].tolist())
-        return Eliminations(len(bits), int(np.count_nonzero(goes)), fallen)
+        eliminated = tuple(self._eliminated_conjunct(bit, attribute) for bit in bits[order].tolist())
+        return Eliminations(len(bits), int(np.count_nonzero(goes)), eliminated)
 
     @cached_property
     def owners(self) -> tuple[Bits, Bits]:
@@ -280,7 +280,7 @@ class _Eliminating:
         handles, numbers = np.unique(self.walk.block.table.owner, return_inverse=True)
         return handles.astype(np.int64), numbers.astype(np.int64)
 
-    def _fallen(self, bit: int, attribute: PAttribute | None) -> EliminatedConjunct:
+    def _eliminated_conjunct(self, bit: int, attribute: PAttribute | None) -> EliminatedConjunct:
         plan, number = self.traced.plan, self.walk.number
         handle = int(self.walk.block.table.owner[bit])
         terms = list(plan.constraints(number, bit))

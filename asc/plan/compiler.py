@@ -263,20 +263,20 @@ def _rebuilt_with(
     if not keeps_lists:
         tables += [(own.table.wide(), own.attributes, own.dictionaries) for own in plan.listed if not own.by_shapes]
     kept = [
-        (table.take(np.flatnonzero((table.owner >= 0) & (ranks[table.owner] >= 0))), own, known)
-        for table, own, known in tables
+        (table.take(np.flatnonzero((table.owner >= 0) & (ranks[table.owner] >= 0))), columns, known)
+        for table, columns, known in tables
     ]
-    needed = {own[slot] for table, own, _ in kept for slot in np.unique(table.slots).tolist()}
+    needed = {columns[slot] for table, columns, _ in kept for slot in np.unique(table.slots).tolist()}
     needed.update(_attributes(added), *(block.attributes for block in listed))
     attributes = tuple(sorted(needed, key=_by_text))
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
     constants = delta.byte_constants(slots)
-    for table, own, known in kept:
+    for table, columns, known in kept:
         for slot, values in used_constants(table, known).items():
-            constants.setdefault(slots[own[slot]], set()).update(values)
+            constants.setdefault(slots[columns[slot]], set()).update(values)
     dictionaries = {slot: Dictionary.of(values) for slot, values in constants.items()}
     new = encoded(delta.conjuncts, slots, _labels(dictionaries, len(added)))
-    table = joined([*(translated(table, own, known, slots, dictionaries) for table, own, known in kept), new])
+    table = joined([*(translated(table, columns, known, slots, dictionaries) for table, columns, known in kept), new])
     table = table.take(np.argsort(ranks[table.owner], kind="stable"))
     topics = queries.topic_names.take(pa.array(queries.topic_of)).dictionary_encode()
     queries = replace(

@@ -264,10 +264,10 @@ def _around(loop: Atom, parts: list[Part]) -> Search | None:
     start, total, times = guard(loop), LOOKING_BACK, 1
     is_anchored = runs[0].parts[:1] == (Anchor("^"),)
     if is_anchored:
-        begun = _beginning(runs.pop(0))
-        if begun is None:
+        beginning = _beginning(runs.pop(0))
+        if beginning is None:
             return None
-        start, total, times = begun
+        start, total, times = beginning
     for place, head in enumerate(runs[:-1]):
         if not _is_within(head, loop.characters):
             return None
