@@ -40,7 +40,7 @@ from asc.spatial.shape import (
     RINGS_WORD,
     WITHIN_DISTANCE,
 )
-from asc.spatial.subcells import ALL_EMPTY, ALL_FILLED, SUBCELL_LEVELS, SUBCELLS_MAX, fill_subcells, subcells_number
+from asc.spatial.subcells import ALL_EMPTY, ALL_FILLED, SUBCELL_CAPACITY, SUBCELL_LEVELS, fill_subcells, subcells_number
 
 Array = npt.NDArray[Any]
 
@@ -131,7 +131,7 @@ def cover_shape(
     ``square`` float64[10]: least and greatest x, least and greatest y that are looked at, origin and scale of columns,
     of rows, and what is added to a cell on either side. The outermost cells go on to the ends of what is looked at. For
     each cell: where it starts along the Z-order, how many times it is halved less than the smallest ones, the shape,
-    and what is told of it. ``parts`` uint8[SUBCELLS_MAX]: scratch.
+    and what is told of it. ``parts`` uint8[SUBCELL_CAPACITY]: scratch.
     """
     if count + (ACROSS + 2) * (ACROSS + 2) > starts.size:
         return -1
@@ -242,7 +242,7 @@ def cover_shapes(
     """Cover the shapes ``wanted[first:]``, places of ``bases``, at every turn; the next one, and how many cells there
     are, when the room is short or all are covered.
     """
-    box, parts = np.empty(4), np.empty(SUBCELLS_MAX, dtype=np.uint8)
+    box, parts = np.empty(4), np.empty(SUBCELL_CAPACITY, dtype=np.uint8)
     for place in range(first, wanted.size):
         number = wanted[place]
         base = bases[number]

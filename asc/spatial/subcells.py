@@ -34,7 +34,7 @@ SUBCELL_LEVELS = 2
 
 _SIDE = 1 << SUBCELL_LEVELS
 
-SUBCELLS_MAX = (_SIDE * (ACROSS + 2)) ** 2
+SUBCELL_CAPACITY = (_SIDE * (ACROSS + 2)) ** 2
 """Sixteenths of all cells of a shape."""
 
 ALL_EMPTY, ALL_FILLED = 0, 3**16 - 1
