@@ -233,7 +233,7 @@ def _listed_of(part: Part) -> ListedBlock:
         {slot: own[head] for slot, head in says["dictionaries"]},
         ConjunctTable(*(arrays[name] for name in _TABLE)),
         arrays["listed"],
-        of_stored(ShapeIndex if part.kind == "listed" else ValueIndex, index),
+        of_stored(ShapeIndex, index) if part.kind == "listed" else of_stored(ValueIndex, index),
         says["repeats"],
     )
 

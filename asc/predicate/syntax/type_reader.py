@@ -7,9 +7,10 @@ import re
 import pyarrow as pa
 
 from asc.errors import SchemaError
+from asc.predicate.syntax import interval
 from asc.predicate.syntax.interval_type import CALENDAR, FIELDS, interval_type
 from asc.predicate.syntax.literal_reader import LiteralReader
-from asc.predicate.syntax.nodes import Node, interval, shortened
+from asc.predicate.syntax.nodes import Node, shortened
 from asc.predicate.syntax.tokens import END, NUMBER, QUOTED, RAW_STRING, STRING, WORD
 from asc.spark_types import ddl_of_type, decimal_type, fields_of_ddl, simple_type
 

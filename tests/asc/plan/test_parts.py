@@ -12,11 +12,13 @@ from asc.errors import PlanError
 from asc.evaluation.executor import match
 from asc.keys.attribute import PAttribute
 from asc.keys.constraint import Constraint
-from asc.plan import parts
+from asc.plan import block, parts
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.parts import Part, parts_of, plan_of
 from asc.plan.plan import CompileOptions, Plan, Query
+from asc.predicate import normalise
 from asc.predicate.normal_form.disjunctive_form import Predicate
+from asc.schema import Schema
 from workloads.mixed import mixed_workload
 
 if TYPE_CHECKING:
@@ -121,6 +123,34 @@ def test_pages_stay_short_and_long_enough(monkeypatch: pytest.MonkeyPatch) -> No
 def test_bytes_that_are_another_thing_are_no_part() -> None:
     with pytest.raises(PlanError, match="part of a plan"):
         Part.from_bytes(Part({}, {}).to_bytes())
+
+
+def test_arrays_are_stored_under_the_names_of_earlier_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fields may be named anew, what is stored may not: a daemon begins with what the version before it wrote."""
+    monkeypatch.setattr(block, "_MANY_SURVIVORS", 0)
+    schema = Schema.from_ddl("n INT, city STRING, lon DOUBLE, lat DOUBLE")
+    fence = "ST_Contains(ST_PolygonFromEnvelope(0, 0, 3, 2), ST_Point(lon, lat))"
+    texts = ("n BETWEEN 3 AND 9", "city LIKE '%s%'", fence, f"NOT {fence}")
+    queries = [Query(f"q{place}", normalise(text, schema)) for place, text in enumerate(texts)]
+    regions = CompileOptions(exact_bytes=0, exact_regions=1, bounded_regions=1, bounded_rows=1)
+    names = {part.kind: set(part.arrays) for part in parts_of(compile_plan(queries, regions))}
+    masks = {"doubts.places", "doubts.words"}
+    postings = {f"members.{name}" for name in ("slots", "base", "labels", "bits", "more", "others")}
+    assert names["block"] > masks | postings | {"members.first_label", "members.first_bit", "members.first_other"}
+    index = (
+        "square",
+        "starts",
+        "shifts",
+        "parents",
+        "first",
+        "places",
+        "told",
+        "near_first",
+        "edges",
+        "spots",
+        "inside",
+    )
+    assert names["listed"] > {f"index.{name}" for name in index} < names["shapes"]
 
 
 def test_parts_that_are_not_of_one_plan_are_refused() -> None:

@@ -20,7 +20,7 @@ def test_lists_are_bounded_and_spots_are_where_they_say() -> None:
     index = ShapeIndex.of(Shapes.of(dictionary.offsets, dictionary.data), np.zeros(1, dtype=np.int32))
     assert len(index.inside) > 20
     assert len(index.edges) <= STORED * 2_001 + 4 * 2_001
-    assert sorted(set((index.told >> NEAR_BITS).tolist()) - {0}) == list(range(1, len(index.inside) + 1))
+    assert sorted(set((index.entry_flags >> NEAR_BITS).tolist()) - {0}) == list(range(1, len(index.inside) + 1))
     inside = shapely.contains_xy(shape, index.spots[:, 0], index.spots[:, 1])
     assert inside.tolist() == index.inside.tolist()
 
@@ -37,7 +37,7 @@ def test_of_every_kind_few_edges_are_near_a_cell(kind: type[shapely.Geometry], f
     assert len(index.edges) <= 2 * STORED * 5_001
     sizes = np.diff(index.near_first)
     # Partial cells all have a list, and a short one.
-    partial = index.told & FULL == 0
-    assert (index.told[partial] >> NEAR_BITS > 0).all()
+    partial = index.entry_flags & FULL == 0
+    assert (index.entry_flags[partial] >> NEAR_BITS > 0).all()
     assert partial.any()
     assert sizes.max() <= NEAR

@@ -165,7 +165,7 @@ def test_a_cap_of_all_of_the_earth_has_full_cells_and_one_of_half_of_it_some() -
     for metres, least in ((2.001e7, 0.75), (1e7, 0.2)):
         dictionary = Dictionary.of([Asked(shapely.Point(10, 50), WITHIN_SPHERE, metres).key])
         index = ShapeIndex.of(Shapes.of(dictionary.offsets, dictionary.data), np.zeros(1, dtype=np.int32))
-        assert (index.told & FULL).mean() >= least
+        assert (index.entry_flags & FULL).mean() >= least
 
 
 def test_large_shapes_with_edges_too_short_to_be_squared_are_what_geos_makes_of_them() -> None:

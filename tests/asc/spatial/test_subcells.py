@@ -99,7 +99,7 @@ def test_what_a_sixteenth_tells_is_so_of_each_position_in_it(
         asked = Asked(shape, relation, crs=crs)
         dictionary = Dictionary.of([asked.key])
         index = ShapeIndex.of(Shapes.of(dictionary.offsets, dictionary.data), np.zeros(1, dtype=np.int32))
-        assert (index.told & (PARTED | FULL)).all()
+        assert (index.entry_flags & (PARTED | FULL)).all()
         places = places_of(shape, index, random)
         if crs == WGS84:
             places = np.concatenate([places, places + np.array([360, 0]), places - np.array([360, 0])])
@@ -110,7 +110,7 @@ def test_what_a_sixteenth_tells_is_so_of_each_position_in_it(
             sizes = 1 << 2 * index.shifts.astype(np.int64)
             around = np.flatnonzero((index.starts <= key) & (key < index.starts + sizes))
             entries = [entry for cell in around for entry in range(index.first[cell], index.first[cell + 1])]
-            told = [int(index.told[entry]) for entry in entries]
+            told = [int(index.entry_flags[entry]) for entry in entries]
             numbers = [ALL_FILLED if says & FULL else says >> NEAR_BITS for says in told]
             own = [read(number, key, int(index.shifts[around[0]])) for number in numbers]
             states |= set(own)
@@ -145,4 +145,4 @@ def test_large_shapes_and_the_smallest_have_cells_without() -> None:
     for shape in (large, small):
         dictionary = Dictionary.of([Asked(shape, CONTAINS).key])
         index = ShapeIndex.of(Shapes.of(dictionary.offsets, dictionary.data), np.zeros(1, dtype=np.int32))
-        assert not (index.told & PARTED).any()
+        assert not (index.entry_flags & PARTED).any()

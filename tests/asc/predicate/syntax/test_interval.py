@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
+from asc.predicate.syntax import interval
 from asc.predicate.syntax.interval import of_range, of_units, of_words
-from asc.predicate.syntax.nodes import interval
 
 DAY = 86_400_000_000
 
