@@ -24,7 +24,16 @@ from asc.plan.posting_block import ListedBlock
 from asc.plan.value_index import ValueIndex
 from asc.spatial.index import ShapeIndex
 from asc.spatial.location import NO, UNSURE, YES, holds
-from asc.spatial.search import CERTAIN, ENTRIES, ENTRY, PREFETCH_DISTANCE, entry_holds, list_entries, prefetch_shapes
+from asc.spatial.search import (
+    CERTAIN,
+    ENTRIES,
+    ENTRY,
+    PREFETCH_DISTANCE,
+    IndexArrays,
+    entry_holds,
+    list_entries,
+    prefetch_shapes,
+)
 
 Array = npt.NDArray[Any]
 Pairs = npt.NDArray[np.int64]
@@ -297,7 +306,7 @@ def others_hold(shapes: tuple[Array, Array, Array], exact: Any, values: Any, beg
 @compiled
 def sweep_listed(
     shapes: tuple[Array, Array, Array],
-    index: tuple[Array, ...],
+    index: IndexArrays,
     cells: Array,
     order: Array,
     x: Array,
@@ -325,7 +334,8 @@ def sweep_listed(
     the room is short.
     """
     words, reals, bases = shapes
-    _, _, _, _, _, places, entry_flags, near_first, edges, spots, inside = index
+    places, entry_flags = index.places, index.entry_flags
+    near_first, edges, spots, inside = index.near_first, index.edges, index.spots, index.inside
     cell = -1
     while place < cells.size:
         count_before = count

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asc.frozen import STORED, OfArrays, frozen
+from asc.frozen import STORED, OfArrays, arrays_of, frozen
 from asc.spatial.cell_edges import LargeShape, NearEdges
 from asc.spatial.cells import ACROSS, LEVELS, SIDE
 from asc.spatial.cover import FULL, LARGE, TURN_BITS, box_of, cover_shapes, find_parents
-from asc.spatial.search import cell_before, find_keys
+from asc.spatial.search import IndexArrays, cell_before, find_keys
 from asc.spatial.shape import HEAD_WORDS, KIND_WORD, PLANAR, RELATION_WORD, RINGS_WORD, WITHIN_DISTANCE
 
 Array = npt.NDArray[Any]
@@ -130,6 +130,11 @@ class ShapeIndex(OfArrays):
             frozen(np.array(near.spots, dtype=np.float64).reshape(-1, 2)),
             frozen(np.array(near.inside, dtype=np.bool_)),
         )
+
+    @property
+    def arguments(self) -> IndexArrays:
+        """Return its arrays as kernels read them."""
+        return IndexArrays(*arrays_of(self).values())
 
     @property
     def has_turns(self) -> bool:

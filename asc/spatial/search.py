@@ -8,7 +8,7 @@ hundred thousand fences are 66 MB, of which a batch asks for most, and to wait f
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,22 @@ PREFETCH_DISTANCE = 24
 
 _LINE_WORDS, _MOST_WORDS = 8, 48
 """Of memory that comes at once, and of a shape that is asked for before it is looked at; then it comes by itself."""
+
+
+class IndexArrays(NamedTuple):
+    """The arrays of an index of shapes as kernels read them: those of :class:`asc.spatial.index.ShapeIndex`."""
+
+    square: Array
+    starts: Array
+    shifts: Array
+    parents: Array
+    first: Array
+    places: Array
+    entry_flags: Array
+    near_first: Array
+    edges: Array
+    spots: Array
+    inside: Array
 
 
 @compiled
@@ -70,13 +86,14 @@ def cell_before(starts: Array, key: int, near: int) -> int:
 
 
 @inlined
-def list_entries(index: tuple[Array, ...], cells: Array, place: int, cell: int, entries: Array) -> tuple[int, int, int]:
+def list_entries(index: IndexArrays, cells: Array, place: int, cell: int, entries: Array) -> tuple[int, int, int]:
     """Write ``place << 32 | entry`` for the entries around the positions from ``place`` on that these may meet, CERTAIN
     where they do; the places of positions along the Z-order are ``cells``, ascending; ``cell`` is around the one
     before. Returns the next position, the cell around the last, and the number of entries: those of positions for which
     there is room. Positions are fewer than 1 << 27.
     """
-    _, starts, shifts, parents, first, places, entry_flags, _, _, _, _ = index
+    starts, shifts, parents, first = index.starts, index.shifts, index.parents, index.first
+    places, entry_flags = index.places, index.entry_flags
     count = 0
     while place < cells.size:
         count_before = count
@@ -120,11 +137,9 @@ def sifted(entry_flags: Array, entries: Array, count: int) -> int:
 
 
 @inlined
-def prefetch_shapes(
-    words: Array, bases: Array, index: tuple[Array, ...], entries: Array, current: int, count: int
-) -> None:
+def prefetch_shapes(words: Array, bases: Array, index: IndexArrays, entries: Array, current: int, count: int) -> None:
     """Ask for what is needed of the entries after the current one."""
-    places = index[5]
+    places = index.places
     if current + 2 * PREFETCH_DISTANCE < count:
         prefetch(bases, np.int64(places[entries[current + 2 * PREFETCH_DISTANCE] & ENTRY]))  # type: ignore[call-arg]
     if current + PREFETCH_DISTANCE < count:
@@ -178,7 +193,7 @@ def entry_holds(
 @compiled
 def find_shapes(
     shapes: tuple[Array, Array, Array],
-    index: tuple[Array, ...],
+    index: IndexArrays,
     keys: Array,
     x: Array,
     y: Array,
@@ -193,7 +208,8 @@ def find_shapes(
     found. ``keys`` ascending; ``ends`` int64[rows]: where the shapes of each end; ``entries`` int64[m]: scratch.
     """
     words, reals, bases = shapes
-    _, _, _, _, _, places, entry_flags, near_first, edges, spots, inside = index
+    places, entry_flags = index.places, index.entry_flags
+    near_first, edges, spots, inside = index.near_first, index.edges, index.spots, index.inside
     cell = -1
     while row < keys.size:
         upto, cell, many = list_entries(index, keys, row, cell, entries)

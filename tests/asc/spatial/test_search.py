@@ -13,12 +13,12 @@ from asc.compiled import compiled
 from asc.keys.dictionary import Dictionary
 from asc.keys.shapes import found_shapes
 from asc.spatial.index import ShapeIndex, Shapes
-from asc.spatial.search import CERTAIN, ENTRIES, ENTRY, list_entries
+from asc.spatial.search import CERTAIN, ENTRIES, ENTRY, IndexArrays, list_entries
 from asc.spatial.shape import CONTAINS, PLANAR, WGS84, Asked
 
 
 @compiled
-def listed(arguments: tuple[npt.NDArray[Any], ...], keys: npt.NDArray[Any], entries: npt.NDArray[Any]) -> int:
+def listed(arguments: IndexArrays, keys: npt.NDArray[Any], entries: npt.NDArray[Any]) -> int:
     """How many entries are listed for positions that come in the order of their cells."""
     _, _, count = list_entries(arguments, keys, 0, -1, entries)
     return count
