@@ -92,6 +92,12 @@ class SchemaAnswerError(SchemaRegistryError):
         self.schema_ids = tuple(schema_ids)
 
 
+class InputError(BrokerError):
+    """A file of rows, of queries or of a plan, or an option of its reading, that cannot be used."""
+
+    http_status = HTTPStatus.BAD_REQUEST
+
+
 class MatchError(BrokerError):
     """A DataFrame and a set of queries that do not go together."""
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from cli.file_options import EXISTING_FILE, config_option
 from cli.suggestions import suggested_query_ids, suggested_streams
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def with_options(
@@ -22,11 +20,6 @@ def with_options(
     for option in reversed(options):
         command = option(command)
     return command
-
-
-def config_option(help_text: str) -> Callable[[Command], Command]:
-    """``--config``, the command's ``config_file``."""
-    return click.option("--config", "config_file", type=EXISTING_FILE, help=help_text)
 
 
 def where_option(command: Command, *, required: bool = True) -> Command:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from broker.visible_text import visible
-from cli.arguments import EXISTING_FILE, stream_option, with_options
+from cli.arguments import stream_option, with_options
 from cli.client import Json, address_options, connected
+from cli.file_options import EXISTING_FILE
 from cli.output import json_option, print_json
 
 if TYPE_CHECKING:
@@ -101,8 +102,8 @@ def checked_offline(where: str, operator: Json | None, schema_file: Path, time_z
     """Return the answer of ``/v1/check`` by a schema file alone, without Spark; AscError where a query is refused."""
     from asc.predicate import normalise
     from asc.predicate.normal_form.describe import plain_form
+    from broker.files.schema_file import read_schema
     from broker.formats.record_attributes import attributes_of
-    from cli.schema_file import read_schema
 
     # The record's own attributes are there in every stream.
     attributes = attributes_of(read_schema(schema_file))

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments import EXISTING_FILE, config_option
+from broker.files.bounded_file import read_text
 from cli.failure import CommandError
-from cli.whole_file import read_text
+from cli.file_options import EXISTING_FILE, config_option
 
 if TYPE_CHECKING:
     from broker.answers.stream import Stream

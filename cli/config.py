@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from cli.arguments import config_option
+from broker.files.toml_lines import toml_lines
 from cli.command import Command, examples
+from cli.file_options import config_option
 from cli.output import json_option, print_json
-from cli.toml_text import toml_lines
 
 
 @click.command(

@@ -74,7 +74,7 @@ def list_letters(
 ) -> None:
     """List the newest dead letters of a stream, the oldest of them first, and count all of them by reason."""
     from broker.consuming.consume import delivery_of
-    from cli.received import record_json
+    from cli.record_output import record_json
 
     # By time, for partitions are read one after the other; of each only what is shown is kept.
     newest: list[tuple[int, int, int, Json]] = []
@@ -111,7 +111,7 @@ def show(*, client: Client, config_file: Path | None, place: str, stream: str | 
     PLACE is PARTITION-OFFSET, as 'asc dead-letter list' has it.
     """
     from broker.consuming.consume import delivery_of
-    from cli.received import plain_text, record_json, text_member
+    from cli.record_output import plain_text, record_json, text_member
 
     found = stream_of(client, stream)
     with _letters(kafka_of(client, config_file), found, None, _checked([place])) as letters:
@@ -246,7 +246,7 @@ def _place_text(place: Place) -> str:
 
 
 def _row(shown: Json) -> list[str]:
-    from cli.received import plain_text
+    from cli.record_output import plain_text
 
     text = plain_text(shown, "value")
     cut = text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from broker.files.decoding import ZONE, Decoding
 from cli.failure import CommandError
 
 if TYPE_CHECKING:
-    from asc.schema import Schema
     from broker.config.streams import StreamConfig
     from broker.formats.record_format import RecordFormat
-
-ZONE = "UTC"
-"""The time zone where nothing says another."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decoding:
-    """A schema, options of Spark's parser for rows of one format of files, and the zone of times without one."""
-
-    schema: Schema
-    options: Mapping[str, str] = field(default_factory=dict)
-    time_zone: str = ZONE
 
 
 def decoding_of(
@@ -43,13 +31,13 @@ def decoding_of(
     A stream of another record format than the files' gives them the options that all formats have (patterns of times,
     zone, locale). ``options`` come last and win. Errors: AscError; Click's own where neither file is named, or both.
     """
-    from broker.formats import RECORD_FORMATS
+    from broker.formats.registry import RECORD_FORMATS
 
     if (schema_file is None) == (config_file is None):
         raise click.UsageError("name the schema with --schema, or a stream with --config and --stream")
     record_format = RECORD_FORMATS["json" if file_format == "ndjson" else "csv"]
     if schema_file is not None:
-        from cli.schema_file import read_schema
+        from broker.files.schema_file import read_schema
 
         if stream is not None:
             raise click.UsageError("--stream needs --config, the file that has the stream")

@@ -10,7 +10,7 @@ from cli.arguments import stream_option
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.output import json_option, print_json
-from cli.registered import register, standing_options
+from cli.registration_options import register, standing_options
 
 _ADD = (
     "asc join add over --stream aircraft --layer countries "

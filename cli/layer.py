@@ -17,10 +17,10 @@ from broker.answers.refusal import RefusedLine
 from broker.client.client import Client
 from broker.client.errors import RefusedError
 from broker.visible_text import visible
-from cli.arguments import EXISTING_FILE
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.failure import CommandError
+from cli.file_options import EXISTING_FILE
 from cli.output import counted, json_option, print_json, print_table
 
 if TYPE_CHECKING:

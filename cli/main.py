@@ -9,7 +9,7 @@ from cli.command import examples
 from cli.completion import completion
 from cli.config import config
 from cli.dead_letter import dead_letter
-from cli.demo import demo
+from cli.demo.command import demo
 from cli.failure import FailureGroup
 from cli.functions import functions
 from cli.help import help_command
@@ -18,7 +18,7 @@ from cli.layer import layer
 from cli.match import match
 from cli.operators.commands import OPERATOR_COMMANDS
 from cli.publish import publish
-from cli.query import query
+from cli.query.commands import query
 from cli.runtime import runtime
 from cli.schema import schema
 from cli.serve import serve

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from asc.schema import CRSS
-from cli.arguments import EXISTING_FILE, row_schema_options
+from cli.arguments import row_schema_options
 from cli.command import Command, examples
+from cli.file_options import EXISTING_FILE
 from cli.output import counted, json_option, print_json, print_table
 
 if TYPE_CHECKING:
-    from cli.backtest import Backtest
+    from broker.backtest.backtest import Backtest
 
 
 @click.command(
@@ -80,10 +81,10 @@ def match(
     Where all predicates compare plain columns and all values are plainly written, the rows are matched without Spark,
     in a moment; else Spark is started, and the reason is said.
     """
-    from cli.backtest import run_backtest
+    from broker.backtest.backtest import run_backtest
+    from broker.files.input_checks import format_of
+    from broker.files.queries_file import read_queries
     from cli.decoding import decoding_of, with_layers
-    from cli.match_inputs import format_of
-    from cli.queries_file import read_queries
 
     queries = read_queries(queries_file)
     format_name = format_of(inputs)
@@ -103,21 +104,21 @@ def match(
 def _show(backtest: Backtest, output: Path | None, *, as_json: bool) -> None:
     from cli.failure import CommandError
 
-    found = backtest.found
-    nothing_decoded = 0 < found.rows == found.undecodable
-    if found.undecodable and not nothing_decoded:
-        rows = counted(found.undecodable, "row")
-        click.echo(f"warning: {rows} cannot be decoded, excluded; the first: {found.first_undecodable}", err=True)
+    result = backtest.result
+    nothing_decoded = 0 < result.rows == result.undecodable
+    if result.undecodable and not nothing_decoded:
+        rows = counted(result.undecodable, "row")
+        click.echo(f"warning: {rows} cannot be decoded, excluded; the first: {result.first_undecodable}", err=True)
     if as_json:
-        counts = {} if output else {"queries": dict(found.by_query)}
-        left_out = {"undecodable": found.undecodable, "first_undecodable": found.first_undecodable}
-        print_json({"rows": found.rows, "accepted": found.accepted, **left_out, **counts, "engine": backtest.engine})
+        counts = {} if output else {"queries": dict(result.by_query)}
+        left_out = {"undecodable": result.undecodable, "first_undecodable": result.first_undecodable}
+        print_json({"rows": result.rows, "accepted": result.accepted, **left_out, **counts, "engine": backtest.engine})
     if nothing_decoded:
-        remedy = f"the first: {found.first_undecodable}; name the stream's options with --config or --option"
-        raise CommandError("none could be decoded, rows", found.rows, remedy)
+        remedy = f"the first: {result.first_undecodable}; name the stream's options with --config or --option"
+        raise CommandError("none could be decoded, rows", result.rows, remedy)
     if as_json:
         return
     if output is None:
-        print_table(["query", "rows"], list(found.by_query.items()))
+        print_table(["query", "rows"], list(result.by_query.items()))
     how = f", written to {output}" if output else " (without Spark)" if backtest.engine == "arrow" else ""
-    click.echo(f"{counted(found.rows, 'row')} read, {found.accepted:,} accepted{how}")
+    click.echo(f"{counted(result.rows, 'row')} read, {result.accepted:,} accepted{how}")

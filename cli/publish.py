@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from asc.schema import Schema
     from broker.client.client import Client
+    from broker.files.records import OddLine, RecordBatch
     from broker.kafka.client import KafkaClient
-    from cli.records import OddLine, RecordBatch
 
 
 @click.command(
@@ -78,9 +78,9 @@ def publish(
     from tqdm import tqdm
 
     from asc.schema import Schema
+    from broker.files.input_files import STDIN, file_format
+    from broker.files.records import OddLines, Skip, Target, read_batches
     from cli.failure import CommandError
-    from cli.input_files import STDIN, file_format
-    from cli.records import OddLines, Skip, Target, read_batches
 
     if file == STDIN and format_name == "parquet":
         raise CommandError("--format", "parquet", "is read from its end: name a file, not standard input")
@@ -135,14 +135,14 @@ def _ended_by_sigterm_as_by_ctrl_c() -> Iterator[None]:
 
 def _no_bar(file: Path) -> bool | None:
     """No bar for what has no known end; else one on a terminal."""
-    from cli.input_files import STDIN
+    from broker.files.input_files import STDIN
 
     return True if file == STDIN else None
 
 
 def _judge(file: Path, schema: Schema, *, warned: bool, force: bool) -> Callable[[Sequence[str], bool], None]:
     """What is said of a file's columns, or refused, before its first record is sent."""
-    from cli.shared_columns import check_shared, column_warnings
+    from broker.files.shared_columns import check_shared, column_warnings
 
     def judge(columns: Sequence[str], by_case: bool) -> None:
         if not force:
@@ -160,8 +160,8 @@ def _judge_line(file: Path, target: str, dead_letters: str, *, force: bool) -> C
 
     It refuses an array in place of lines, and a file none of whose first lines is an object.
     """
+    from broker.files.input_files import STDIN, no_lines
     from cli.failure import CommandError
-    from cli.input_files import STDIN, no_lines
 
     def judge(line: OddLine) -> None:
         if line.begins_array and not force:
@@ -179,7 +179,7 @@ def _sent(
     kafka: KafkaClient, topic: str, batches: Iterator[RecordBatch], skipped: int, bar: tqdm[Any]
 ) -> tuple[int, bool]:
     """How many records Kafka has, and whether Ctrl-C ended them."""
-    from broker.errors import KafkaError
+    from broker.errors import InputError, KafkaError
     from broker.kafka.batch_sender import BatchSender
     from cli.failure import CommandError
 
@@ -216,7 +216,7 @@ def _sent(
             raise click.exceptions.Exit(130) from None
         except KafkaError as error:
             raise KafkaError(error.subject, error.value, f"{error.remedy}{going_on()}") from error
-        except CommandError as error:
+        except (CommandError, InputError) as error:
             # What is wrong with the file: the records before it are on their way.
             sender.flush()
             raise CommandError(error.subject, error.value, f"{error.remedy}{going_on()}") from None

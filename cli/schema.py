@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from cli.arguments import EXISTING_FILE
 from cli.command import Group, examples
+from cli.file_options import EXISTING_FILE
 from cli.output import counted, json_option, print_json
 
 ROWS = 10_000
@@ -44,7 +44,7 @@ def infer(*, file: Path, rows: int, as_json: bool) -> None:
 
     The output is a stream's schema_file, and the --schema of 'asc match' and 'asc query check'.
     """
-    from cli.file_schema import schema_of_file
+    from broker.files.file_schema import schema_of_file
 
     found = schema_of_file(file, rows)
     if as_json:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from cli.arguments import config_option
 from cli.command import Command, examples
+from cli.file_options import config_option
 
 _LEAST = '[streams.flights], topic = "flights", format = "json", schema = "delay INT"'
 

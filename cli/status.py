@@ -15,9 +15,9 @@ from broker.client.client import Client
 from broker.client.errors import NoAnswerError, RefusedError, TooManyRequestsError, UnauthorizedError
 from cli.client import address_options, connected
 from cli.command import Command, examples
+from cli.live_view import watch
 from cli.output import json_option, print_json, terminal_width
 from cli.status_text import status_lines
-from cli.watching import watch
 
 _WATCH_S = 2.0
 _WATCHER_WAITS_S = 5.0

@@ -12,7 +12,7 @@ from broker.client.errors import RefusedError
 from broker.visible_text import spelled_json
 from cli.client import Json, kafka_of, kafka_options
 from cli.command import Command, examples
-from cli.patience import Patience
+from cli.idle_notice import IdleNotice
 from cli.suggestions import suggested_query_ids
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ def subscribe(
     Kafka's address comes from the daemon; where it asks for TLS or SASL, --config names the file that has them.
     """
     from broker.consuming.consume import receive
-    from cli.received import record_json, record_line
+    from cli.record_output import record_json, record_line
 
     kafka = kafka_of(client, config_file)
     topic = _topic_of(name, _query_of(client, name), kafka)
-    patience = Patience(limit, from_beginning=from_beginning)
+    patience = IdleNotice(limit, from_beginning=from_beginning)
     found = receive(
         kafka,
         [topic],

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from cli.arguments import EXISTING_FILE
 from cli.command import Command, Group, examples
 from cli.failure import CommandError
+from cli.file_options import EXISTING_FILE
 from cli.output import json_option, print_json
 
 _FILE_MODE = 0o600
@@ -73,7 +73,7 @@ def new(
     """
     from broker.access.secret import check_secret, digest, new_secret
     from broker.access.tokens_file import check_token_name, parse_tokens, token_entry
-    from cli.whole_file import read_text
+    from broker.files.bounded_file import read_text
 
     check_token_name(name)
     secret = new_secret() if token_file is None else read_text(token_file).strip()

@@ -11,7 +11,7 @@ from broker.packages import PACKAGES
 
 ROOT = Path(__file__).parents[1]
 
-VALUE_CLASSES = {"broker/stream/finding.py", "cli/found_rows.py"}
+VALUE_CLASSES = {"broker/stream/finding.py", "broker/backtest/backtest_result.py", "broker/files/decoding.py"}
 """Modules of frozen values without behaviour: a test of their own would repeat their fields."""
 
 WITHOUT_TESTS = {

@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 
 import broker
 from broker.packages import PACKAGES
-from cli.demo_run import report_text
+from cli.demo.run import report_text
 
 ROOT = Path(broker.__file__).parents[1]
 

@@ -15,9 +15,9 @@ from broker.config.options import Options
 from broker.config.sections import Section, TopicName
 from broker.config.text_file import read_text
 from broker.errors import ConfigError
-from broker.formats import FORMATS
 from broker.formats.format import CLOUDEVENTS, Format, Given
 from broker.formats.record_attributes import RESERVED_ATTRIBUTES
+from broker.formats.registry import FORMATS
 from broker.formats.schema_registry import SchemaRegistry
 
 if TYPE_CHECKING:

@@ -1,18 +1,1 @@
 """Record formats, one module each: from the bytes of a record to columns, in the JVM, and from rows to such bytes."""
-
-from __future__ import annotations
-
-from collections.abc import Mapping
-
-from broker.formats.avro import Avro
-from broker.formats.csv import Csv
-from broker.formats.format import Format
-from broker.formats.json import Json
-from broker.formats.protobuf import Protobuf
-from broker.formats.record_format import RecordFormat
-
-RECORD_FORMATS: Mapping[str, RecordFormat] = {record_format.name: record_format for record_format in (Json(), Csv())}
-"""The formats that a parser of Spark's reads and that rows are written in, by the name that the configuration has."""
-
-FORMATS: Mapping[str, Format] = {**RECORD_FORMATS, "avro": Avro(), "protobuf": Protobuf()}
-"""The formats that a stream may have, by the name that the configuration has for them."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from asc.spark_types import ddl_of_type, quoted_name
 from broker.errors import SchemaAnswerError, SchemaRegistryError
-from broker.formats import RECORD_FORMATS
 from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.formats.format import AS_RECORD, TOMBSTONES
 from broker.formats.record_attributes import RESERVED_ATTRIBUTES, record_columns
 from broker.formats.record_format import RecordFormat
+from broker.formats.registry import RECORD_FORMATS
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from broker.formats.format import Format, Given
+from broker.formats.protobuf_extra import NOT_INSTALLED, is_installed
 
 if TYPE_CHECKING:
     from asc.schema import Schema
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _CONFLUENT, _NONE = "confluent", "none"
 _MESSAGE = "message"
-NOT_INSTALLED = "needs Protobuf's parser and compiler: install asc with its extra 'protobuf'"
 _OWN = re.compile(r"^\s*(?:syntax|edition)\s*=|\bmessage\s+\w+\s*\{", re.MULTILINE)
 """What a schema of Protobuf's has and Spark's DDL has not."""
 
@@ -72,11 +71,6 @@ class Protobuf(Format):
         own.message(options.get(_MESSAGE))
         writer = Writer(frozenset(), WrittenSchema(text, "PROTOBUF").digest(), own.descriptors)
         return ProtobufDecoder(fields, options, time_zone, None, (writer,))
-
-
-def is_installed() -> bool:
-    """Whether Protobuf's parser and its compiler are there."""
-    return all(importlib.util.find_spec(name) is not None for name in ("google", "google.protobuf", "grpc_tools"))
 
 
 def _is_own(text: str) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from asc.errors import SchemaError
 from broker.formats.circles import longest_way
-from broker.formats.protobuf import NOT_INSTALLED, is_installed
+from broker.formats.protobuf_extra import NOT_INSTALLED, is_installed
 from broker.formats.protobuf_reading import TIMESTAMP, WRAPPERS, is_repeated, messages_of
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import sys
 from asc.errors import AscError
 from broker.runtime.locked_jars import LOCK_FILE
 from broker.runtime.prepare import prepare
+from broker.runtime.progress import print_to_stderr
 
 
 def main() -> int:
@@ -27,18 +28,14 @@ def main() -> int:
 
 
 def _prepare() -> None:
-    prepare(lambda line: print(line, flush=True), _say)
+    prepare(lambda line: print(line, flush=True), print_to_stderr)
 
 
 def _lock() -> None:
     from broker.runtime.lock import make_lock
 
-    for jar_set in make_lock(progress=_say):
+    for jar_set in make_lock(progress=print_to_stderr):
         print(f"{len(jar_set.jars)} jars of {jar_set} in {LOCK_FILE}", flush=True)
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,11 @@ Progress = Callable[[str], None]
 """Is told, in one line, what is being done; called only when something takes time."""
 
 
+def print_to_stderr(line: str) -> None:
+    """Print a line of progress on standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
 class Transfer:
     """A transfer (``what``) of ``count`` jars, ``total_bytes`` together, within a ``with`` block.
 

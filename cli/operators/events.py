@@ -18,7 +18,7 @@ from cli.command import Command, Group, examples
 from cli.duration import Duration
 from cli.operators.object_options import events_option, key_option, time_option
 from cli.output import json_option
-from cli.registered import register, standing_options
+from cli.registration_options import register, standing_options
 
 _OPTIONS = '--where "altitude < 1000" --key icao24 --time ts --events enter,exit --dwell 30s'
 _ADD = f"asc events add low {_OPTIONS}"

@@ -18,7 +18,7 @@ from cli.command import Command, Group, examples
 from cli.duration import Duration
 from cli.operators.object_options import events_option, key_option, time_option
 from cli.output import json_option
-from cli.registered import register, standing_options
+from cli.registration_options import register, standing_options
 
 _OPTIONS = "--key icao24 --time ts --distance 9260 --window 30s --every 10s"
 _ADD = f"asc near add close {_OPTIONS}"

@@ -21,12 +21,16 @@ NO_INPUT = frozenset(
         *("asc.keys.grid:KEY_MAX", "asc.plan.conjuncts:_NARROW_MAX", "asc.plan.conjuncts:SLOTS_MAX"),
         *("asc.predicate.expressions.common_type:_MAX_PRECISION", "asc.predicate.syntax.interval:_MAX_MONTHS"),
         *("asc.predicate.functions.number_formats:_MAX_DIGITS", "broker.client.connection:_PORT_MAX"),
-        *("broker.http.console.query_list:_COUNT_MAX", "cli.plain_rows:_DECIMAL_DIGITS_MAX"),
-        "cli.input_files:_GZIP_RATIO_MAX",
+        *("broker.http.console.query_list:_COUNT_MAX", "broker.files.plain_rows:_DECIMAL_DIGITS_MAX"),
+        "broker.files.input_files:_GZIP_RATIO_MAX",
         # Choices between two ways with the same answer.
         *("asc.keys.grid:REGIONS_MAX", "asc.predicate.expressions.constant_text:_MAX_CHARS"),
         "asc.predicate.functions.inferred_schema:_MAX_CHARS",
-        *("cli.plain_backtest:_PAIRS_MAX", "cli.type_guess:_DEPTH_MAX", "cli.bboxdb_plan:_CHARS_MAX"),
+        *(
+            "broker.backtest.plain_backtest:_PAIRS_MAX",
+            "broker.files.type_guess:_DEPTH_MAX",
+            "broker.importers.bboxdb_plan:_CHARS_MAX",
+        ),
         # Memories, which forget.
         *("asc.predicate.normal_form.plain_reader:_FORMS_MAX", "asc.predicate.normal_form.plain_reader:_TERMS_MAX"),
         *("broker.adapting.stream_monitor:_WAITING_MAX", "broker.operators.cube.folder:_PREPARED_MAX"),
@@ -39,7 +43,7 @@ NO_INPUT = frozenset(
         *("broker.kafka.batch_sender:RECORDS_MAX", "broker.kafka.batch_sender:BYTES_MAX"),
         "broker.kafka.batch_sender:_RECORD_BYTES_MAX",
         *("broker.client.connection:_PAGE_MAX", "broker.stream.condition_inquiry:_SEARCHES_MAX"),
-        *("broker.stream.suspects:_TRIALS_MAX", "cli.demo_rate:ROUNDS_MAX", "cli.demo_rate:COPIES_MAX"),
+        *("broker.stream.suspects:_TRIALS_MAX", "cli.demo.rate:ROUNDS_MAX", "cli.demo.rate:COPIES_MAX"),
         # Terms of bounds that are on the page.
         *("asc.predicate.regex.backtracking:_MAX_WORK", "asc.predicate.functions.strings:_MAX_REPLACEMENT_CHARS"),
         *("asc.predicate.functions.collections:_MAX_REPEATED", "asc.predicate.functions.collections:_MAX_PLACE"),
@@ -143,7 +147,11 @@ def test_a_bound_has_a_value_and_a_test_that_meets_it(bound: Bound) -> None:
 def test_a_test_without_the_bound_does_not_meet_it() -> None:
     def of(test: str) -> Bound:
         return Bound(
-            "a file", "broker.whole_file:QUERIES_BYTES_MAX", "bytes", "", f"tests/cli/test_whole_file.py::{test}"
+            "a file",
+            "broker.whole_file:QUERIES_BYTES_MAX",
+            "bytes",
+            "",
+            f"tests/broker/files/test_bounded_file.py::{test}",
         )
 
     assert meets(of("test_the_files_of_a_folder_are_bounded_together"))

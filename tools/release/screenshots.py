@@ -130,7 +130,7 @@ def _with_flights(daemon: Daemon) -> dict[str, str]:
 def _flights() -> list[bytes]:
     """The packaged flights as records."""
     from asc.schema import Schema
-    from cli.records import Target, read_batches
+    from broker.files.records import Target, read_batches
 
     target = Target("json", Schema.from_ddl(SCHEMA))
     batches: Any = read_batches(

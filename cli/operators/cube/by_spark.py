@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.decoded_rows import SeenRows, decoded_rows
-from cli.decoding import Decoding
+from broker.files.decoded_rows import SeenRows, decoded_rows
+from broker.files.decoding import Decoding
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from broker.files.schema_file import read_schema
 from broker.visible_text import visible
 from cli.client import Json
 from cli.output import counted, print_json
-from cli.schema_file import read_schema
 
 if TYPE_CHECKING:
     from asc.operators.cube.operand import Operand
@@ -56,9 +56,9 @@ def sampled_cube(where: str, operator: Json, sample: Path, schema_file: Path, ti
 
     Spark is started where it has to compute something.
     """
+    from broker.files.input_checks import format_of
     from broker.operators.cube.definition import STANDING_FIELDS
     from cli.decoding import decoding_of
-    from cli.match_inputs import format_of
     from cli.operators.cube.run import run_cube
 
     format_name = format_of([sample])

@@ -8,19 +8,16 @@ from pathlib import Path
 import click
 
 from broker.client.client import Client
-from cli.arguments import (
-    EXISTING_FILE,
-    row_schema_options,
-    stream_option,
-)
+from cli.arguments import row_schema_options, stream_option
 from cli.checking import Check, check_options
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
+from cli.file_options import EXISTING_FILE
 from cli.operators.cube.dump import dump
 from cli.operators.cube.options import definition_options, late_option, output_options
 from cli.operators.cube.query import query
 from cli.output import json_option
-from cli.registered import register, standing_options
+from cli.registration_options import register, standing_options
 
 _OPTIONS = '--dimensions "origin > dest, carrier" --measures "count(*) AS flights, sum(arr_delay) AS delay"'
 
@@ -184,8 +181,8 @@ def run(
     """
     if ("time" in operator) != ("grain_s" in operator):
         raise click.UsageError("give --time and --grain together, or neither: then all records are in one pane")
+    from broker.files.input_checks import format_of
     from cli.decoding import decoding_of
-    from cli.match_inputs import format_of
     from cli.operators.cube.run import question_of, run_cube, show_rolled
 
     format_name = format_of(inputs)

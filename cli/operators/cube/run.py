@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from broker.files.decoding import Decoding
+from broker.files.input_checks import check_columns
+from broker.files.input_files import check_line_lengths
 from cli.client import Json
-from cli.decoding import Decoding
-from cli.input_files import check_line_lengths
-from cli.match_inputs import check_columns
 from cli.operators.cube.rows import print_rows
 from cli.operators.divided import divided
 from cli.output import counted, print_json
@@ -73,7 +73,7 @@ def run_cube(
     from asc.operators.cube.definition import CubeDefinition
     from asc.operators.cube.question import Question
     from asc.predicate import normalise
-    from cli.plain_rows import DoubtError
+    from broker.files.plain_rows import DoubtError
 
     definition = CubeDefinition.parse(operator, needs_time=False)
     Question.parse(question, definition)
@@ -146,7 +146,7 @@ def _fold_plainly(
     from asc.matcher import Matcher
     from asc.operators.cube.columns import Columns
     from asc.operators.cube.fold import folded
-    from cli.plain_rows import plain_tables
+    from broker.files.plain_rows import plain_tables
 
     matcher = Matcher(decoding.schema, {"where": predicate.text}, time_zone=decoding.time_zone)
     needed = _needed(cube.layout, predicate)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from cli.decoded_rows import IS_DECODED, NUMBER, SeenRows, decoded_rows
-from cli.decoding import Decoding
+from broker.files.decoded_rows import IS_DECODED, NUMBER, SeenRows, decoded_rows
+from broker.files.decoding import Decoding
 from cli.operators.dbscan.file_columns import NO_TIME_US, Asked, FileColumns
 
 

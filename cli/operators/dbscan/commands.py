@@ -8,14 +8,15 @@ from pathlib import Path
 import click
 
 from broker.client.client import Client
-from cli.arguments import EXISTING_FILE, row_schema_options, stream_option
+from cli.arguments import row_schema_options, stream_option
 from cli.checking import Check, check_options
 from cli.client import Json, server_options
 from cli.command import Command, Group, examples
 from cli.duration import Duration
+from cli.file_options import EXISTING_FILE
 from cli.operators.dbscan.options import definition_options
 from cli.output import json_option
-from cli.registered import register, standing_options
+from cli.registration_options import register, standing_options
 
 _RUN = "asc dbscan run --queries queries.ndjson --schema flights.ddl"
 _OPTIONS = '--attributes "longitude * 0.68, latitude" --eps 0.05 --min-samples 5 --time ts --window 10min --slide 1min'
@@ -181,8 +182,8 @@ def run(
     newest time. Where all expressions are plain columns and all values are plainly written, the rows are read without
     Spark; else Spark is started, and the reason is said.
     """
+    from broker.files.input_checks import format_of
     from cli.decoding import decoding_of
-    from cli.match_inputs import format_of
     from cli.operators.dbscan.file_queries import read_file_queries, warnings_of
     from cli.operators.dbscan.run import run_queries, show_run
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cli.decoding import Decoding
+from broker.files.decoding import Decoding
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,7 +92,7 @@ def plain_columns(path: Path, format_name: str, decoding: Decoding, asked: Asked
     from tqdm import tqdm
 
     from asc.matcher import Matcher
-    from cli.plain_rows import plain_tables
+    from broker.files.plain_rows import plain_tables
 
     names = {str(number): text for number, (text, own) in enumerate(asked.wheres.items()) if not own.match_all}
     matcher = Matcher(decoding.schema, names, time_zone=decoding.time_zone)

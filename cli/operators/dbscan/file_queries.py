@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cli.decoding import Decoding
+from broker.files.decoding import Decoding
 from cli.failure import CommandError
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ def read_file_queries(path: Path, decoding: Decoding) -> list[FileQuery]:
     """
     from asc.operators.dbscan.definition import combinations
     from asc.query_id import checked_id
+    from broker.files.bounded_file import read_whole
+    from broker.files.queries_file import bodies, form_of
     from broker.whole_file import QUERIES_BYTES_MAX
-    from cli.queries_file import bodies, form_of
-    from cli.whole_file import read_whole
 
     content = read_whole(path, QUERIES_BYTES_MAX)
     found: dict[str, FileQuery] = {}

@@ -11,10 +11,10 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from cli.decoding import Decoding
+from broker.files.decoding import Decoding
+from broker.files.input_checks import check_columns
+from broker.files.input_files import check_line_lengths
 from cli.failure import CommandError
-from cli.input_files import check_line_lengths
-from cli.match_inputs import check_columns
 from cli.operators.dbscan.file_columns import Asked, FileColumns, plain_columns
 from cli.operators.dbscan.file_feed import POINTS_OF_A_WINDOW, feed
 from cli.operators.dbscan.file_queries import FileQuery
@@ -90,7 +90,7 @@ def run_queries(
 def _columns(
     path: Path, format_name: str, decoding: Decoding, queries: Sequence[FileQuery], run: DbscanRun
 ) -> FileColumns:
-    from cli.plain_rows import DoubtError
+    from broker.files.plain_rows import DoubtError
 
     asked = Asked.of(queries)
     why = asked.why_spark()

@@ -11,7 +11,7 @@ import pytest
 from broker.config.config import parse_config
 from broker.config.streams import StreamConfig, check_stream_name
 from broker.errors import ConfigError
-from broker.formats import RECORD_FORMATS
+from broker.formats.registry import RECORD_FORMATS
 
 NESTED = "dep_delay INT NOT NULL, place STRUCT<city: STRING NOT NULL>"
 

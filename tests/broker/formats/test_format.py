@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker.formats import FORMATS
+from broker.formats.registry import FORMATS
 
 
 @pytest.mark.parametrize("name", FORMATS)

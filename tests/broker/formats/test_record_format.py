@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from asc.schema import Schema
-from broker.formats import RECORD_FORMATS
 from broker.formats.decoder import ERROR, KAFKA_FIELDS, RecordDecoder
 from broker.formats.record_format import RecordFormat, wrong_pattern
+from broker.formats.registry import RECORD_FORMATS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asc.schema import Schema
-from broker.formats import RECORD_FORMATS
+from broker.formats.registry import RECORD_FORMATS
 from broker.formats.text_format import TextFormat
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 from asc.operators.cube.cube import Cube
 from asc.operators.cube.definition import CubeDefinition
 from asc.schema import Schema
-from cli.decoding import Decoding
+from broker.files.decoding import Decoding
 from cli.operators.cube.by_spark import column_of, folding
 from cli.operators.cube.run import Rolled, run_cube
 

@@ -15,7 +15,7 @@ from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.layout import Layout
 from asc.predicate import normalise
 from asc.schema import Schema
-from cli.decoding import Decoding
+from broker.files.decoding import Decoding
 from cli.operators.cube.run import Rolled, question_of, run_cube, show_rolled, why_spark
 
 FLIGHTS = Path(__file__).parents[4] / "workloads" / "data" / "flights.csv.gz"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from asc.schema import Schema
-from cli.decoding import Decoding
+from broker.files.decoding import Decoding
 from cli.operators.dbscan.file_queries import read_file_queries
 from cli.operators.dbscan.run import run_queries
 

@@ -15,10 +15,10 @@ from asc.operators.dbscan.definition import DbscanDefinition
 from asc.operators.dbscan.expressions import DbscanExpressions
 from asc.predicate import normalise
 from asc.schema import Schema
-from cli.decoding import Decoding
+from broker.files.decoding import Decoding
+from broker.files.plain_rows import DoubtError
 from cli.operators.dbscan.file_columns import NO_TIME_US, Asked, plain_columns
 from cli.operators.dbscan.file_queries import FileQuery
-from cli.plain_rows import DoubtError
 
 SCHEMA = Schema.from_ddl("x DOUBLE, d DECIMAL(20, 3), n BIGINT, s STRING, ts TIMESTAMP, tags ARRAY<STRING>")
 OPERATOR: dict[str, Any] = {"eps": 0.5, "min_samples": 5, "window_points": 100, "slide_points": 50}

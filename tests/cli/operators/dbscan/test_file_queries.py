@@ -10,7 +10,7 @@ import pytest
 
 from asc.errors import AscError
 from asc.schema import Schema
-from cli.decoding import Decoding
+from broker.files.decoding import Decoding
 from cli.operators.dbscan.file_queries import read_file_queries, warnings_of
 
 DECODING = Decoding(Schema.from_ddl("x DOUBLE, y DOUBLE, n INT, ts TIMESTAMP"))

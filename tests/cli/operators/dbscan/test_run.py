@@ -14,7 +14,7 @@ import pytest
 
 from asc.errors import AscError
 from asc.schema import Schema
-from cli.decoding import Decoding
+from broker.files.decoding import Decoding
 from cli.operators.dbscan.file_queries import read_file_queries
 from cli.operators.dbscan.run import POINTS_OF_A_WINDOW, DbscanRun, run_queries, show_run
 from tests.asc.operators.dbscan.ways import by_scikit_learn, heaps

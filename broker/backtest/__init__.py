@@ -1,0 +1,1 @@
+"""Back-tests: standing queries over files, by Arrow or by Spark."""

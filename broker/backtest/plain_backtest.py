@@ -1,0 +1,70 @@
+"""Standing queries over files without Spark, where they compare plain columns of plainly written rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from broker.backtest.backtest_result import BacktestResult
+from broker.files.decoding import Decoding
+from broker.files.plain_rows import plain_tables
+
+if TYPE_CHECKING:
+    from asc.keys.attribute import PAttribute
+    from asc.plan.plan import Query
+
+_PAIRS_MAX = 1 << 24
+"""(row, query) pairs that may be found at a time: 128 MiB of them."""
+
+
+def why_spark(queries: Sequence[Query]) -> str | None:
+    """Why queries cannot be matched without Spark: what the first of them has it compute; None where they can be."""
+    for query in queries:
+        for attribute in query.predicate.p_attributes:
+            if attribute.is_computed:
+                return f"query {query.id!r} has Spark compute {attribute.as_written}"
+    return None
+
+
+def match_plainly(
+    inputs: Sequence[Path], format_name: str, decoding: Decoding, queries: Mapping[str, str]
+) -> BacktestResult:
+    """Count the rows that each query accepts. DoubtError where Spark alone knows what a row is."""
+    import numpy as np
+    from tqdm import tqdm
+
+    from asc.matcher import Matcher
+
+    matcher = Matcher(decoding.schema, time_zone=decoding.time_zone)
+    matcher.add_many(queries.items())
+    needed = set(_columns(matcher.plan.p_attributes))
+    step = max(1, _PAIRS_MAX // max(1, len(matcher)))
+    rows = accepted = 0
+    counts: Counter[str] = Counter()
+    total = sum(path.stat().st_size for path in inputs)
+    with tqdm(total=total, unit="B", unit_scale=True, desc="matching", disable=None) as bar:
+        done = 0
+
+        def advance(read: int) -> None:
+            bar.update(done + read - bar.n)
+
+        for path in inputs:
+            for table in plain_tables(path, format_name, decoding, needed, advance):
+                for start in range(0, table.num_rows, step):
+                    pairs = matcher.match(table.slice(start, step))
+                    accepted += len(np.unique(pairs["row"].to_numpy()))
+                    counts.update({c["values"]: c["counts"] for c in pairs["query"].value_counts().to_pylist()})
+                rows += table.num_rows
+            done += path.stat().st_size
+    return BacktestResult(rows, accepted, {query_id: counts[query_id] for query_id in queries})
+
+
+def _columns(attributes: Iterable[PAttribute]) -> Iterator[str]:
+    """Yield the columns that p-attributes, none of which is computed, are read from."""
+    for attribute in attributes:
+        if attribute.parts:
+            yield from _columns(attribute.parts)
+        elif attribute.path:
+            yield attribute.path[0]

@@ -1,0 +1,339 @@
+"""Files of rows: their formats, and reading them one row at a time."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import shlex
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING, Any, AnyStr, BinaryIO
+
+from broker.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+FORMATS = {
+    ".csv": "csv",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+    ".json": "ndjson",
+    ".parquet": "parquet",
+}
+"""Format by the end of a file's name, ``.gz`` after it apart."""
+
+STDIN = Path("-")
+"""Standing for standard input where a file is read once, from its beginning to its end."""
+
+Advance = Callable[[int], object]
+"""Is told from time to time how many bytes of the file have been read so far."""
+
+LINE_BYTES_MAX = 64 << 20
+"""The longest line that is read: more than Spark's parsers take, and than a record of Kafka may be."""
+
+_GZIP_RATIO_MAX = 1_032
+"""Bytes that deflate makes of one at most."""
+
+_SCANNED_BYTES = 1 << 20
+
+ROWS_A_STEP = 1_000
+_HEAD_BYTES = 4_096
+
+
+_CSV_FAULTS: Mapping[str, str] = MappingProxyType(
+    {
+        "unexpected end of data": 'has a quote that is not closed: close it, or write "" for a quote within a field',
+        "expected after": 'has text behind a closing quote: write "" for a quote within a field',
+        "larger than field limit": f"has a field of over {csv.field_size_limit():,} characters: shorten or remove it",
+        "NUL": "has a NUL character: remove it",
+    }
+)
+"""Texts about a row, by words in the error of Python's reader of CSV."""
+
+
+def file_format(path: Path) -> str:
+    """``csv``, ``ndjson`` or ``parquet``, by the name; InputError for another.
+
+    >>> file_format(Path("flights.CSV.gz"))
+    'csv'
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    found = FORMATS.get(suffixes[-1]) if suffixes else None
+    if found is None:
+        raise InputError(
+            "unknown format of file", str(path), f"its name must end in {', '.join(FORMATS)} (or .gz after it)"
+        )
+    return found
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Callable[[], int], BinaryIO]]:
+    """How many bytes of the file have been read, and its bytes decompressed."""
+    if path == STDIN:
+        yield _nothing_read, sys.stdin.buffer
+        return
+    with path.open("rb") as raw:
+        if path.suffix.lower() != ".gz":
+            _check_encoding(path, raw.peek(_HEAD_BYTES)[:_HEAD_BYTES])
+            yield raw.tell, raw
+            return
+        with gzip.open(raw, "rb") as content:
+            _check_encoding(path, content.peek(_HEAD_BYTES)[:_HEAD_BYTES])
+            yield raw.tell, content  # type: ignore[misc]  # GzipFile is a BinaryIO in all but name
+
+
+def _check_encoding(path: Path, head: bytes) -> None:
+    """Raise InputError for a text in UTF-16, by its mark or by the zero bytes of most of its characters."""
+    order = {b"\xff\xfe": "UTF-16LE", b"\xfe\xff": "UTF-16BE"}.get(head[:2])
+    if order is None and head.count(0) * 3 > len(head):
+        order = "UTF-16LE" if head[1::2].count(0) >= head[::2].count(0) else "UTF-16BE"
+    if order is not None:
+        encoding = "UTF-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else order
+        remedy = f"it is {order}, not UTF-8: 'iconv -f {encoding} -t UTF-8' makes it that"
+        raise InputError("not readable as text, file", str(path), remedy)
+
+
+def _nothing_read() -> int:
+    return 0
+
+
+def begins_array(line: bytes) -> bool:
+    """Return whether a file's first line that holds something begins a JSON array of objects, which is no NDJSON.
+
+    >>> [begins_array(line) for line in (b"[", b' [{"n": 1},', b'[1, 2]', b'{"n": 1}')]
+    [True, True, False, False]
+    """
+    return re.match(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:\{|\Z)", line) is not None
+
+
+def no_lines(path: Path) -> InputError:
+    """Return the error for a file that is a JSON array in place of NDJSON."""
+    command, name = "jq -c '.[]'", shlex.quote(str(path))
+    if path == STDIN:
+        remedy = f"put {command} before it, which writes a line for each of its objects"
+        return InputError("a JSON array, not NDJSON, in", "standard input", remedy)
+    read = f"zcat {name} | {command}" if path.suffix.lower() == ".gz" else f"{command} {name}"
+    return InputError("a JSON array, not NDJSON, in file", str(path), f"{read} writes a line for each of its objects")
+
+
+def check_lines(path: Path) -> None:
+    """Raise InputError for a file that is a JSON array in place of NDJSON."""
+    with _whole_gzip(path), _opened(path) as (_, content):
+        head = content.read(_HEAD_BYTES).lstrip()
+        if begins_array(head.split(b"\n", 1)[0]):
+            raise no_lines(path)
+
+
+@contextmanager
+def _whole_gzip(path: Path) -> Iterator[None]:
+    """Turn what gzip says of a broken file into a InputError."""
+    try:
+        yield
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError("broken gzip file", str(path), f"{error}; make it again") from None
+
+
+def too_long(path: Path) -> InputError:
+    """Return the error for a file with a line that is longer than any row."""
+    what = "standard input" if path == STDIN else str(path)
+    remedy = f"has more than {LINE_BYTES_MAX:,} bytes in one line: is it text, a row a line? Divide it into lines"
+    return InputError("file of rows", what, remedy)
+
+
+def check_line_lengths(paths: Iterable[Path]) -> None:
+    """Raise InputError for a text file with a line that is too long, before others read it whole.
+
+    Costs one pass over the files that are large enough to have one, constant memory.
+    """
+    for path in paths:
+        ratio = _GZIP_RATIO_MAX if path.suffix.lower() == ".gz" else 1
+        if path.stat().st_size * ratio <= LINE_BYTES_MAX:
+            continue
+        with _whole_gzip(path), _opened(path) as (_, content):
+            length = 0
+            while part := content.read(_SCANNED_BYTES):
+                end = part.find(b"\n")
+                if length + (len(part) if end < 0 else end) > LINE_BYTES_MAX:
+                    raise too_long(path)
+                # Within a part there is room for no line that is too long.
+                length = length + len(part) if end < 0 else len(part) - part.rfind(b"\n") - 1
+
+
+def _bounded_lines(path: Path, content: IO[AnyStr]) -> Iterator[AnyStr]:
+    """Yield the lines of a file, text or bytes; InputError for one that is too long, before it is read whole."""
+    while line := content.readline(LINE_BYTES_MAX + 1):
+        if len(line) > LINE_BYTES_MAX:
+            raise too_long(path)
+        yield line
+
+
+def read_lines(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a text file that are not empty, without their ends, each with its number from 1 on.
+
+    Costs one pass, constant memory. InputError for a line that is too long.
+    """
+    with _whole_gzip(path), _opened(path) as (bytes_read, content):
+        for number, line in enumerate(_bounded_lines(path, content), 1):
+            if number % ROWS_A_STEP == 1:
+                advance(bytes_read())
+            stripped = line.rstrip(b"\r\n")
+            if stripped.strip():
+                yield number, stripped
+        advance(bytes_read())
+
+
+def read_blocks(path: Path, size_bytes: int, advance: Advance) -> Iterator[bytes]:
+    """Whole lines of a text file, about so many bytes at a time, of standard input as they come; in bounded memory.
+
+    InputError for a line that is too long.
+    """
+    with _whole_gzip(path), _opened(path) as (bytes_read, content):
+        rest = b""
+        # Of a pipe, what has come so far: nobody knows when the next line does.
+        read = content.read1 if path == STDIN else content.read  # type: ignore[attr-defined]  # as every stdin has it
+        while part := read(size_bytes):
+            advance(bytes_read())
+            end = part.rfind(b"\n") + 1
+            if end:
+                yield rest + part[:end]
+                rest = part[end:]
+            else:
+                rest += part
+            if len(rest) > LINE_BYTES_MAX:
+                raise too_long(path)
+        advance(bytes_read())
+        if rest:
+            yield rest
+
+
+OnUneven = Callable[[int, str], object]
+"""Is told the number of a row of CSV that is excluded, for it is longer or shorter than the header, and how long."""
+
+
+def read_csv(path: Path, advance: Advance, on_uneven: OnUneven | None = None) -> Iterator[dict[str, str | None]]:
+    """Yield the rows of a CSV file with a header, by column; an empty field is None.
+
+    Errors: InputError with the line for text that is not UTF-8, and for a row that is longer or shorter than the
+    header where nothing is told of such rows.
+    """
+    rows: Iterator[list[str]] = iter(())
+    line = 0
+    try:
+        with (
+            _whole_gzip(path),
+            _opened(path) as (bytes_read, content),
+            io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as text,
+        ):
+            reader = csv.reader(_bounded_lines(path, text), strict=True)
+            rows = iter(reader)
+            header = next(rows, [])
+            if not header or len(set(header)) < len(header):
+                remedy = "the first line must name each column once"
+                raise InputError("no usable header in file", str(path), remedy)
+            line = reader.line_num
+            for number, row in enumerate(rows):
+                line = reader.line_num
+                if number % ROWS_A_STEP == 0:
+                    advance(bytes_read())
+                if row and len(row) == len(header):
+                    yield {name: value or None for name, value in zip(header, row, strict=True)}
+                elif row:
+                    said = f"{len(row)} fields, the header {len(header)}"
+                    if on_uneven is None:
+                        raise InputError("uneven row in file", str(path), f"line {line} has {said}; mend or remove it")
+                    on_uneven(line, said)
+            advance(bytes_read())
+    except (csv.Error, UnicodeDecodeError) as error:
+        # Text is decoded in pieces: of one that is none, the line is not known.
+        raise InputError("not readable as CSV, file", str(path), csv_fault(error, line, is_known=False)) from None
+
+
+def csv_fault(error: csv.Error | UnicodeDecodeError, line: int, *, is_known: bool = True) -> str:
+    """Return what is wrong with the row of CSV behind a line, and the remedy.
+
+    ``is_known``: the line is right for a text that is not UTF-8, too.
+
+    >>> csv_fault(csv.Error("unexpected end of data"), 1)
+    'the row that begins in line 2 has a quote that is not closed: close it, or write "" for a quote within a field'
+    """
+    if isinstance(error, UnicodeDecodeError):
+        fault = f"is it CSV in UTF-8? Byte 0x{error.object[error.start]:02x} stands where none can"
+        place = f"after line {line}: " if is_known and line else ""
+        return f"{place}{fault}; 'iconv -f LATIN1 -t UTF-8' makes it of Latin 1"
+    said = str(error)
+    told = next(
+        (told for words, told in _CSV_FAULTS.items() if words in said), f"is no CSV ({said}): mend or remove it"
+    )
+    return f"the row that begins in line {line + 1} {told}"
+
+
+def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str, list[str]]:
+    """The first line of a CSV file, and the columns that it names; an empty ``quote`` is none."""
+    try:
+        with _whole_gzip(path), _opened(path) as (_, content):
+            line = next(_bounded_lines(path, content), b"").splitlines()[:1]
+        text = b"".join(line).decode("utf-8-sig")
+        if len(separator) > 1:
+            return text, [name.strip(quote) for name in text.split(separator)]
+        if not quote:
+            return text, next(csv.reader([text], delimiter=separator, quoting=csv.QUOTE_NONE), [])
+        return text, next(csv.reader([text], delimiter=separator, quotechar=quote), [])
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise InputError("not readable as CSV, file", str(path), csv_fault(error, 0)) from None
+
+
+def read_parquet(path: Path, advance: Advance) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file, by column; costs the memory of one batch of rows."""
+    import pyarrow.parquet as pq
+
+    with _named_parquet(path):
+        file = pq.ParquetFile(path)
+        total, size, done = max(1, file.metadata.num_rows), path.stat().st_size, 0
+        for batch in file.iter_batches(batch_size=ROWS_A_STEP):
+            yield from batch.to_pylist()
+            done += batch.num_rows
+            advance(size * done // total)
+
+
+def parquet_schema(path: Path) -> pa.Schema:
+    """Return the columns of a Parquet file, with Arrow's types."""
+    with _named_parquet(path):
+        return stored_schema(path).to_arrow_schema()
+
+
+def stored_schema(path: Path) -> pq.ParquetSchema:
+    """Return the columns of a Parquet file, with the types that they are stored as."""
+    import pyarrow.parquet as pq
+
+    with _named_parquet(path):
+        return pq.read_metadata(path).schema
+
+
+@contextmanager
+def _named_parquet(path: Path) -> Iterator[None]:
+    """Turn the errors of Arrow about a file into a InputError that names it; those of the system pass."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        # Arrow raises an OSError without a number for a schema that is nested too deeply, or a page that is damaged,
+        # and a UnicodeDecodeError for names and texts that are.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise InputError("not readable as Parquet, file", str(path), str(error).split("\n", 1)[0]) from None
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """Return the Parquet files of a path: itself, or those in a folder, by name."""
+    return [path] if path.is_file() else sorted(path.rglob("*.parquet"))

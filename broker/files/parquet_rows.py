@@ -1,0 +1,130 @@
+"""The rows of Parquet files as a stream of the schema would have them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from broker.errors import InputError
+from broker.files.decoding import Decoding
+from broker.files.file_rows import FILE, REASON, ROW, attributes, quoted
+from broker.files.input_files import parquet_files, stored_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+_CORRUPT = "__asc_corrupt"
+_OF_VALUES = (
+    *("dateFormat", "timestampFormat", "timestampNTZFormat", "timeZone", "locale"),
+    *("nullValue", "nanValue", "positiveInf", "negativeInf"),
+)
+"""Options of a stream that say how a value is written, not how a line is divided."""
+
+
+def read_parquet_rows(spark: SparkSession, inputs: Sequence[Path], decoding: Decoding) -> DataFrame:
+    """The rows of Parquet files with REASON, FILE and ROW, which holds the value that does not go into its column.
+
+    A column of another type is cast where its value is one of the schema's type. A column of texts is read as a field
+    of CSV is, by the options for values.
+    """
+    from pyspark.sql import functions as sf
+
+    frame = _readable(spark, inputs, decoding)
+    types = {field.name.lower(): field.dataType.simpleString() for field in frame.schema.fields}
+    places = {name.lower(): quoted(name) for name in frame.columns}
+    taken, faults = {}, []
+    for field in decoding.schema.arrow:
+        name = field.name.lower()
+        if name in types:
+            value, fits = _taken(sf.col(places[name]), types[name], field.type, decoding)
+            taken[name] = value
+            if fits is not None:
+                reason = sf.lit(f"column {field.name} holds no {_ddl(field.type)}")
+                faults.append(sf.when(~fits, sf.struct(reason, sf.col(places[name]).cast("string"))))
+    fault = sf.coalesce(*faults, sf.lit(None).cast("struct<col1: string, col2: string>"))
+    return frame.select(
+        *attributes(taken, decoding.schema),
+        fault["col1"].alias(REASON),
+        sf.when(fault.isNotNull(), sf.col("_metadata.file_path")).alias(FILE),
+        fault["col2"].cast("binary").alias(ROW),
+    )
+
+
+def _readable(spark: SparkSession, inputs: Sequence[Path], decoding: Decoding) -> DataFrame:
+    """Return the columns of files as Spark has them; where Spark reads some of them not, those of the schema alone.
+
+    InputError where the schema has one that Spark does not read. Spark refuses a whole file for one such column.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = next((stored for path in inputs for stored in parquet_files(path)), None)
+    stored = None if file is None else stored_schema(file)
+    unread = {} if stored is None else unread_columns(stored)
+    if stored is None or not unread:
+        return spark.read.parquet(*map(str, inputs))
+    wanted = {field.name.lower() for field in decoding.schema.arrow}
+    for name, kind in unread.items():
+        if name.lower() in wanted:
+            remedy = f"Spark reads no {kind}: leave the column out of the schema, or write it as {_WRITTEN_AS[kind]}"
+            raise InputError(f"file {file}, column", name, remedy)
+    kept = pa.schema([field for field in stored.to_arrow_schema() if field.name.lower() in wanted])
+    with tempfile.TemporaryDirectory(prefix="asc-parquet-") as folder:
+        # A file of the same columns without rows, of which Spark says by which types it reads them.
+        pq.write_table(kept.empty_table(), f"{folder}/empty.parquet")
+        schema = spark.read.parquet(f"{folder}/empty.parquet").schema
+    return spark.read.schema(schema).parquet(*map(str, inputs))
+
+
+def unread_columns(schema: pq.ParquetSchema) -> dict[str, str]:
+    """Return the columns of a Parquet file that Spark does not read, by name, each with its type."""
+    unread: dict[str, str] = {}
+    for place in range(len(schema.names)):
+        column = schema.column(place)
+        kind = column.logical_type.type
+        if kind == "TIMESTAMP" and "nanoseconds" in str(column.logical_type).lower():
+            kind = "TIMESTAMP(NANOS)"
+        if kind in _WRITTEN_AS:
+            unread[column.path.partition(".")[0]] = kind
+    return unread
+
+
+_WRITTEN_AS = {
+    "TIMESTAMP(NANOS)": "microseconds (pandas: coerce_timestamps='us')",
+    "TIME": "texts or numbers",
+    "FLOAT16": "FLOAT",
+}
+"""Types of Parquet that Spark refuses, and another one for each that it reads."""
+
+
+def _taken(value: Column, stored_type: str, wanted: pa.DataType, decoding: Decoding) -> tuple[Column, Column | None]:
+    """A value as the schema has it, and whether it is one of its type; None where each is."""
+    import pyarrow as pa
+    from pyspark.sql import functions as sf
+
+    ddl = _ddl(wanted)
+    if stored_type == ddl.lower() or pa.types.is_string(wanted) or pa.types.is_nested(wanted):
+        return value.cast(ddl), None
+    if stored_type == "string":
+        if pa.types.is_binary(wanted):
+            return value.cast("binary"), None
+        options = {name: text for name, text in decoding.options.items() if name in _OF_VALUES}
+        options = {"timeZone": decoding.time_zone, **options, "escape": '"', "columnNameOfCorruptRecord": _CORRUPT}
+        line = sf.concat(sf.lit('"'), sf.replace(value, sf.lit('"'), sf.lit('""')), sf.lit('"'))
+        parsed = sf.from_csv(line, f"value {ddl}, {_CORRUPT} STRING", options)
+        return parsed["value"], parsed[_CORRUPT].isNull()
+    cast = value.try_cast(ddl)
+    fits = value.isNull() | cast.isNotNull()
+    if pa.types.is_integer(wanted) or pa.types.is_date(wanted):
+        fits &= cast.try_cast(stored_type).eqNullSafe(value)
+    return cast, fits
+
+
+def _ddl(data_type: pa.DataType) -> str:
+    from asc.spark_types import ddl_of_type
+
+    return ddl_of_type(data_type)

@@ -1,0 +1,38 @@
+"""The file behind ``--schema``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from broker.errors import InputError
+from broker.files.bounded_file import read_text
+
+if TYPE_CHECKING:
+    from asc.schema import Schema
+
+
+_OF_RECORDS = (".csv", ".ndjson", ".jsonl", ".parquet")
+
+
+def read_schema(path: Path) -> Schema:
+    """The schema in a file: the JSON of a Spark StructType, or Spark DDL.
+
+    Errors: SchemaError that names the file; InputError for a file of records, by its name, for an empty one, and for
+    what is no text.
+    """
+    from asc.errors import SchemaError
+    from asc.schema import Schema
+
+    named = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    if named.suffix.lower() in _OF_RECORDS:
+        remedy = f"'asc schema infer {path}' prints their schema: write that to a file, and name it"
+        raise InputError("records, and no schema, in file", str(path), remedy)
+    text = read_text(path).strip()
+    if not text:
+        remedy = "is empty: write the fields, as delay INT, dest STRING; 'asc schema infer' guesses them from records"
+        raise InputError("schema file", str(path), remedy)
+    try:
+        return Schema.from_json(text) if text.startswith("{") else Schema.from_ddl(text)
+    except SchemaError as error:
+        raise SchemaError(f"schema file '{path}': {error.subject}", error.value, error.remedy) from None

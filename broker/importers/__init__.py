@@ -1,0 +1,1 @@
+"""Queries of other systems as predicates."""

@@ -1,0 +1,1 @@
+"""``asc demo``: the whole path on recorded samples, compared with other engines."""

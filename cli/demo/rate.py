@@ -1,0 +1,135 @@
+"""How many records a second go through a stream that is warm: the sample of ``asc demo``, sent again and again."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from broker.files.records import RecordBatch
+    from broker.kafka.client import KafkaClient
+
+MEASURED_S = 4.0
+"""About how long is measured; the number of records follows from what a first round shows of the speed."""
+
+FIRST_COPIES = 2
+ROUNDS_MAX = 2
+COPIES_MAX = 25
+PATIENCE_S = 60.0
+"""How long no further delivery may come before the rest counts as missing."""
+
+_LOOK_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """What went through a stream: records, the deliveries that they made, and the time from when the first record was
+    sent until the last delivery was in its topic. ``agrees``: whether each topic has as many as it should.
+    """
+
+    records: int
+    deliveries: int
+    elapsed_s: float
+    agrees: bool
+
+    @property
+    def records_per_s(self) -> float:
+        """Records through the stream in a second."""
+        return self.records / self.elapsed_s
+
+    def plain(self) -> dict[str, Any]:
+        """It as JSON has it."""
+        return {
+            "records": self.records,
+            "deliveries": self.deliveries,
+            "first_sent_to_last_delivery_s": round(self.elapsed_s, 3),
+            "records_per_s": round(self.records_per_s),
+            "cores": len(os.sched_getaffinity(0)),
+            "agrees": self.agrees,
+        }
+
+
+def measured_rate(kafka: KafkaClient, topic: str, sample: Sequence[RecordBatch], deliveries: Mapping[str, int]) -> Rate:
+    """The rate of a stream that has its batches compiled, for about four seconds; ``deliveries``: what one copy of the
+    sample makes in each destination topic.
+
+    Deliveries are counted by the ends of the topics, so that no consumer takes time from what is measured.
+    """
+    rows = sum(len(batch.values) for batch in sample)
+
+    def told(copies: int) -> Rate:
+        return _round(kafka, topic, sample, deliveries, copies)
+
+    return settled_rate(told, rows)
+
+
+def settled_rate(rate_of: Callable[[int], Rate], rows: int) -> Rate:
+    """What is told of a number of copies, chosen by what was told of few, and once more where these were too few."""
+    rate = rate_of(FIRST_COPIES)
+    for _ in range(ROUNDS_MAX):
+        if not rate.agrees:
+            break
+        rate = rate_of(copies_of(rate.records_per_s, rows))
+        if rate.elapsed_s >= MEASURED_S / 2:
+            break
+    return rate
+
+
+def copies_of(records_per_s: float, rows: int) -> int:
+    """How many copies of so many rows take about as long as is measured.
+
+    >>> copies_of(50_000, 20_000), copies_of(100, 20_000), copies_of(1e9, 20_000)
+    (10, 1, 25)
+    """
+    return max(1, min(COPIES_MAX, round(records_per_s * MEASURED_S / rows)))
+
+
+def _round(
+    kafka: KafkaClient, topic: str, sample: Sequence[RecordBatch], deliveries: Mapping[str, int], copies: int
+) -> Rate:
+    from broker.kafka.batch_sender import BatchSender
+
+    consumer: Any = kafka.consumer()
+    try:
+        before = _ends(consumer, deliveries)
+        expected = {name: count * copies for name, count in deliveries.items()}
+
+        def arrived() -> dict[str, int]:
+            return {name: end - before[name] for name, end in _ends(consumer, deliveries).items()}
+
+        with BatchSender(kafka, topic) as sender:
+            started = time.monotonic()
+            for _ in range(copies):
+                for values, keys in sample:
+                    sender.send(values, keys)
+            sender.flush()
+            records = sender.acknowledged
+        found, last = awaited(arrived, sum(expected.values()))
+    finally:
+        consumer.close()
+    return Rate(records, sum(found.values()), last - started, found == expected)
+
+
+def awaited(arrived: Callable[[], dict[str, int]], expected: int) -> tuple[dict[str, int], float]:
+    """What has arrived by topic, once it is as much as expected, or nothing more comes; and when the last of it did."""
+    counts, last = arrived(), time.monotonic()
+    while sum(counts.values()) < expected and time.monotonic() - last < PATIENCE_S:
+        time.sleep(_LOOK_S)
+        now = arrived()
+        if now != counts:
+            counts, last = now, time.monotonic()
+    return counts, last
+
+
+def _ends(consumer: Any, topics: Mapping[str, int]) -> dict[str, int]:
+    """How many records each topic has had."""
+    from kafka import TopicPartition
+
+    partitions = [TopicPartition(name, number) for name in topics for number in consumer.partitions_for_topic(name)]
+    ends = dict.fromkeys(topics, 0)
+    for partition, end in consumer.end_offsets(partitions).items():
+        ends[partition.topic] += end
+    return ends

@@ -1,0 +1,1 @@
+"""``asc query``: its commands, and files of queries."""

@@ -1,0 +1,101 @@
+"""What commands that register have in common: options, and the daemon's answer in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from broker.client.client import Client
+from broker.visible_text import visible
+from cli.arguments import with_options
+from cli.client import Json
+from cli.output import print_json
+from cli.query.apply import no_replace_option
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def standing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--topic``, ``--label``, ``--paused``, ``--expires-at`` and ``--no-replace``: the command's ``fields``, as the
+    API has those that are given, and ``replaces``.
+    """
+
+    @wraps(command)
+    def with_fields(
+        *, topic: str | None, labels: dict[str, str], paused: bool, expires_at: str | None, **others: Any
+    ) -> Any:
+        given = {"topic": topic, "labels": labels, "paused": paused, "expires_at": expires_at}
+        return command(fields={name: value for name, value in given.items() if value}, **others)
+
+    options = (
+        click.option("--topic", help="The topic for what it accepts; asc.ID by default."),
+        label_option,
+        click.option("--paused", is_flag=True, help="Register it without running it yet."),
+        click.option(
+            "--expires-at", metavar="TIME", help="When to remove it: an ISO 8601 time to come, with its offset."
+        ),
+        no_replace_option,
+    )
+    return with_options(with_fields, options)
+
+
+def label_option(command: Command) -> Command:
+    """``--label``, any number of them: the command's ``labels``."""
+    return click.option(
+        "--label", "labels", multiple=True, metavar="K=V", callback=_labels, help="A label; repeatable."
+    )(command)
+
+
+def _labels(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    """``KEY=VALUE`` options as a mapping."""
+    labels: dict[str, str] = {}
+    for value in values:
+        name, sign, text = value.partition("=")
+        if not sign or not name:
+            raise click.BadParameter(f"{value!r} is not of the form KEY=VALUE")
+        labels[name] = text
+    return labels
+
+
+def register(client: Client, body: Json, *, stream: str | None, fields: Json, replaces: bool, as_json: bool) -> None:
+    """Register the query of a body and of options, and print the answer, its warnings to the standard error."""
+    sent = {**body, **fields, **({"stream": stream} if stream else {})}
+    print_registered(client.register(sent, replaces=replaces), as_json)
+
+
+def print_registered(answer: Json, as_json: bool) -> None:
+    """Print what became of a registration, its warnings to the standard error."""
+    if as_json:
+        print_json(answer)
+        return
+    registered = answer["query"]
+    change = answer.get("change", "registered")
+    click.echo(f"{change} {registered['id']} -> {registered['topic']}, {from_where(answer)}")
+    previous = answer.get("previous") or {}
+    if previous and (previous["where"], previous["topic"]) != (registered["where"], registered["topic"]):
+        click.echo(f"in place of: {visible(' '.join(previous['where'].split()))} -> {previous['topic']}")
+    for warning in answer.get("warnings") or []:
+        click.echo(f"warning: {warning}", err=True)
+
+
+def from_where(answer: Json) -> str:
+    """Version and effective offsets of a change in words.
+
+    >>> from_where({"version": 7, "effective_offsets": {"0": 121, "1": 5}})
+    'version 7, from offset 121 of partition 0, 5 of partition 1'
+    """
+    offsets = answer.get("effective_offsets") or {}
+    return f"version {answer.get('version')}" + (f", {from_offsets(offsets)}" if offsets else "")
+
+
+def from_offsets(offsets: Json) -> str:
+    """Return the first offsets of a change, by partition, in words.
+
+    >>> from_offsets({"0": 121, "1": 5})
+    'from offset 121 of partition 0, 5 of partition 1'
+    """
+    places = ", ".join(f"{offset} of partition {partition}" for partition, offset in offsets.items())
+    return f"from offset {places}"
