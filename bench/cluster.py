@@ -16,9 +16,9 @@ from tqdm import tqdm
 
 from bench import split_plan
 from bench.cpu_time import cpu_s_by_process, machine_cpu_s
+from bench.daemon_process import DaemonProcess
 from bench.machine import machine
 from bench.result_file import write_result
-from bench.served import Served
 from bench.standalone import StandaloneCluster
 from bench.stream import publish_backlog
 from broker.kafka.embedded import EmbeddedKafka
@@ -88,7 +88,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     results = []
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         for case in size.cases:
-            served = Served(
+            daemon = DaemonProcess(
                 Path(name),
                 kafka,
                 f"queries-{case.queries}-{case.partitions}",
@@ -97,10 +97,10 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
                 options=_OPTIONS,
                 quick=quick,
             )
-            served.stand(case.queries)
+            daemon.stand(case.queries)
             for workers in case.workers:
-                publish_backlog(spark, kafka.bootstrap_servers, served.source, size.records)
-                drained = _drained(served, Path(name), workers, size.records)
+                publish_backlog(spark, kafka.bootstrap_servers, daemon.source, size.records)
+                drained = _drained(daemon, Path(name), workers, size.records)
                 cores = os.cpu_count() or 1
                 drained["limit"] = limit(drained, case.partitions, workers or cores, cores)
                 results.append({"queries": case.queries, "partitions": case.partitions, "workers": workers, **drained})
@@ -182,7 +182,7 @@ def _name(each: dict[str, Any]) -> str:
     return f"{each['queries']:>9,} queries, partitions: {each['partitions']:>2}, workers: {each['workers']}"
 
 
-def _drained(served: Served, folder: Path, workers: int, records: int) -> dict[str, Any]:
+def _drained(daemon: DaemonProcess, folder: Path, workers: int, records: int) -> dict[str, Any]:
     """Drain the backlog that is there."""
     with ExitStack() as started:
         given: tuple[str, ...] = ()
@@ -190,11 +190,11 @@ def _drained(served: Served, folder: Path, workers: int, records: int) -> dict[s
             own = Path(tempfile.mkdtemp(prefix="cluster-", dir=folder))
             cluster = started.enter_context(StandaloneCluster(own, workers=workers, memory_mib=_EXECUTOR_MIB))
             given = ("--master", cluster.url)
-        ready_s = started.enter_context(served.running(*given))
-        first, begun = served.reached(1)
-        before, machine_before = _cpu_s_by_kind(served), machine_cpu_s()
-        end, done = served.reached(records)
-        spent = {kind: seconds - before[kind] for kind, seconds in _cpu_s_by_kind(served).items()}
+        ready_s = started.enter_context(daemon.running(*given))
+        first, begun = daemon.reached(1)
+        before, machine_before = _cpu_s_by_kind(daemon), machine_cpu_s()
+        end, done = daemon.reached(records)
+        spent = {kind: seconds - before[kind] for kind, seconds in _cpu_s_by_kind(daemon).items()}
         everything, seconds = machine_cpu_s() - machine_before, time.monotonic() - first
     busy = sum(spent.values())
     return {
@@ -208,12 +208,12 @@ def _drained(served: Served, folder: Path, workers: int, records: int) -> dict[s
     }
 
 
-def _cpu_s_by_kind(served: Served) -> dict[str, float]:
+def _cpu_s_by_kind(daemon: DaemonProcess) -> dict[str, float]:
     """Seconds of processor time so far by kind of process; without a cluster the driver's JVM runs the tasks too."""
     spent = dict.fromkeys(KINDS, 0.0)
-    of_daemon = cpu_s_by_process(served.pid)
+    of_daemon = cpu_s_by_process(daemon.pid)
     for process, seconds in {**cpu_s_by_process(), **of_daemon}.items():
-        if (kind := _kind(process, served.pid, process in of_daemon)) is not None:
+        if (kind := _kind(process, daemon.pid, process in of_daemon)) is not None:
             spent[kind] += seconds
     return spent
 

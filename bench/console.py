@@ -17,11 +17,11 @@ import httpx
 from pyspark.sql import SparkSession
 from tqdm import tqdm
 
+from bench.background_load import background_load
+from bench.daemon_process import STREAM, DaemonProcess
 from bench.machine import machine
-from bench.meanwhile import meanwhile
-from bench.paired import loss_of
+from bench.paired_stats import loss_of
 from bench.result_file import write_result
-from bench.served import STREAM, Served
 from bench.stream import publish_backlog
 from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
@@ -76,11 +76,11 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     size = QUICK if quick else FULL
     spark = spark_session(app_name="asc-bench-console")
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
-        served = Served(Path(name), kafka, "console", batch=size.batch, quick=quick)
-        served.stand(size.queries)
-        with served.running() as ready_s:
-            pages = [_asked(served.address, page, path, size.times) for page, path in tqdm(PAGES.items(), disable=None)]
-            looked_at = _drained(spark, served, size)
+        daemon = DaemonProcess(Path(name), kafka, "console", batch=size.batch, quick=quick)
+        daemon.stand(size.queries)
+        with daemon.running() as ready_s:
+            pages = [_asked(daemon.address, page, path, size.times) for page, path in tqdm(PAGES.items(), disable=None)]
+            looked_at = _drained(spark, daemon, size)
     result = {
         "benchmark": "console",
         "quick": quick,
@@ -137,14 +137,14 @@ def _asked(address: str, page: str, path: str, times: int) -> dict[str, Any]:
     }
 
 
-def _drained(spark: SparkSession, served: Served, size: Size) -> dict[str, Any]:
+def _drained(spark: SparkSession, daemon: DaemonProcess, size: Size) -> dict[str, Any]:
     """Seconds a record in turns: by itself, looked at."""
-    publish_backlog(spark, served.bootstrap_servers, served.source, size.backlog)
+    publish_backlog(spark, daemon.bootstrap_servers, daemon.source, size.backlog)
     alone: list[float] = []
     looked_at: list[float] = []
     for _ in tqdm(range(size.rounds), desc="rounds", leave=False, disable=None):
-        alone.append(_seconds_a_record(served, size, nullcontext()))
-        looked_at.append(_seconds_a_record(served, size, _looking(served, size)))
+        alone.append(_seconds_a_record(daemon, size, nullcontext()))
+        looked_at.append(_seconds_a_record(daemon, size, _looking(daemon, size)))
     return {
         "backlog": size.backlog,
         "browsers": size.browsers,
@@ -158,26 +158,26 @@ def _drained(spark: SparkSession, served: Served, size: Size) -> dict[str, Any]:
     }
 
 
-def _seconds_a_record(served: Served, size: Size, watching: AbstractContextManager[None]) -> float:
+def _seconds_a_record(daemon: DaemonProcess, size: Size, watching: AbstractContextManager[None]) -> float:
     """From the end of one batch to that of another."""
     with watching:
-        begun, before = _next_batch(served, size.backlog)
+        begun, before = _next_batch(daemon, size.backlog)
         end, after = begun, before
         while end - begun < size.round_s:
-            end, after = _next_batch(served, size.backlog)
+            end, after = _next_batch(daemon, size.backlog)
     return (end - begun) / (after - before)
 
 
-def _next_batch(served: Served, backlog: int) -> tuple[float, int]:
+def _next_batch(daemon: DaemonProcess, backlog: int) -> tuple[float, int]:
     """When the batch that runs is done, and how many records are done then."""
-    before: int = served.status()["monitor"]["tuples"]
+    before: int = daemon.status()["monitor"]["tuples"]
     if before >= backlog:
         raise RuntimeError(f"{backlog:,} records were too few: give more, or fewer or shorter rounds")
-    return served.reached(before + 1)
+    return daemon.reached(before + 1)
 
 
-def _looking(served: Served, size: Size) -> AbstractContextManager[None]:
-    return meanwhile(partial(_look, served.address, size.browsers))
+def _looking(daemon: DaemonProcess, size: Size) -> AbstractContextManager[None]:
+    return background_load(partial(_look, daemon.address, size.browsers))
 
 
 def _look(address: str, browsers: int, ended: threading.Event) -> None:

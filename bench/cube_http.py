@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import numpy as np
 
-from bench.served import Served
+from bench.daemon_process import DaemonProcess
 from bench.stream import publish_backlog
 from bench.traffic import receiving, send_paced
 from broker.kafka.embedded import EmbeddedKafka
@@ -65,21 +65,21 @@ def http(size: HttpSize) -> dict[str, Any]:
     routing: dict[str, list[float]] = {"alone": [], "paced": [], "flat out": []}
     asked: dict[str, list[dict[str, Any]]] = {name: [] for name in size.widths}
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
-        served = Served(Path(name), kafka, "http", quick=size.quick)
-        served.stand(_QUERIES)
-        with receiving(served.bootstrap_servers, served.destinations) as receiver, served.running():
+        daemon = DaemonProcess(Path(name), kafka, "http", quick=size.quick)
+        daemon.stand(_QUERIES)
+        with receiving(daemon.bootstrap_servers, daemon.destinations) as receiver, daemon.running():
             for number, width in enumerate(size.widths.values()):
                 dimensions = [["zone"], [f"(a div {width})"]]
-                served.put_cube(
+                daemon.put_cube(
                     f"cube-{number}", "true", dimensions=dimensions, measures=["count(*) AS records"], grain_s=86_400
                 )
-            publish_backlog(spark, served.bootstrap_servers, served.source, size.backlog)
-            served.reached(sent := size.backlog)
+            publish_backlog(spark, daemon.bootstrap_servers, daemon.source, size.backlog)
+            daemon.reached(sent := size.backlog)
 
             def loaded() -> float:
                 receiver.taken()
                 nonlocal sent
-                sent += send_paced(served.bootstrap_servers, served.source, size.rate, size.seconds)
+                sent += send_paced(daemon.bootstrap_servers, daemon.source, size.rate, size.seconds)
                 receiver.settle(_LAST_S)
                 return float(np.median(receiver.taken().latency))
 
@@ -87,17 +87,17 @@ def http(size: HttpSize) -> dict[str, Any]:
             loaded()
             for _ in range(size.rounds):
                 routing["alone"].append(round(loaded(), 4))
-                with _clients(served, "cube-0", size.clients, size.queries_a_s) as found:
+                with _clients(daemon, "cube-0", size.clients, size.queries_a_s) as found:
                     routing["paced"].append(round(loaded(), 4))
                 _check_pace(_figures(found[0], size.clients), size.queries_a_s)
-                with _clients(served, "cube-0", size.clients) as found:
+                with _clients(daemon, "cube-0", size.clients) as found:
                     routing["flat out"].append(round(loaded(), 4))
                 asked[TEN].append(_figures(found[0], size.clients))
             for clients in (size.clients, 1):
-                with _clients(served, "cube-1", clients) as found:
+                with _clients(daemon, "cube-1", clients) as found:
                     loaded()
                 asked[HUNDRED].append(_figures(found[0], clients))
-            cells = [_checked(served, f"cube-{number}", sent) for number in range(len(size.widths))]
+            cells = [_checked(daemon, f"cube-{number}", sent) for number in range(len(size.widths))]
     paced, flat_out = (
         statistics.median(own / other for own, other in zip(routing[name], routing["alone"], strict=True))
         for name in ("paced", "flat out")
@@ -127,12 +127,12 @@ def _check_pace(figures: Mapping[str, Any], queries_a_s: float) -> None:
         raise RuntimeError(f"clients got {figures['queries_a_s']} answers a second, and asked {queries_a_s}")
 
 
-def _checked(served: Served, cube: str, sent: int) -> int:
+def _checked(daemon: DaemonProcess, cube: str, sent: int) -> int:
     """Return the cells of an answer; RuntimeError where zones do not add up to all records."""
-    served.reached(sent)
+    daemon.reached(sent)
     give_up = time.monotonic() + _REQUEST_S
     while True:
-        found = served.ask(cube, by=["zone"], limit=1_000)
+        found = daemon.ask(cube, by=["zone"], limit=1_000)
         counted = sum(row["records"] for row in found["rows"])
         if counted == sent:
             return int(found["answered_by"][0]["cells"])
@@ -142,14 +142,16 @@ def _checked(served: Served, cube: str, sent: int) -> int:
 
 
 @contextmanager
-def _clients(served: Served, cube: str, clients: int, queries_a_s: float | None = None) -> Iterator[list[list[float]]]:
+def _clients(
+    daemon: DaemonProcess, cube: str, clients: int, queries_a_s: float | None = None
+) -> Iterator[list[list[float]]]:
     """Have clients ask while this lasts, so many questions a second or as fast as they are answered.
 
     Then the list has the seconds of each question, and of all together.
     """
     context = multiprocessing.get_context("spawn")
     own, others = context.Pipe()
-    process = context.Process(target=_asking, args=(others, served.address, cube, clients, queries_a_s), daemon=True)
+    process = context.Process(target=_asking, args=(others, daemon.address, cube, clients, queries_a_s), daemon=True)
     process.start()
     others.close()
     found: list[list[float]] = []

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from bench.cube_source import check_totals, cube_query, send_lines, write_lines
-from bench.served import STREAM, Served
+from bench.daemon_process import STREAM, DaemonProcess
 from broker.kafka.embedded import EmbeddedKafka
 from broker.operators.cube.keeper import cubes_path
 from broker.queries.query import RegisteredQuery
@@ -58,9 +58,11 @@ def pair(size: PairSize) -> dict[str, Any]:
         write_lines(records, lines)
         for turn in range(size.rounds):
             for way, measured in (("cube", _by_cube), ("pair", _by_pair)):
-                served = Served(folder, kafka, f"{way}-{turn}", batch=size.batch, quick=size.quick, ddl=SALES_DDL)
-                send_lines(served, lines)
-                found[way].append(measured(served, folder / f"{way}-{turn}", kafka, records))
+                daemon = DaemonProcess(
+                    folder, kafka, f"{way}-{turn}", batch=size.batch, quick=size.quick, ddl=SALES_DDL
+                )
+                send_lines(daemon, lines)
+                found[way].append(measured(daemon, folder / f"{way}-{turn}", kafka, records))
     ratios = [own["records_a_s"] / other["records_a_s"] for own, other in zip(*found.values(), strict=True)]
     return {
         "records": size.records,
@@ -73,35 +75,35 @@ def pair(size: PairSize) -> dict[str, Any]:
     }
 
 
-def _by_cube(served: Served, _: Path, kafka: EmbeddedKafka, records: pa.Table) -> dict[str, float]:
-    served.stand_all([cube_query(_CUBE)])
-    with served.running():
-        first, begun = served.reached(1)
+def _by_cube(daemon: DaemonProcess, _: Path, kafka: EmbeddedKafka, records: pa.Table) -> dict[str, float]:
+    daemon.stand_all([cube_query(_CUBE)])
+    with daemon.running():
+        first, begun = daemon.reached(1)
         give_up, expected = time.monotonic() + _DONE_S, _expected(records)
-        while (counted := _counted(served)) < expected:
+        while (counted := _counted(daemon)) < expected:
             if time.monotonic() > give_up:
                 raise RuntimeError(f"the cube has {counted:,} of {expected:,} records after {_DONE_S:.0f} s")
             time.sleep(_PAUSE_S)
         end = time.monotonic()
-        check_totals(served, _CUBE, records)
-        folder_of_cubes = cubes_path(served.checkpoint_dir, STREAM).parent
+        check_totals(daemon, _CUBE, records)
+        folder_of_cubes = cubes_path(daemon.checkpoint_dir, STREAM).parent
     # It is stopped: the log is in the file. Without an output a cube has no topic.
     return _figures(records, begun, end - first, _folder_bytes(folder_of_cubes), 0)
 
 
-def _by_pair(served: Served, folder: Path, kafka: EmbeddedKafka, records: pa.Table) -> dict[str, float]:
-    topic, database = served.destinations[0], folder / "sales.duckdb"
-    served.stand_all([RegisteredQuery(_CUBE.id, STREAM, _CUBE.where, topic)])
+def _by_pair(daemon: DaemonProcess, folder: Path, kafka: EmbeddedKafka, records: pa.Table) -> dict[str, float]:
+    topic, database = daemon.destinations[0], folder / "sales.duckdb"
+    daemon.stand_all([RegisteredQuery(_CUBE.id, STREAM, _CUBE.where, topic)])
     context = multiprocessing.get_context("spawn")
     own, others = context.Pipe()
     expected = _expected(records)
-    args = (others, served.bootstrap_servers, topic, str(database), expected)
+    args = (others, daemon.bootstrap_servers, topic, str(database), expected)
     process = context.Process(target=_insert, args=args, daemon=True)
     process.start()
     others.close()
     try:
-        with served.running():
-            first, begun = served.reached(1)
+        with daemon.running():
+            first, begun = daemon.reached(1)
             end: float = own.recv()
     except EOFError:
         raise RuntimeError("the process that inserts has ended: see the lines above") from None
@@ -128,8 +130,8 @@ def _segment_bytes(partition: Path) -> int:
     return sum(path.stat().st_size for path in partition.glob("*.log"))
 
 
-def _counted(served: Served) -> int:
-    count: int = served.ask(_CUBE.id, by=[])["rows"][0]["records"]
+def _counted(daemon: DaemonProcess) -> int:
+    count: int = daemon.ask(_CUBE.id, by=[])["rows"][0]["records"]
     return count
 
 

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench.meanwhile import meanwhile
-from bench.served import Served
+from bench.background_load import background_load
+from bench.daemon_process import DaemonProcess
 from bench.traffic import send_paced
 from broker.kafka.embedded import EmbeddedKafka
 
@@ -48,29 +48,29 @@ def register(size: RegisterSize) -> dict[str, Any]:
     """
     found = []
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
-        served = Served(Path(name), kafka, "register", quick=size.quick)
-        served.stand(_QUERIES)
-        with served.running(), meanwhile(partial(_flowing, served, size)):
-            served.reached(1)
+        daemon = DaemonProcess(Path(name), kafka, "register", quick=size.quick)
+        daemon.stand(_QUERIES)
+        with daemon.running(), background_load(partial(_flowing, daemon, size)):
+            daemon.reached(1)
             time.sleep(size.before_s)
             for number in range(_CUBES):
-                found.append(_registered(served, number))
+                found.append(_registered(daemon, number))
                 time.sleep(size.between_s)
     return {"rate": size.rate, "queries": _QUERIES, "results": found}
 
 
-def _flowing(served: Served, size: RegisterSize, ended: threading.Event) -> None:
+def _flowing(daemon: DaemonProcess, size: RegisterSize, ended: threading.Event) -> None:
     while not ended.is_set():
-        send_paced(served.bootstrap_servers, served.source, size.rate, size.sender_s)
+        send_paced(daemon.bootstrap_servers, daemon.source, size.rate, size.sender_s)
 
 
-def _registered(served: Served, number: int) -> dict[str, Any]:
+def _registered(daemon: DaemonProcess, number: int) -> dict[str, Any]:
     cube = f"cube-{number}"
     dimensions = [["zone"], ["dest"], [f"(delay div {10 + number})"]]
     begun = time.monotonic()
-    served.put_cube(cube, "zone < 80", dimensions=dimensions, measures=["count(*) AS records"], grain_s=60)
+    daemon.put_cube(cube, "zone < 80", dimensions=dimensions, measures=["count(*) AS records"], grain_s=60)
     effective_s = time.monotonic() - begun
-    while _counted(served, cube) == 0:
+    while _counted(daemon, cube) == 0:
         if time.monotonic() - begun > _COUNTED_S:
             raise RuntimeError(f"{cube} has counted no record in {_COUNTED_S:.0f} s")
         time.sleep(_LOOK_S)
@@ -78,12 +78,12 @@ def _registered(served: Served, number: int) -> dict[str, Any]:
     return {"cube": cube, "effective_s": round(effective_s, 4), "counted_s": round(counted_s, 4)}
 
 
-def _counted(served: Served, cube: str) -> int:
+def _counted(daemon: DaemonProcess, cube: str) -> int:
     """Return the number of records of a cube, 0 before its first batch."""
     import httpx
 
     try:
-        count: int = served.ask(cube, by=[])["rows"][0]["records"]
+        count: int = daemon.ask(cube, by=[])["rows"][0]["records"]
     except httpx.HTTPStatusError as error:
         if error.response.status_code != httpx.codes.NOT_FOUND:
             raise

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from bench.cube_contenders import GRAIN_S
+from bench.daemon_process import STREAM, DaemonProcess
 from bench.publish import send_ready
-from bench.served import STREAM, Served
 from broker.operators.cube.definition import StandingCube
 from broker.queries.query import RegisteredQuery, default_topic
 from workloads.sales import MEASURES, SalesCube
@@ -29,15 +29,15 @@ def write_lines(records: pa.Table, path: Path) -> None:
         connection.execute(f"COPY records TO '{path}' ({written})")
 
 
-def send_lines(served: Served, path: Path) -> None:
+def send_lines(daemon: DaemonProcess, path: Path) -> None:
     """Send lines of JSON to the source topic of a daemon, in their order."""
-    send_ready(served.bootstrap_servers, served.source, path)
+    send_ready(daemon.bootstrap_servers, daemon.source, path)
 
 
-def routing_queries(served: Served) -> Iterator[RegisteredQuery]:
+def routing_queries(daemon: DaemonProcess) -> Iterator[RegisteredQuery]:
     """Yield ten queries, which divide the shops between them."""
     for number in range(ROUTED):
-        yield RegisteredQuery(f"route-{number}", STREAM, f"shop LIKE '%{number}'", served.destinations[number])
+        yield RegisteredQuery(f"route-{number}", STREAM, f"shop LIKE '%{number}'", daemon.destinations[number])
 
 
 def cube_query(cube: SalesCube) -> RegisteredQuery:
@@ -47,11 +47,11 @@ def cube_query(cube: SalesCube) -> RegisteredQuery:
     return RegisteredQuery(cube.id, STREAM, cube.where, default_topic(cube.id), operator=operator)
 
 
-def check_totals(served: Served, cube: SalesCube, records: pa.Table) -> None:
+def check_totals(daemon: DaemonProcess, cube: SalesCube, records: pa.Table) -> None:
     """RuntimeError where the totals of a standing cube are not those of DuckDB over all records."""
     import duckdb
 
-    (row,) = served.ask(cube.id, by=[])["rows"]
+    (row,) = daemon.ask(cube.id, by=[])["rows"]
     sql = f"SELECT {', '.join(MEASURES)} FROM records WHERE {cube.where}"
     with duckdb.connect() as connection:
         connection.register("records", records)

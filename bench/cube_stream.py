@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from bench.cube_source import check_totals, cube_query, routing_queries, send_lines, write_lines
-from bench.served import STREAM, Served
+from bench.daemon_process import STREAM, DaemonProcess
 from broker.kafka.embedded import EmbeddedKafka
 from broker.queries.query import RegisteredQuery
 from workloads.sales import DIMENSIONS, NARROW, SALES_DDL, sales, sales_cubes
@@ -59,7 +59,7 @@ def stream(size: StreamSize) -> dict[str, Any]:
         write_lines(records, lines)
         for turn in range(size.rounds):
             for number, (load, own) in enumerate(rates.items()):
-                served = Served(
+                daemon = DaemonProcess(
                     Path(name),
                     kafka,
                     f"load-{number}-{turn}",
@@ -67,7 +67,7 @@ def stream(size: StreamSize) -> dict[str, Any]:
                     quick=size.quick,
                     ddl=SALES_DDL,
                 )
-                own.append(_drained(served, lines, load, records))
+                own.append(_drained(daemon, lines, load, records))
     return {
         "records": size.records,
         "batch": size.batch,
@@ -82,15 +82,15 @@ def stream(size: StreamSize) -> dict[str, Any]:
     }
 
 
-def _drained(served: Served, lines: Path, load: Load, records: pa.Table) -> float:
+def _drained(daemon: DaemonProcess, lines: Path, load: Load, records: pa.Table) -> float:
     """Return the records a second with a load, which is registered before the first record comes."""
     cubes = list(sales_cubes(load.cubes)) if load.cubes else []
-    reading = [RegisteredQuery("reads", STREAM, _READ, served.destinations[0])] if load.reads_columns else []
-    served.stand_all([*routing_queries(served), *reading, *map(cube_query, cubes)])
-    send_lines(served, lines)
-    with served.running():
-        first, begun = served.reached(1)
-        end, done = served.reached(records.num_rows)
+    reading = [RegisteredQuery("reads", STREAM, _READ, daemon.destinations[0])] if load.reads_columns else []
+    daemon.stand_all([*routing_queries(daemon), *reading, *map(cube_query, cubes)])
+    send_lines(daemon, lines)
+    with daemon.running():
+        first, begun = daemon.reached(1)
+        end, done = daemon.reached(records.num_rows)
         for cube in cubes:
-            check_totals(served, cube, records)
+            check_totals(daemon, cube, records)
     return round((done - begun) / (end - first), 1)

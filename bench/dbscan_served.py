@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from asc.operators.dbscan.points import Floats
+from bench.daemon_process import STREAM, DaemonProcess
 from bench.dbscan_goals import Figure
 from bench.dbscan_points import aircraft
 from bench.dbscan_queries import BenchQuery, Ranges
 from bench.dbscan_sizes import ServedSize
 from bench.publish import send_ready
-from bench.served import STREAM, Served
 from broker.kafka.embedded import EmbeddedKafka
 from broker.operators.kinds import definition_of
 from broker.queries.query import RegisteredQuery
@@ -55,7 +55,7 @@ def served(size: ServedSize, data: Path | None) -> dict[str, Any]:
         lines.write_text("".join(f"{line}\n" for line in _lines(values)), "utf-8")
         for turn in range(size.rounds):
             for count, rates in routed.items():
-                own = Served(
+                own = DaemonProcess(
                     *(Path(name), kafka, f"dbscan-{count}-{turn}"), batch=size.batch, quick=size.is_quick, ddl=_DDL
                 )
                 topic = f"{_TOPIC}-{count}-{turn}"
@@ -90,7 +90,7 @@ def _line(number: int, at: datetime, x: float, y: float) -> str:
     return json.dumps({"ts": at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), "n": number, "x": x, "y": y})
 
 
-def _routing(own: Served) -> Iterator[RegisteredQuery]:
+def _routing(own: DaemonProcess) -> Iterator[RegisteredQuery]:
     """Yield ten queries, which divide the records between them."""
     for number in range(_ROUTED):
         yield RegisteredQuery(f"route-{number}", STREAM, f"n % {_ROUTED} = {number}", own.destinations[number])
@@ -109,7 +109,7 @@ def _expected(queries: Sequence[BenchQuery], records: int) -> int:
     return sum((records - query.window) // query.slide + 1 for query in queries if query.window <= records)
 
 
-def _drained(own: Served, lines: Path, queries: Sequence[BenchQuery], topic: str, windows: list[Told]) -> float:
+def _drained(own: DaemonProcess, lines: Path, queries: Sequence[BenchQuery], topic: str, windows: list[Told]) -> float:
     """Return the records a second that are routed; with queries, those until their last window join ``windows``.
 
     The first batch, in which code is generated and compiled, is no part of the time of routing. Windows have the time
@@ -128,7 +128,7 @@ def _drained(own: Served, lines: Path, queries: Sequence[BenchQuery], topic: str
     return round((done - begun) / (end - first), 1)
 
 
-def _last_window(own: Served, topic: str, expected: int) -> tuple[float, int]:
+def _last_window(own: DaemonProcess, topic: str, expected: int) -> tuple[float, int]:
     """Return when the last of so many windows was there, and how many records there were until then.
 
     Records of a day later, which no query accepts, move the watermark.

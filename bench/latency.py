@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from bench.background_load import background_load
+from bench.daemon_process import DaemonProcess
 from bench.machine import machine
-from bench.meanwhile import meanwhile
 from bench.micro_batch import VARIANTS, floor
 from bench.plot_latency import plot_latency
 from bench.result_file import write_result
-from bench.served import Served
 from bench.traffic import Received, Seconds, make_topics, receiving, send_paced, spread
 from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
@@ -68,13 +68,13 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         _use(kafka, size)
         changed = next(queries for queries in size.queries if queries >= size.changes)
         for queries in size.queries:
-            served = Served(Path(name), kafka, f"queries-{queries}", quick=quick)
-            served.stand(queries)
+            daemon = DaemonProcess(Path(name), kafka, f"queries-{queries}", quick=quick)
+            daemon.stand(queries)
             for rate in size.rates:
-                runs.append(_loaded(served, queries, rate, size.seconds))
+                runs.append(_loaded(daemon, queries, rate, size.seconds))
                 steps.update()
             if queries == changed:
-                runs.append(_loaded(served, queries, size.changed_rate, size.seconds, size.changes))
+                runs.append(_loaded(daemon, queries, size.changed_rate, size.seconds, size.changes))
                 steps.update()
         spark = spark_session(app_name="asc-bench-latency")
         seconds = size.seconds / 3
@@ -125,14 +125,14 @@ def histogram(latency: Seconds) -> dict[str, list[float]]:
     return {"edges_s": [round(edge, 4) for edge in edges.tolist()], "counts": counts.tolist()}
 
 
-def _loaded(served: Served, queries: int, rate: float, seconds: float, changes: int = 0) -> dict[str, Any]:
-    with receiving(served.bootstrap_servers, served.destinations) as receiver, served.running() as ready_s:
+def _loaded(daemon: DaemonProcess, queries: int, rate: float, seconds: float, changes: int = 0) -> dict[str, Any]:
+    with receiving(daemon.bootstrap_servers, daemon.destinations) as receiver, daemon.running() as ready_s:
         took: list[float] = []
-        with meanwhile(partial(_change, served, changes, seconds, took)):
-            sent = send_paced(served.bootstrap_servers, served.source, rate, seconds)
+        with background_load(partial(_change, daemon, changes, seconds, took)):
+            sent = send_paced(daemon.bootstrap_servers, daemon.source, rate, seconds)
         receiver.settle(_LAST_S)
         found = receiver.taken()
-        phases = served.status()["phases"]
+        phases = daemon.status()["phases"]
     if len(found.sent) < _FEWEST * DELIVERIES * sent:
         raise RuntimeError(f"{len(found.sent):,} deliveries of {sent:,} records have come: some are missing")
     # A sender takes a while to start.
@@ -154,14 +154,14 @@ def _loaded(served: Served, queries: int, rate: float, seconds: float, changes: 
     }
 
 
-def _change(served: Served, changes: int, seconds: float, took: list[float], ended: threading.Event) -> None:
+def _change(daemon: DaemonProcess, changes: int, seconds: float, took: list[float], ended: threading.Event) -> None:
     """So many changes of queries, spread over the time; ``took`` gets the seconds that each took to be answered."""
     begin = time.monotonic()
     for number in range(changes):
         if ended.wait(max(0.0, begin + seconds * number / changes - time.monotonic())):
             return
         start = time.monotonic()
-        served.change(number)
+        daemon.change(number)
         took.append(time.monotonic() - start)
 
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from bench.background_load import background_load
 from bench.cpu_time import cpu_s_by_process
-from bench.meanwhile import meanwhile
 
 _PAUSE_S = 1.0
 
@@ -26,7 +26,7 @@ class PeakMemory:
     @contextmanager
     def watching(self, root: int | None) -> Iterator[None]:
         """Look once a second, and once at the end; None: at this process and what it started."""
-        with meanwhile(partial(self._look, root)):
+        with background_load(partial(self._look, root)):
             yield
         self._note(root)
 

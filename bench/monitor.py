@@ -21,7 +21,7 @@ from asc.plan.order import Order
 from asc.plan.plan import Plan
 from bench.cpu_time import cpu_s
 from bench.machine import machine
-from bench.paired import loss_of
+from bench.paired_stats import loss_of
 from bench.parquet_input import FILES, parquet_frame
 from bench.plot import plot_monitor
 from bench.result_file import write_result

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from bench.daemon_process import STREAM, DaemonProcess
 from bench.machine import machine
 from bench.result_file import write_result
-from bench.served import STREAM, Served
 from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
 from workloads.subscribers import records
@@ -50,11 +50,11 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     size = QUICK if quick else FULL
     took: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
-        served = Served(Path(name), kafka, "publish", quick=quick)
+        daemon = DaemonProcess(Path(name), kafka, "publish", quick=quick)
         rows, values = _written(Path(name), size.rows)
         sent = 0
-        with served.running():
-            contenders = _contenders(served, rows, values)
+        with daemon.running():
+            contenders = _contenders(daemon, rows, values)
             steps = tqdm(total=size.times * len(contenders), desc="files", leave=False, disable=None)
             for _ in range(size.times):
                 for contender, send in contenders.items():
@@ -62,7 +62,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
                     send()
                     took.setdefault(contender, []).append(round(time.perf_counter() - start, 3))
                     sent += size.rows
-                    _, done = served.reached(sent)
+                    _, done = daemon.reached(sent)
                     if done != sent:
                         raise RuntimeError(f"{contender}: {done:,} records have come, and {sent:,} were sent")
                     steps.update()
@@ -91,13 +91,13 @@ def table(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _contenders(served: Served, rows: Path, values: Path) -> dict[str, Callable[[], None]]:
-    line = [sys.executable, "-c", "from cli.main import main; main()", "publish", "--server", served.address]
+def _contenders(daemon: DaemonProcess, rows: Path, values: Path) -> dict[str, Callable[[], None]]:
+    line = [sys.executable, "-c", "from cli.main import main; main()", "publish", "--server", daemon.address]
     return {
         "asc publish, CSV": partial(_command, [*line, "--stream", STREAM, str(rows)]),
         "asc publish, NDJSON": partial(_command, [*line, "--stream", STREAM, str(values)]),
-        "librdkafka, lines that are ready": partial(_process, send_ready, served, values),
-        "csv, json and kafka-python": partial(_process, _send_rows, served, rows),
+        "librdkafka, lines that are ready": partial(_process, send_ready, daemon, values),
+        "csv, json and kafka-python": partial(_process, _send_rows, daemon, rows),
     }
 
 
@@ -122,9 +122,9 @@ def _command(line: list[str]) -> None:
         raise RuntimeError(f"asc publish has failed: {ended.stderr[-500:]}")
 
 
-def _process(send: Callable[[str, str, Path], None], served: Served, file: Path) -> None:
+def _process(send: Callable[[str, str, Path], None], daemon: DaemonProcess, file: Path) -> None:
     context = multiprocessing.get_context("spawn")
-    process = context.Process(target=send, args=(served.bootstrap_servers, served.source, file))
+    process = context.Process(target=send, args=(daemon.bootstrap_servers, daemon.source, file))
     process.start()
     process.join()
     if process.exitcode:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from bench.background_load import background_load
+from bench.daemon_process import DaemonProcess
 from bench.machine import machine
-from bench.meanwhile import meanwhile
 from bench.result_file import write_result
-from bench.served import Served
 from bench.traffic import Received, Receiver, Seconds, receiving, send_paced
 from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
@@ -65,7 +65,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     steps = tqdm(total=len(size.queries) * len(size.ways) * size.times, desc="kills", leave=False, disable=None)
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         for queries in size.queries:
-            first = Served(Path(name), kafka, f"queries-{queries}", quick=quick)
+            first = DaemonProcess(Path(name), kafka, f"queries-{queries}", quick=quick)
             daemons = [first, first.twin()]
             for way in size.ways:
                 kills = []
@@ -113,7 +113,7 @@ def recovery(found: Received, killed: float) -> dict[str, float] | None:
     return {"delivered_s": round(float(delivered_s), 2), "caught_up_s": round(float(caught_up_s), 2)}
 
 
-def _killed(daemons: list[Served], way: str, size: Size, register: int) -> dict[str, float]:
+def _killed(daemons: list[DaemonProcess], way: str, size: Size, register: int) -> dict[str, float]:
     """Kill the first of two daemons, which was given so many queries before; where the other one takes over, it is the
     first one of the list afterwards.
     """
@@ -126,7 +126,7 @@ def _killed(daemons: list[Served], way: str, size: Size, register: int) -> dict[
             started.enter_context(other.launched("--standby"))
             other.await_reason(_STANDING_BY)
         receiver = started.enter_context(receiving(serving.bootstrap_servers, serving.destinations))
-        with meanwhile(partial(_send, serving, size.rate)):
+        with background_load(partial(_send, serving, size.rate)):
             time.sleep(size.before_s)
             _await_delivery(receiver)
             serving.kill()
@@ -163,6 +163,6 @@ def _recovered(receiver: Receiver, killed: float) -> dict[str, float]:
     )
 
 
-def _send(served: Served, rate: float, ended: threading.Event) -> None:
+def _send(daemon: DaemonProcess, rate: float, ended: threading.Event) -> None:
     while not ended.is_set():
-        send_paced(served.bootstrap_servers, served.source, rate, _SENT_S)
+        send_paced(daemon.bootstrap_servers, daemon.source, rate, _SENT_S)

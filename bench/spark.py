@@ -19,7 +19,7 @@ from asc.plan.compiler import compile_plan
 from asc.plan.plan import Query
 from asc.predicate import normalise
 from bench.machine import machine
-from bench.paired import ratio_of
+from bench.paired_stats import ratio_of
 from bench.parquet_input import FILES, parquet_frame
 from bench.plot import plot_spark
 from bench.result_file import write_result

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import shapely
 
 from asc.predicate import Limits
-from bench.served import Served
+from bench.daemon_process import DaemonProcess
 from broker.kafka.embedded import EmbeddedKafka
 
 _POSITION = "ST_Point(a, b)"
@@ -29,21 +29,21 @@ def one_more(shapes: npt.NDArray[Any], changes: int, *, quick: bool = False) -> 
     # A predicate is of so many characters at most: a shape in a thousand has more, and belongs into a layer.
     wheres = [where for where in written if len(where) <= Limits.length_chars]
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
-        served = Served(Path(name), kafka, "fences", quick=quick)
-        topics = served.destinations
-        with served.running():
+        daemon = DaemonProcess(Path(name), kafka, "fences", quick=quick)
+        topics = daemon.destinations
+        with daemon.running():
             stands = len(wheres) - changes
             lines = [
                 json.dumps({"id": f"fence-{number}", "where": where, "topic": topics[number % len(topics)]})
                 for number, where in enumerate(wheres[:stands])
             ]
             begun = time.perf_counter()
-            served.load(lines)
+            daemon.load(lines)
             load_s = time.perf_counter() - begun
             taken = []
             for number, where in enumerate(wheres[stands:]):
                 begun = time.perf_counter()
-                served.put(f"more-{number}", where, number)
+                daemon.put(f"more-{number}", where, number)
                 taken.append(time.perf_counter() - begun)
     return {
         "fences": stands,

@@ -17,7 +17,7 @@ from asc.plan.compiler import compile_plan
 from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from bench import sedona_spark
-from bench.paired import ratio_of
+from bench.paired_stats import ratio_of
 from bench.parquet_input import parquet_frame
 from bench.spark_contender import Contender, run_in_turns
 from broker.matching.dataframe import match_plan, schema_of

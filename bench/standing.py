@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from bench.background_load import background_load
+from bench.daemon_process import DaemonProcess
 from bench.machine import machine
-from bench.meanwhile import meanwhile
 from bench.plot_standing import plot_standing
 from bench.result_file import write_result
-from bench.served import Served
 from bench.traffic import send_paced
 from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
@@ -57,7 +57,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     runs = []
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
         for queries in tqdm(size.queries, desc="numbers of queries", leave=False, disable=None):
-            runs.append(_measured(Served(Path(name), kafka, f"queries-{queries}", quick=quick), queries, size))
+            runs.append(_measured(DaemonProcess(Path(name), kafka, f"queries-{queries}", quick=quick), queries, size))
     result = {
         "benchmark": "standing",
         "quick": quick,
@@ -87,23 +87,23 @@ def table(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _measured(served: Served, queries: int, size: Size) -> dict[str, Any]:
+def _measured(daemon: DaemonProcess, queries: int, size: Size) -> dict[str, Any]:
     texts = [where for _, where, _ in subscribers(max(_FEWEST_SUBSCRIBERS, size.changes))]
-    with served.running() as empty_ready_s:
-        before_bytes = _memory_bytes(served)
-        load_s = _timed(partial(served.register, queries))
-        plan_bytes = int(served.status()["bytes"])
+    with daemon.running() as empty_ready_s:
+        before_bytes = _memory_bytes(daemon)
+        load_s = _timed(partial(daemon.register, queries))
+        plan_bytes = int(daemon.status()["bytes"])
         # What the load needed on its way is given back before the memory is read.
-        memory_bytes = _memory_bytes(served)
-        with meanwhile(partial(_send, served, size.rate)):
-            took = [_timed(partial(_change, served, number, texts[number])) for number in range(size.changes)]
-            bulk = [_timed(partial(served.load, _lines(served, number))) for number in range(size.bulks)]
-        _await_snapshot(served)
-    with served.running() as ready_s:
-        stands = int(served.status()["queries"])
-    shutil.rmtree(served.checkpoint_dir / ".snapshot")
-    with served.running() as ready_without_s:
-        same = int(served.status()["queries"])
+        memory_bytes = _memory_bytes(daemon)
+        with background_load(partial(_send, daemon, size.rate)):
+            took = [_timed(partial(_change, daemon, number, texts[number])) for number in range(size.changes)]
+            bulk = [_timed(partial(daemon.load, _lines(daemon, number))) for number in range(size.bulks)]
+        _await_snapshot(daemon)
+    with daemon.running() as ready_s:
+        stands = int(daemon.status()["queries"])
+    shutil.rmtree(daemon.checkpoint_dir / ".snapshot")
+    with daemon.running() as ready_without_s:
+        same = int(daemon.status()["queries"])
     if stands != same:
         raise RuntimeError(f"{stands:,} queries stand after a start with a snapshot, {same:,} without")
     return {
@@ -129,18 +129,18 @@ def _timed(work: Callable[[], None]) -> float:
     return time.perf_counter() - start
 
 
-def _change(served: Served, number: int, where: str) -> None:
+def _change(daemon: DaemonProcess, number: int, where: str) -> None:
     """Add a query, replace it, or remove it, in turns; each accepts next to nothing."""
     query_id = f"changed-{number // 3}"
     if number % 3 == 2:
-        served.remove(query_id)
+        daemon.remove(query_id)
     else:
-        served.put(query_id, f"({where}) AND a = {number}", number)
+        daemon.put(query_id, f"({where}) AND a = {number}", number)
 
 
-def _lines(served: Served, number: int) -> Sequence[str]:
+def _lines(daemon: DaemonProcess, number: int) -> Sequence[str]:
     """So many queries, new or in place of those of the time before the last."""
-    topic = served.destinations[0]
+    topic = daemon.destinations[0]
     return [
         json.dumps(
             {
@@ -153,13 +153,13 @@ def _lines(served: Served, number: int) -> Sequence[str]:
     ]
 
 
-def _send(served: Served, rate: float, ended: threading.Event) -> None:
+def _send(daemon: DaemonProcess, rate: float, ended: threading.Event) -> None:
     while not ended.is_set():
-        send_paced(served.bootstrap_servers, served.source, rate, 5.0)
+        send_paced(daemon.bootstrap_servers, daemon.source, rate, 5.0)
 
 
-def _await_snapshot(served: Served) -> None:
-    manifest = served.checkpoint_dir / ".snapshot" / "manifest.json"
+def _await_snapshot(daemon: DaemonProcess) -> None:
+    manifest = daemon.checkpoint_dir / ".snapshot" / "manifest.json"
     deadline = time.monotonic() + _STORED_S
     while not manifest.exists():
         if time.monotonic() > deadline:
@@ -167,9 +167,9 @@ def _await_snapshot(served: Served) -> None:
         time.sleep(0.2)
 
 
-def _memory_bytes(served: Served) -> int:
+def _memory_bytes(daemon: DaemonProcess) -> int:
     """What the daemon's process has in memory; Spark's and Kafka's are others."""
-    for line in Path(f"/proc/{served.pid}/status").read_text("utf-8").splitlines():
+    for line in Path(f"/proc/{daemon.pid}/status").read_text("utf-8").splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) * 1024
-    raise RuntimeError(f"the system does not tell the memory of process {served.pid}")
+    raise RuntimeError(f"the system does not tell the memory of process {daemon.pid}")

@@ -16,10 +16,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 from tqdm import tqdm
 
+from bench.daemon_process import DaemonProcess
 from bench.machine import machine
 from bench.memory import PeakMemory
 from bench.result_file import write_result
-from bench.served import Served
 from broker.kafka.embedded import EmbeddedKafka
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
@@ -63,8 +63,8 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
         folder = Path(name)
         results, loops = [], []
         for queries, backlog in size.backlogs:
-            served = Served(folder, kafka, f"queries-{queries}-{backlog}", batch=size.batch, quick=quick)
-            results.append(_drained(spark, served, queries, backlog))
+            daemon = DaemonProcess(folder, kafka, f"queries-{queries}-{backlog}", batch=size.batch, quick=quick)
+            results.append(_drained(spark, daemon, queries, backlog))
             steps.update()
         bare = _bare(spark, kafka, folder, records, size.batch)
         steps.update()
@@ -120,15 +120,15 @@ def publish_backlog(spark: SparkSession, bootstrap_servers: str, topic: str, cou
     values.write.format("kafka").options(**options).save()
 
 
-def _drained(spark: SparkSession, served: Served, queries: int, records: int) -> dict[str, Any]:
-    served.stand(queries)
-    publish_backlog(spark, served.bootstrap_servers, served.source, records)
+def _drained(spark: SparkSession, daemon: DaemonProcess, queries: int, records: int) -> dict[str, Any]:
+    daemon.stand(queries)
+    publish_backlog(spark, daemon.bootstrap_servers, daemon.source, records)
     peak = PeakMemory()
-    with served.running() as ready_s:
-        with peak.watching(served.pid):
-            first, begun = served.reached(1)
-            end, done = served.reached(records)
-        phases = served.status()["phases"]
+    with daemon.running() as ready_s:
+        with peak.watching(daemon.pid):
+            first, begun = daemon.reached(1)
+            end, done = daemon.reached(records)
+        phases = daemon.status()["phases"]
     return {
         "queries": queries,
         "backlog": records,
@@ -143,16 +143,16 @@ def _drained(spark: SparkSession, served: Served, queries: int, records: int) ->
 
 def _bare(spark: SparkSession, kafka: EmbeddedKafka, folder: Path, records: int, batch: int) -> dict[str, Any]:
     """What Spark takes to decode the records, filter them for ten topics, and write as many."""
-    served = Served(folder, kafka, "bare")
-    publish_backlog(spark, kafka.bootstrap_servers, served.source, records)
+    daemon = DaemonProcess(folder, kafka, "bare")
+    publish_backlog(spark, kafka.bootstrap_servers, daemon.source, records)
     options = {"kafka.bootstrap.servers": kafka.bootstrap_servers}
     chosen = sf.array(
-        *(sf.when(sf.expr(where), sf.lit(served.destinations[int(topic)])) for _, where, topic in subscribers(TOPICS))
+        *(sf.when(sf.expr(where), sf.lit(daemon.destinations[int(topic)])) for _, where, topic in subscribers(TOPICS))
     )
     read = (
         spark.readStream.format("kafka")
         .options(**options)
-        .option("subscribe", served.source)
+        .option("subscribe", daemon.source)
         .option("startingOffsets", "earliest")
         .option("maxOffsetsPerTrigger", batch)
         .load()

@@ -1,4 +1,4 @@
-"""Work that goes on in a thread while something else is measured."""
+"""A background load: work in a thread while something else is measured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def meanwhile(work: Callable[[threading.Event], None]) -> Iterator[None]:
+def background_load(work: Callable[[threading.Event], None]) -> Iterator[None]:
     """Do some work in a thread; it gets the event that tells it to end. What it raises is raised at the end."""
     ended = threading.Event()
     failures: list[Exception] = []

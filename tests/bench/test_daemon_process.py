@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.served import Served
+from bench.daemon_process import DaemonProcess
 from broker.config.config import load_config
 from workloads.subscribers import TOPICS
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @pytest.mark.kafka
 def test_its_configuration_is_whole(kafka: EmbeddedKafka, tmp_path: Path) -> None:
-    name = f"served-{uuid.uuid4().hex}"
-    served = Served(tmp_path, kafka, name, batch=123)
+    name = f"daemon-{uuid.uuid4().hex}"
+    daemon = DaemonProcess(tmp_path, kafka, name, batch=123)
     config = load_config(tmp_path / name / "asc.toml")
     assert config.spark.max_records_per_batch == 123
-    assert {stream.topic for stream in config.streams.values()} == {served.source}
-    assert len(set(served.destinations)) == TOPICS
+    assert {stream.topic for stream in config.streams.values()} == {daemon.source}
+    assert len(set(daemon.destinations)) == TOPICS

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from bench.meanwhile import meanwhile
+from bench.background_load import background_load
 
 
 def test_it_goes_on_until_it_is_told_to_end() -> None:
@@ -17,7 +17,7 @@ def test_it_goes_on_until_it_is_told_to_end() -> None:
         assert ended.wait(10)
         done.append(True)
 
-    with meanwhile(work):
+    with background_load(work):
         assert begun.wait(10)
         assert not done
     assert done == [True]
@@ -27,5 +27,5 @@ def test_what_it_raises_is_raised_at_the_end() -> None:
     def work(ended: threading.Event) -> None:
         raise KeyError("x")
 
-    with pytest.raises(KeyError, match="x"), meanwhile(work):
+    with pytest.raises(KeyError, match="x"), background_load(work):
         pass

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from bench.paired import loss_of, ratio_of
+from bench.paired_stats import loss_of, ratio_of
 
 PAIRS = 120
 
@@ -29,7 +29,7 @@ def in_a_few_batches(random: np.random.Generator) -> np.ndarray:
 def test_nineteen_intervals_of_twenty_hold_the_loss(
     costs: Callable[[np.random.Generator], np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bench.paired._RESAMPLES", 2_000)
+    monkeypatch.setattr("bench.paired_stats._RESAMPLES", 2_000)
     random = np.random.default_rng(7)
     losses = [loss_of(costs(random).tolist(), noisy(random).tolist()) for _ in range(200)]
     held = sum(loss.low <= 0.02 <= loss.high for loss in losses)

@@ -41,7 +41,7 @@ _BATCH = 200_000
 _CHANGED = 50
 
 
-class Served:
+class DaemonProcess:
     """The daemon's configuration on a Kafka of its own; started as often as is asked for.
 
     ``source`` and ``destinations`` are topics of one partition, or ``partitions``; ``options`` are properties of Spark.
@@ -96,7 +96,7 @@ class Served:
         )
         make_topics(kafka.bootstrap_servers, self.source, *self.destinations, partitions=partitions)
 
-    def twin(self) -> Served:
+    def twin(self) -> DaemonProcess:
         """Another daemon on the same registry, topics and checkpoint folder, at an address of its own."""
         other, port = copy.copy(self), free_port()
         other.pid, other._config = None, self._folder / f"{port}.toml"
@@ -196,8 +196,8 @@ class Served:
     def ask(self, query_id: str, **question: Any) -> dict[str, Any]:
         """Return the answer of a cube, with panes that are open."""
         answer = self._client.post(f"/v1/queries/{query_id}/cube/query", json={"live": True, **question})
-        found: dict[str, Any] = answer.raise_for_status().json()
-        return found
+        body: dict[str, Any] = answer.raise_for_status().json()
+        return body
 
     def remove(self, query_id: str) -> None:
         """Remove a query."""
@@ -210,8 +210,8 @@ class Served:
 
     def status(self) -> dict[str, Any]:
         """What the daemon says of its stream."""
-        found: dict[str, Any] = self._client.get("/v1/plan").raise_for_status().json()["streams"][STREAM]
-        return found
+        body: dict[str, Any] = self._client.get("/v1/plan").raise_for_status().json()["streams"][STREAM]
+        return body
 
     def reached(self, records: int) -> tuple[float, int]:
         """When it was seen to have done so many records since it was started, and how many it was. RuntimeError where

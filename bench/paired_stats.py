@@ -1,4 +1,4 @@
-"""What one of two things costs over the other where both are measured side by side, many times."""
+"""Paired statistics: the cost of one thing over another, both measured side by side, many times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Loss:
     high: float
 
 
-def loss_of(own: Sequence[float], base: Sequence[float]) -> Loss:
+def loss_of(measured: Sequence[float], base: Sequence[float]) -> Loss:
     """The loss from times that stand in pairs: one less the ratio of their sums.
 
     Sums and not medians, for what costs much in one batch of ten and nothing in the others is a cost as well. The
@@ -29,7 +29,7 @@ def loss_of(own: Sequence[float], base: Sequence[float]) -> Loss:
     >>> loss_of([1.0, 1.0, 2.0], [1.0, 1.0, 1.0]).share
     0.25
     """
-    times, others = np.asarray(own, dtype=np.float64), np.asarray(base, dtype=np.float64)
+    times, others = np.asarray(measured, dtype=np.float64), np.asarray(base, dtype=np.float64)
     drawn = np.random.default_rng(0).integers(0, len(times), (_RESAMPLES, len(times)))
     shares = 1 - others[drawn].sum(axis=1) / times[drawn].sum(axis=1)
     low, high = np.quantile(shares, (0.025, 0.975))
@@ -45,12 +45,12 @@ class Ratio:
     high: float
 
 
-def ratio_of(own: Sequence[float], base: Sequence[float]) -> Ratio:
+def ratio_of(measured: Sequence[float], base: Sequence[float]) -> Ratio:
     """The same as :func:`loss_of`, as a ratio of times: that of their sums.
 
     >>> ratio_of([1.0, 1.0, 2.0], [1.0, 0.5, 0.5]).ratio
     2.0
     """
-    loss = loss_of(own, base)
+    loss = loss_of(measured, base)
     ratio, low, high = (round(1 / (1 - share), 4) for share in (loss.share, loss.low, loss.high))
     return Ratio(ratio, low, high)
