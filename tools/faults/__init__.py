@@ -1,1 +1,1 @@
-"""Faults made on purpose: a broker under random ones, and the books of what it delivered meanwhile."""
+"""Faults made on purpose: a broker under random ones, and the ledger of its deliveries."""

@@ -1,4 +1,4 @@
-"""The books of a broker: what every query had to receive, what it might, and what arrived."""
+"""The delivery ledger of a broker: records that each query had to receive, those it might, and those that arrived."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Life:
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class DeliveryAudit:
     """What is wrong, a line each, and how often a copy of a record came again. Nothing is wrong in ``sound`` books."""
 
     missing: list[str] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Audit:
         return f"{counted}; {'; '.join(wrong) or 'nothing lost, unwanted or changed'}"
 
 
-class Books:
+class DeliveryLedger:
     """All records of a source topic and all lives of all queries; ``audit`` holds against them what arrived.
 
     Promised is: every query receives exactly the accepted records from its first offset to its last, in each topic one
@@ -130,8 +130,8 @@ class Books:
             found[record.topic].add(self._rows.get(record.source, -1))
         return sum(len(rows.keys() - found[topic]) for topic, rows in self._must.items())
 
-    def audit(self, arrived: Iterable[Arrived], calm_until: Offsets | None = None) -> Audit:
-        """Hold what arrived, each topic in its order, against the books. The source's records before ``calm_until``
+    def audit(self, arrived: Iterable[Arrived], calm_until: Offsets | None = None) -> DeliveryAudit:
+        """Hold what arrived, each topic in its order, against the ledger. The source's records before ``calm_until``
         were done with before the first fault, if there was one: of those no copy came twice, and those of one key are
         in order.
         """
@@ -164,7 +164,7 @@ class Books:
             for row in rows.keys() - {found for name, found in copies if name == topic}:
                 names = ", ".join(sorted(rows[row])) or "nobody"
                 missing.append(f"{self._identity(self._published[row])} in {topic} for {names}")
-        return Audit(
+        return DeliveryAudit(
             missing,
             unwanted,
             changed,
@@ -198,11 +198,11 @@ def duckdb_oracle(published: list[Published], columns: Mapping[str, str]) -> tup
     rows: list[list[object]] = []
     for row, record in enumerate(published):
         try:
-            found = json.loads(record.value or b"")
+            accepted_rows = json.loads(record.value or b"")
         except ValueError:
             undecodable.append(row)
         else:
-            rows.append([row, *(found.get(name) for name in columns)])
+            rows.append([row, *(accepted_rows.get(name) for name in columns)])
     # A division by zero is NULL, as it is to Spark.
     connection = duckdb.connect(config={"ieee_floating_point_ops": False})
     declared = ", ".join(f"{name} {kind}" for name, kind in columns.items())
@@ -214,8 +214,8 @@ def duckdb_oracle(published: list[Published], columns: Mapping[str, str]) -> tup
 
     def accepted(where: str) -> npt.NDArray[np.bool_]:
         mask = np.zeros(len(published), np.bool_)
-        found = connection.execute(f"SELECT _row FROM records WHERE {where}").arrow().read_all()["_row"]
-        mask[found.to_numpy()] = True
+        accepted_rows = connection.execute(f"SELECT _row FROM records WHERE {where}").arrow().read_all()["_row"]
+        mask[accepted_rows.to_numpy()] = True
         return mask
 
     return accepted, undecodable

@@ -1,4 +1,4 @@
-"""A broker on a Kafka of its own, records that come in, queries that come and go, and the books of it all."""
+"""A broker on a Kafka of its own, records that come in, queries that come and go, and the ledger of it all."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from bench.ports import free_port
 from broker.config.sections import KafkaConfig
 from broker.kafka.client import KafkaClient
 from broker.kafka.cluster import KafkaCluster
-from tools.faults.books import Arrived, Audit, Books, Published, duckdb_oracle
 from tools.faults.broker_process import BrokerProcess
 from tools.faults.counted_cubes import LATE, LATENESS_S, RESTED, STEP_S
 from tools.faults.cube_ledger import CubeAudit
+from tools.faults.delivery_ledger import Arrived, DeliveryAudit, DeliveryLedger, Published, duckdb_oracle
 from tools.faults.feed import COLUMNS, DDL, Feed, record_of
 from tools.faults.moves import SOURCE as MOVES
 from tools.faults.moves import STREAM as MOVES_STREAM
@@ -166,8 +166,8 @@ class Rig:
         self._cube_audits.append(found)
         return found
 
-    def settle(self) -> tuple[Audit, OutputAudit, CubeAudit]:
-        """Publish and change no more, wait until all has arrived that had to, and hold it against the books; the
+    def settle(self) -> tuple[DeliveryAudit, OutputAudit, CubeAudit]:
+        """Publish and change no more, wait until all has arrived that had to, and hold it against the ledger; the
         outputs of operators against those of a broker without faults, and the cubes against DuckDB, as each time
         before.
         """
@@ -178,10 +178,10 @@ class Rig:
         self._arrivals.close()
         published = [Published(*record) for record in read_topic(self.cluster, SOURCE)]
         oracle, undecodable = duckdb_oracle(published, COLUMNS)
-        books = Books(SOURCE, published, self.subscribers.lives, oracle)
-        books.add_dead_letters(DEAD_LETTERS, undecodable)
-        arrived = self._await_all(books)
-        audit = books.audit(arrived, self._calm_until)
+        ledger = DeliveryLedger(SOURCE, published, self.subscribers.lives, oracle)
+        ledger.add_dead_letters(DEAD_LETTERS, undecodable)
+        arrived = self._await_all(ledger)
+        audit = ledger.audit(arrived, self._calm_until)
         known = {(record.partition, record.offset): record.value for record in published}
         for partition, offset, number in self.feed.acknowledged:
             if known.get((partition, offset)) != record_of(number)[1]:
@@ -191,11 +191,11 @@ class Rig:
         self._cube_audits += [self._cubes.audit(self.random), self.operators.audit(self.random)]
         return audit, outputs, CubeAudit.of(self._cube_audits)
 
-    def _await_all(self, books: Books) -> list[Arrived]:
+    def _await_all(self, ledger: DeliveryLedger) -> list[Arrived]:
         outstanding, since = -1, time.monotonic()
         while True:
             arrived = [found for topic in (*TOPICS, EVERYTHING, DEAD_LETTERS) for found in self._arrived(topic)]
-            now = books.outstanding(arrived)
+            now = ledger.outstanding(arrived)
             if now == 0 or time.monotonic() - since > _STALLED_S / 3:
                 return arrived
             if now != outstanding:

@@ -1,4 +1,4 @@
-"""Random faults for as long as one likes, and the books at the end: ``python -m tools.faults.soak --minutes 30``."""
+"""Random faults for as long as one likes, and the ledger at the end: ``python -m tools.faults.soak --minutes 30``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 
 import click
 
-from tools.faults.books import Audit
 from tools.faults.cube_ledger import CubeAudit
+from tools.faults.delivery_ledger import DeliveryAudit
 from tools.faults.faults import FAULTS, Fault
 from tools.faults.outputs import OutputAudit
 from tools.faults.rig import Rig
@@ -41,9 +41,9 @@ class Made:
 
 def soak(
     rig: Rig, faults: Sequence[Fault], minutes: float, *, tell: bool = True
-) -> tuple[list[Made], Audit, OutputAudit, CubeAudit]:
+) -> tuple[list[Made], DeliveryAudit, OutputAudit, CubeAudit]:
     """Make faults drawn at random until the time is over, each of them once where the time allows it first; then the
-    books. RuntimeError where the broker does not come back, or the API answered otherwise than it should.
+    ledger. RuntimeError where the broker does not come back, or the API answered otherwise than it should.
 
     After some faults a cube is paused for a while, and all cubes are held against DuckDB.
     """
@@ -74,8 +74,8 @@ def suffer(rig: Rig, fault: Fault) -> Made:
     return Made(fault.name, ready_s, time.monotonic() - begun)
 
 
-def settled(rig: Rig) -> tuple[Audit, OutputAudit, CubeAudit]:
-    """The books of a rig, and the ledgers of its operators and of its cubes. RuntimeError where the API answered
+def settled(rig: Rig) -> tuple[DeliveryAudit, OutputAudit, CubeAudit]:
+    """The ledgers of a rig: deliveries, operators and cubes. RuntimeError where the API answered
     otherwise than it should.
     """
     audits = rig.settle()

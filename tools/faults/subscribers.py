@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from tools.faults.books import Life
+from tools.faults.delivery_ledger import Life
 
 _PAUSE_S = 0.15
 _AGAIN_S = 0.5

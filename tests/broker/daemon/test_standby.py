@@ -24,7 +24,7 @@ from broker.daemon.daemon import Daemon
 from broker.daemon.process import REPLACED
 from broker.errors import BrokerError
 from broker.plans.binding import ids_in
-from tools.faults.books import Arrived, Audit, Books, Life, Published
+from tools.faults.delivery_ledger import Arrived, DeliveryAudit, DeliveryLedger, Life, Published
 from tools.faults.processes import descendants
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class Ledger:
         life = self._lives[query_id]
         life.must_until = life.may_until = {int(partition): offset for partition, offset in found.items()}
 
-    def audit(self) -> Audit:
+    def audit(self) -> DeliveryAudit:
         """Hold what arrived against what had to."""
         published = [
             Published(0, offset, record.key, record.value)
@@ -188,8 +188,8 @@ class Ledger:
             found: npt.NDArray[np.bool_] = numbers % int(divisor) == int(rest)
             return found
 
-        books = Books(self._process.topic, published, self._lives.values(), accepted)
-        return books.audit(map(self._arrived, self._reader.read(self.topic)), calm_until={})
+        ledger = DeliveryLedger(self._process.topic, published, self._lives.values(), accepted)
+        return ledger.audit(map(self._arrived, self._reader.read(self.topic)), calm_until={})
 
     def _arrived(self, record: Received) -> Arrived:
         (source,) = (value.decode() for name, value in record.headers if name == "asc-source" and value)

@@ -1,4 +1,4 @@
-"""The books find each thing that can be wrong, and nothing where all is right."""
+"""The ledger finds each thing that can be wrong, and nothing where all is right."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tools.faults.books import Arrived, Books, Life, Published, duckdb_oracle
+from tools.faults.delivery_ledger import Arrived, DeliveryLedger, Life, Published, duckdb_oracle
 
 RECORDS = [Published(n % 2, n // 2, b"k%d" % (n % 3), b'{"n": %d}' % n, (("h", b"1"),)) for n in range(20)]
 
@@ -18,8 +18,8 @@ def numbers(where: str) -> npt.NDArray[np.bool_]:
     return np.arange(20) < int(where.removeprefix("< "))
 
 
-def books(*lives: Life) -> Books:
-    return Books("in", RECORDS, lives, numbers)
+def ledger(*lives: Life) -> DeliveryLedger:
+    return DeliveryLedger("in", RECORDS, lives, numbers)
 
 
 def copy(number: int, *queries: str, topic: str = "out") -> Arrived:
@@ -36,14 +36,14 @@ RIGHT = [copy(n, "all", "few") if n == 2 else copy(n, "all") for n in range(20)]
 
 
 def test_what_is_right_is_sound() -> None:
-    found = books(ALL, FEW).audit(RIGHT)
+    found = ledger(ALL, FEW).audit(RIGHT)
     assert found.sound
     assert (found.pairs, found.deliveries, found.duplicates) == (21, 20, 0)
     assert str(found) == "21 records of queries, 20 delivered, 0 of them again; nothing lost, unwanted or changed"
 
 
 def test_a_copy_that_comes_again_is_counted() -> None:
-    found = books(ALL, FEW).audit([*RIGHT, RIGHT[2]], calm_until={0: 1, 1: 5})
+    found = ledger(ALL, FEW).audit([*RIGHT, RIGHT[2]], calm_until={0: 1, 1: 5})
     assert found.sound
     assert found.duplicates == 1
 
@@ -67,7 +67,7 @@ def test_a_copy_that_comes_again_is_counted() -> None:
     ],
 )
 def test_what_is_wrong_is_found(wrong: list[Arrived], said: str) -> None:
-    found = books(ALL, FEW).audit(wrong, {0: 5, 1: 5} if said != "out of order" else None)
+    found = ledger(ALL, FEW).audit(wrong, {0: 5, 1: 5} if said != "out of order" else None)
     assert not found.sound
     assert f"1 {said} (first: " in str(found)
 
@@ -77,14 +77,14 @@ def test_where_a_change_was_not_answered_both_are_right() -> None:
     new = Life("q", "< 20", "gone", {0: 5, 1: 5}, {0: 3, 1: 3})
     for changed_at in (3, 4, 5):
         arrived = [copy(n, "q", topic="out" if n // 2 < changed_at else "gone") for n in range(20)]
-        assert books(old, new).audit(arrived).sound
+        assert ledger(old, new).audit(arrived).sound
     for changed_at in (2, 6):
         arrived = [copy(n, "q", topic="out" if n // 2 < changed_at else "gone") for n in range(20)]
-        assert not books(old, new).audit(arrived).sound
+        assert not ledger(old, new).audit(arrived).sound
 
 
 def test_a_dead_letter_is_one_of_nobody() -> None:
-    kept = books(ALL)
+    kept = ledger(ALL)
     kept.add_dead_letters("dead", [4])
     assert kept.outstanding(copy(n, "all") for n in range(20)) == 1
     arrived = [*(copy(n, "all") for n in range(20)), copy(4, topic="dead")]

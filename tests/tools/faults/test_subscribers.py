@@ -6,7 +6,7 @@ import random
 
 from asc.predicate import normalise
 from asc.schema import Schema
-from tools.faults.books import Published, duckdb_oracle
+from tools.faults.delivery_ledger import Published, duckdb_oracle
 from tools.faults.feed import COLUMNS, DDL, record_of
 from tools.faults.subscribers import predicate
 
