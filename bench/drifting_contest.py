@@ -19,10 +19,10 @@ from asc.evaluation.executor import Matches, match
 from asc.plan.block import Block
 from asc.plan.order import Order
 from asc.plan.plan import Plan
-from broker.adapting.arrangement import SampledTuples
-from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.sections import MonitorConfig
 from broker.matching.tally import Sampling, Tally, Tallying, TallyParam, TaskTally
+from broker.monitoring.arrangement import SampledTuples
+from broker.monitoring.stream_monitor import StreamMonitor
 from broker.plans.binding import BatchBindings
 from broker.plans.running_plan import RunningPlan
 from monitor.hybrid import hybrid_sequence

@@ -28,8 +28,8 @@ from broker.interpreter import own_interpreter
 from broker.operators.events.task import EVENTS_DDL, events_task
 from broker.operators.feed_outputs import outputs_of
 from broker.operators.feed_part import PARTS
-from broker.operators.feed_query import STATE_OPTIONS
 from broker.operators.feed_task import FED_DDL, feed_accumulator
+from broker.operators.stateful_query import STATE_OPTIONS
 from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
 

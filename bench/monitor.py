@@ -26,11 +26,11 @@ from bench.parquet_input import FILES, parquet_frame
 from bench.plot import plot_monitor
 from bench.result_file import write_result
 from bench.timed import timed
-from broker.adapting.stream_monitor import StreamMonitor, Totals
 from broker.config.sections import MonitorConfig
 from broker.matching.dataframe import match_plan
 from broker.matching.shipped_plan import ShippedPlan
 from broker.matching.tally import Tallying, tally_accumulator
+from broker.monitoring.stream_monitor import StreamMonitor, Totals
 from broker.plans.binding import BatchBindings
 from broker.plans.running_plan import RunningPlan
 from broker.runtime.java import find_java

@@ -11,7 +11,11 @@ from broker.packages import PACKAGES
 
 ROOT = Path(__file__).parents[1]
 
-VALUE_CLASSES = {"broker/stream/finding.py", "broker/backtest/backtest_result.py", "broker/files/decoding.py"}
+VALUE_CLASSES = {
+    "broker/stream/diagnosis/diagnosis_result.py",
+    "broker/backtest/backtest_result.py",
+    "broker/files/decoding.py",
+}
 """Modules of frozen values without behaviour: a test of their own would repeat their fields."""
 
 WITHOUT_TESTS = {
@@ -34,7 +38,7 @@ WITHOUT_TESTS = {
         [f"bench/dbscan_{name}.py" for name in ("extra_n_kernels", "own", "visits")],
         "is run by tests/bench/test_dbscan_extra_n.py",
     ),
-    "broker/http/followed.py": "is held against the client by tests/broker/client/test_contract.py",
+    "broker/http/trace_models.py": "is held against the client by tests/broker/client/test_contract.py",
     **dict.fromkeys(VALUE_CLASSES, "holds values that the tests of its users compare"),
     "asc/operators/times.py": "has an example that is run",
     "asc/operators/exclusions.py": "is tested by each kind of operator",

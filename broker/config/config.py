@@ -20,7 +20,7 @@ from broker.access.secret import check_secret, digest
 from broker.access.tokens_file import parse_tokens
 from broker.config.certificate import server_context
 from broker.config.environment import KeyPath, Overlay, has_variables, of_variables, overlaid
-from broker.config.layers import LayerConfig, layer_faults
+from broker.config.layer_config import LayerConfig, layer_faults
 from broker.config.options import SECRET_KEY, masked
 from broker.config.sections import (
     ApiConfig,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from broker.cancellation import Cancellation
 from broker.config.config import Config
 from broker.daemon.checkpoint_lock import CheckpointLock
-from broker.daemon.rehearsal import rehearse
-from broker.daemon.turn import Turn
+from broker.daemon.leader_election import LeaderElection
+from broker.daemon.standby_warm_up import warm_up_standby
 from broker.errors import BrokerError, CancelledError, RegistryTakenError
 from broker.failure import one_line
 from broker.kafka.cluster import KafkaCluster
@@ -26,7 +26,7 @@ from broker.runtime import collector
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from broker.daemon.batch_teller import BatchTeller
+    from broker.daemon.batch_reporter import BatchReporter
     from broker.http.server import ApiServer
     from broker.kafka.embedded import EmbeddedKafka
     from broker.queries.registrar import Registrar
@@ -81,8 +81,8 @@ class Daemon:
         self._given_spark = spark
         self._set_aside = frozenset(set_aside)
         self._stands_by = stands_by
-        self._turn: Turn | None = None
-        self._teller: BatchTeller | None = None
+        self._election: LeaderElection | None = None
+        self._reporter: BatchReporter | None = None
         self._watch: KafkaWatch | None = None
         self._lock = CheckpointLock(config.spark.checkpoint_dir)
         self._streams: dict[str, Stream] = {}
@@ -102,11 +102,11 @@ class Daemon:
 
     def start(self) -> None:
         """Start everything; returns when the daemon is ready. On an error, what was started is stopped again."""
-        from broker.daemon.batch_teller import BatchTeller
+        from broker.daemon.batch_reporter import BatchReporter
 
         try:
-            self._teller = BatchTeller(self.config)
-            self._started.callback(self._teller.close)
+            self._reporter = BatchReporter(self.config)
+            self._started.callback(self._reporter.close)
             self._start_api()
             # Let go last but for the API: what Spark still writes is not to meet another daemon's.
             self._started.callback(self._lock.release)
@@ -122,9 +122,9 @@ class Daemon:
                 spark = self._start_spark()
             if self._stands_by:
                 self._enter("warming up")
-                rehearse(self.config, spark, cluster)
-            assert self._turn is not None
-            self._turn.wait(self._enter, self._stop.is_set)
+                warm_up_standby(self.config, spark, cluster)
+            assert self._election is not None
+            self._election.wait(self._enter, self._stop.is_set)
             self._start_streams(spark, cluster)
             self._start_upkeep()
             self._await_streams()
@@ -141,8 +141,8 @@ class Daemon:
         from broker.runtime.spark import has_stopped
 
         # First: what else is wrong then is of no interest.
-        if self._turn is not None:
-            self._turn.check()
+        if self._election is not None:
+            self._election.check()
         remedy = "start the daemon again"
         if self._embedded is not None and not self._embedded.running:
             raise BrokerError("embedded Kafka", str(self.config.kafka.data_dir), f"has died: {remedy}")
@@ -210,8 +210,8 @@ class Daemon:
         if self._registrar is not None and self._registrar.problem is not None:
             return f"no query can be registered: {self._registrar.problem}"
         try:
-            if self._turn is not None:
-                self._turn.check()
+            if self._election is not None:
+                self._election.check()
         except RegistryTakenError as error:
             return str(error)
         return None
@@ -283,14 +283,14 @@ class Daemon:
 
         topic = self.config.kafka.registry_topic
         Registry(cluster, topic).make()
-        self._turn = Turn(
+        self._election = LeaderElection(
             *(cluster.client, topic, self._lock),
             stands_by=self._stands_by,
             topic_id=cluster.topic_id(topic),
             streams=self.config.streams.keys(),
         )
-        self._started.callback(self._turn.leave)
-        self._turn.join()
+        self._started.callback(self._election.leave)
+        self._election.join()
         self._watch = KafkaWatch(cluster.client)
         self._started.callback(self._watch.close)
         self._watch.start()
@@ -354,10 +354,10 @@ class Daemon:
         from broker.stream.stream import Stream
 
         self._enter("reading the registry")
-        assert self._teller is not None
-        tell = self._teller.tell
+        assert self._reporter is not None
+        report = self._reporter.report
         self._streams = {
-            name: Stream(name, self.config, spark, cluster, partial(tell, name)) for name in self.config.streams
+            name: Stream(name, self.config, spark, cluster, partial(report, name)) for name in self.config.streams
         }
         registry = Registry(cluster, self.config.kafka.registry_topic)
         self._started.callback(registry.close)

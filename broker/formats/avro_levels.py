@@ -13,7 +13,7 @@ from typing import Any
 
 from asc.nesting import json_levels
 from broker.formats.avro_schema import RECORDS, AvroSchema, Node, with_namespace
-from broker.formats.circles import circles_of
+from broker.formats.type_cycles import cycles_of
 
 LEVELS_MAX = 32
 """Arrays and maps through which a record may be in itself, as deep as columns are."""
@@ -107,6 +107,6 @@ def _circles(schema: AvroSchema) -> dict[str, int]:
     ]
     if not any(is_many for _, _, is_many in edges):
         return {}
-    found = circles_of(len(records), [(source, target) for source, target, _ in edges])
+    found = cycles_of(len(records), [(source, target) for source, target, _ in edges])
     circles = {found[source] for source, target, is_many in edges if is_many and found[source] == found[target]}
     return {name: found[place] for name, place in places.items() if found[place] in circles}

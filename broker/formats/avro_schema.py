@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from asc.errors import SchemaError
 from asc.nesting import json_levels
-from broker.formats.circles import longest_way
+from broker.formats.type_cycles import longest_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -150,7 +150,7 @@ class AvroSchema:
                 edges.add((places.setdefault(source, len(places)), places.setdefault(target, len(places))))
                 if not is_record:
                     pending += [(each, depth + 1) for each in parts_of(inner)]
-        return longest_way(len(places), edges)
+        return longest_path(len(places), edges)
 
     def _records_inmost_first(self) -> Iterator[Node]:
         """Yield its records, each after all that are in it, but for those that it is in itself."""

@@ -12,9 +12,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from asc.errors import SchemaError
-from broker.formats.circles import longest_way
 from broker.formats.protobuf_extra import NOT_INSTALLED, is_installed
 from broker.formats.protobuf_reading import TIMESTAMP, WRAPPERS, is_repeated, messages_of
+from broker.formats.type_cycles import longest_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -147,7 +147,7 @@ def _check_ways(descriptors: bytes, shown: str) -> None:
             pending += [(name, inner) for inner in message.nested_type]
     # Those of enums are not among the messages.
     edges = {(place, places[name]) for place, name in fields if name in places}
-    if longest_way(len(places), edges) > _WAY_MAX:
+    if longest_path(len(places), edges) > _WAY_MAX:
         said = f"has messages that lead from one to the next for more than {_WAY_MAX} of them"
         raise SchemaError("Protobuf schema", f"{shown}...", said)
 

@@ -31,11 +31,9 @@ from broker.http.conditional import replaces
 from broker.http.console.operators.routes import kind_links
 from broker.http.console.pages import Pages
 from broker.http.console.routes import console_routes
-from broker.http.flow import described_deliveries, described_timeline
-from broker.http.followed import ExplanationModel, TraceModel
 from broker.http.guards import CONSOLE, NDJSON, Caller, Guards, content_type, is_console
-from broker.http.joins import join_routes
-from broker.http.layers import layer_routes
+from broker.http.join_routes import join_routes
+from broker.http.layer_routes import layer_routes
 from broker.http.metrics import METRICS_TYPE, permitted_exposition
 from broker.http.models import (
     CheckBody,
@@ -62,9 +60,11 @@ from broker.http.models import (
 from broker.http.openapi import HEALTH, DescribedApp, reference
 from broker.http.operators.routes import operator_routes
 from broker.http.part_loads import PartLoads, part_load_routes
-from broker.http.permitted import Permitted, Service
-from broker.http.registered import registered
+from broker.http.registration import registration_answer
 from broker.http.request_metrics import CountedRequests, RequestCounts
+from broker.http.scoped_service import ScopedService, Service
+from broker.http.stream_rates import described_deliveries, described_timeline
+from broker.http.trace_models import ExplanationModel, TraceModel
 from broker.http.traces import traced_record
 from broker.http.trial import tried
 from broker.http.views import checked, described_plans, described_streams, explained, shown
@@ -103,9 +103,9 @@ def create_app(
     that were sent to ``api.host`` or a loopback address, and by no foreign web page.
     """
 
-    def permitted(request: Request) -> Permitted:
+    def permitted(request: Request) -> ScopedService:
         caller: Caller = request.state.caller
-        return Permitted(service, caller.scope, caller.host, audit, caller.cancellation)
+        return ScopedService(service, caller.scope, caller.host, audit, caller.cancellation)
 
     app = DescribedApp(
         title="asc-broker",
@@ -175,7 +175,7 @@ async def _posted(request: Request) -> tuple[bool, bytes]:
     return content_type(request) == NDJSON, await request.body()
 
 
-_PermittedOf = Callable[[Request], Permitted]
+_ScopedServiceOf = Callable[[Request], ScopedService]
 _POSTED = Depends(_posted)
 _REPLACES = Depends(replaces)
 _POST_SCHEMA = {
@@ -189,11 +189,11 @@ _POST_SCHEMA = {
 }
 
 
-def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
+def _query_changes(permitted_of: _ScopedServiceOf) -> APIRouter:
     router = APIRouter(prefix="/v1/queries", tags=["queries"])
     of_caller = Depends(permitted_of)
 
-    def query_of(permitted: Permitted, body: QueryBody) -> RegisteredQuery:
+    def query_of(permitted: ScopedService, body: QueryBody) -> RegisteredQuery:
         return new_query(body, permitted.stream_name(body.stream))
 
     @router.post(
@@ -209,7 +209,7 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
         dry_run: bool = False,
         posted: tuple[bool, bytes] = _POSTED,
         replaces: bool = _REPLACES,
-        permitted: Permitted = of_caller,
+        permitted: ScopedService = of_caller,
     ) -> dict[str, Any]:
         """Register a query, or replace the one of the same id in one step; answered when it is in the running plan.
 
@@ -229,7 +229,7 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
         if len(several) > 1:
             return registered_together(permitted, [query_of(permitted, each) for each in several], response)
         change = Put(query_of(permitted, several[0]), replaces)
-        return registered(permitted, change, "register", response)
+        return registration_answer(permitted, change, "register", response)
 
     @router.put("/{query_id}", response_model=RegisteredModel, responses={201: {"model": RegisteredModel}})
     def change(
@@ -237,7 +237,7 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
         body: QueryChange,
         response: Response,
         replaces: bool = _REPLACES,
-        permitted: Permitted = of_caller,
+        permitted: ScopedService = of_caller,
     ) -> dict[str, Any]:
         """Register or replace a query (whole body), or change the given fields of one, as ``{"paused": true}``.
 
@@ -257,11 +257,11 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
                 raise unknown_query(query_id)
             return query_of(permitted, valid_body(QueryBody, {**given, "id": query_id}))
 
-        return registered(permitted, Alter(query_id, altered, replaces), "change", response)
+        return registration_answer(permitted, Alter(query_id, altered, replaces), "change", response)
 
     # Any other record of the registry's topic is removed by its key, which may have a slash.
     @router.delete("/{query_id:path}", response_model=RemovedModel)
-    def delete(query_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
+    def delete(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Remove a query. Answered when no later record can reach it."""
         outcome = permitted.apply([Remove(query_id)], "remove").raised()
         offsets = outcome.effective_offsets.get(outcome.removed[0].stream, {})
@@ -270,7 +270,7 @@ def _query_changes(permitted_of: _PermittedOf) -> APIRouter:
     return router
 
 
-def _query_views(permitted_of: _PermittedOf) -> APIRouter:
+def _query_views(permitted_of: _ScopedServiceOf) -> APIRouter:
     router = APIRouter(prefix="/v1/queries", tags=["queries"])
     of_caller = Depends(permitted_of)
 
@@ -284,7 +284,7 @@ def _query_views(permitted_of: _PermittedOf) -> APIRouter:
         layer: str | None = None,
         limit: int = 100,
         cursor: str | None = None,
-        permitted: Permitted = of_caller,
+        permitted: ScopedService = of_caller,
     ) -> dict[str, Any]:
         """Return the registered queries by id that pass all filters.
 
@@ -304,18 +304,18 @@ def _query_views(permitted_of: _PermittedOf) -> APIRouter:
         }
 
     @router.get("/{query_id}", response_model=QueryModel)
-    def show(query_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
+    def show(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return one registered query."""
         return shown(permitted, permitted.get(query_id))
 
     @router.get("/{query_id}/deliveries", response_model=Deliveries)
-    def deliveries(query_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
+    def deliveries(query_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return the number of records that a query received since the daemon began, and by minute of the last hour."""
         return described_deliveries(permitted, permitted.get(query_id))
 
     # Of a join a shape is named as well, which may have any character.
     @router.post("/{query_id:path}/explain", response_model=ExplanationModel)
-    def explain(query_id: str, body: ExplainBody, permitted: Permitted = of_caller) -> dict[str, Any]:
+    def explain(query_id: str, body: ExplainBody, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return the constructs a query uses and their place in the sequence.
 
         For a tuple: whether the query accepts it and which of its terms hold, with ``with_sequence`` also its path
@@ -326,12 +326,12 @@ def _query_views(permitted_of: _PermittedOf) -> APIRouter:
     return router
 
 
-def _views(permitted_of: _PermittedOf) -> APIRouter:
+def _views(permitted_of: _ScopedServiceOf) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["views"])
     of_caller = Depends(permitted_of)
 
     @router.post("/check", response_model=CheckedPredicate)
-    def check(body: CheckBody, permitted: Permitted = of_caller) -> dict[str, Any]:
+    def check(body: CheckBody, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return the normal form of a query's predicate, the expressions of its operator, and warnings.
 
         Nothing is registered. For a join they are those for the first of its shapes.
@@ -340,12 +340,12 @@ def _views(permitted_of: _PermittedOf) -> APIRouter:
         return checked(permitted, permitted.stream_of(body.stream), body.where, layer, asked_operator(body.operator))
 
     @router.post("/test", response_model=Trial)
-    def test(body: TrialBody, permitted: Permitted = of_caller) -> dict[str, Any]:
+    def test(body: TrialBody, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return the number of a stream's last records that a predicate would have accepted, without registering it."""
         return tried(permitted, permitted.stream_of(body.stream), body.where, body.last, body.show)
 
     @router.get("/streams", response_model=Streams)
-    def streams(permitted: Permitted = of_caller) -> dict[str, Any]:
+    def streams(permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return the configured streams, and their Kafka."""
         return {
             "streams": described_streams(permitted),
@@ -356,7 +356,7 @@ def _views(permitted_of: _PermittedOf) -> APIRouter:
         }
 
     @router.get("/streams/{name}/timeline", response_model=Timeline)
-    def timeline(name: str, permitted: Permitted = of_caller) -> dict[str, Any]:
+    def timeline(name: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return records in and out, dead letters and latency of a stream in each moment of the last hour.
 
         Moments without any are missing.
@@ -364,17 +364,17 @@ def _views(permitted_of: _PermittedOf) -> APIRouter:
         return described_timeline(permitted, permitted.stream_of(name))
 
     @router.get("/loads", response_model=Loads)
-    def loads(permitted: Permitted = of_caller) -> dict[str, Any]:
+    def loads(permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return the changes in progress: the number of queries, of those read, and the last step that is done."""
         return {"loads": permitted.loads()}
 
     @router.get("/plan", response_model=Plans)
-    def plan(permitted: Permitted = of_caller) -> dict[str, Any]:
+    def plan(permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return the running plan of every stream, and the measurements and rearrangements of its monitor."""
         return {"streams": described_plans(permitted)}
 
     @router.get("/plan/{stream}/blocks/{number}", response_model=Block)
-    def block(stream: str, number: int, permitted: Permitted = of_caller) -> dict[str, Any]:
+    def block(stream: str, number: int, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return a block of a stream's running plan, numbered from 0.
 
         It has its constructs with their regions, its sequence and micro-arrows.
@@ -382,7 +382,7 @@ def _views(permitted_of: _PermittedOf) -> APIRouter:
         return described_block(permitted, permitted.stream_of(stream), number)
 
     @router.post("/trace", response_model=TraceModel)
-    def trace(body: TraceBody, permitted: Permitted = of_caller) -> dict[str, Any]:
+    def trace(body: TraceBody, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Return the path of a tuple or source record through the running plan, and the terms of one query.
 
         They explain why a record reaches queries, or does not.
@@ -392,12 +392,12 @@ def _views(permitted_of: _PermittedOf) -> APIRouter:
     return router
 
 
-def _metrics(permitted_of: _PermittedOf, requests: RequestCounts, queries_max: int) -> APIRouter:
+def _metrics(permitted_of: _ScopedServiceOf, requests: RequestCounts, queries_max: int) -> APIRouter:
     router = APIRouter(tags=["metrics"])
     of_caller = Depends(permitted_of)
 
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-    def metrics(permitted: Permitted = of_caller) -> Response:
+    def metrics(permitted: ScopedService = of_caller) -> Response:
         """Return the metrics of every stream, the API's requests and the process, in the text format of Prometheus.
 
         While the daemon starts or stops, the streams are missing.

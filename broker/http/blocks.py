@@ -6,11 +6,11 @@ from dataclasses import asdict
 from typing import Any
 
 from broker.errors import NotThereError
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 from broker.stream.stream import Stream
 
 
-def described_block(permitted: Permitted, stream: Stream, number: int) -> dict[str, Any]:
+def described_block(permitted: ScopedService, stream: Stream, number: int) -> dict[str, Any]:
     """Return a block of the plan that a stream runs with, by its number from 0 on, and the monitor's figures of it.
 
     ForbiddenError where it would reveal queries that the caller does not see, NotThereError for a number that no block

@@ -10,7 +10,7 @@ from typing import Any
 from asc.errors import AscError
 from broker.errors import BulkRefusedError, ForbiddenBulkError, ForbiddenError, QueryError
 from broker.http.models import QueryBody, new_query, plain_error, plain_line, plain_offsets, valid_body
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 from broker.queries.change import Change, Outcome, Put, Remove
 from broker.runtime import collector
 
@@ -25,7 +25,7 @@ A load with more is no list of queries, and each such line is kept with its erro
 
 
 def load_lines(
-    permitted: Permitted, content: bytes, *, keep_going: bool, replaces: bool = True, is_rehearsal: bool = False
+    permitted: ScopedService, content: bytes, *, keep_going: bool, replaces: bool = True, is_rehearsal: bool = False
 ) -> dict[str, Any]:
     """Register the queries of NDJSON lines in one step, and remove those that lines ``{"remove": ID}`` name.
 
@@ -46,7 +46,7 @@ def load_lines(
 class _Lines:
     """The lines of a load as changes, each with its number and, where it could be read, its id."""
 
-    def __init__(self, permitted: Permitted, content: bytes, *, replaces: bool) -> None:
+    def __init__(self, permitted: ScopedService, content: bytes, *, replaces: bool) -> None:
         self.changes: list[Change | AscError] = []
         self._numbers: list[int] = []
         self._ids: list[str | None] = []

@@ -9,7 +9,7 @@ from fastapi import Response
 
 from broker.errors import QueryError, StandingQueryError
 from broker.http.bulk import applied
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 from broker.operators.operator_body import bodies
 from broker.queries.change import Put
 from broker.queries.query import RegisteredQuery, default_topic
@@ -35,7 +35,9 @@ def combinations_of(plain: Any) -> list[Any]:
     return [{**plain, "id": own, "topic": topic, "operator": each} for own, each in found]
 
 
-def registered_together(permitted: Permitted, queries: Sequence[RegisteredQuery], response: Response) -> dict[str, Any]:
+def registered_together(
+    permitted: ScopedService, queries: Sequence[RegisteredQuery], response: Response
+) -> dict[str, Any]:
     """Register new queries in one step, and return the answer; AscError where one is refused, or its id is taken."""
     try:
         outcome = permitted.apply([Put(query, replaces=False) for query in queries], "register").raised()

@@ -8,7 +8,7 @@ import pyarrow as pa
 from asc.errors import AscError
 from asc.keys.attribute import PAttribute
 from asc.predicate.normal_form.disjunctive_form import Predicate
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 from broker.matching.fold_task import Times
 from broker.operators.definition import Definition
 from broker.operators.expression import OperatorExpressions
@@ -25,7 +25,7 @@ _STAMP = PAttribute("unix_millis(_timestamp)", pa.int64())
 
 
 def estimate_of(
-    permitted: Permitted,
+    permitted: ScopedService,
     stream: Stream,
     predicate: Predicate,
     operator: Definition,
@@ -44,7 +44,7 @@ def estimate_of(
 
 
 def _sample(
-    permitted: Permitted, stream: Stream, predicate: Predicate, destination: FoldDestination
+    permitted: ScopedService, stream: Stream, predicate: Predicate, destination: FoldDestination
 ) -> FoldSample | str:
     """Return the last records as the states of a query read them, or why they cannot be had."""
     permitted.cancellation.check()

@@ -19,11 +19,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from asc.errors import AscError
 from broker.access.access import Access
+from broker.access.concurrency_limit import ConcurrencyLimit
 from broker.access.rate import RequestRate, network_of
 from broker.access.scope import Scope as AccessScope
 from broker.access.scope import unlimited
 from broker.access.sessions import COOKIE, Sessions
-from broker.access.turns import Turns
 from broker.cancellation import Cancellation
 from broker.config.sections import ApiConfig
 from broker.errors import BrokerError, CancelledError, http_status
@@ -124,7 +124,7 @@ class Guards:
         self._api = api
         self._host = api.host.strip("[]").lower()
         self._rate = RequestRate(api.requests_per_s)
-        self._turns = Turns(_CALLERS_AT_ONCE)
+        self._concurrency = ConcurrencyLimit(_CALLERS_AT_ONCE)
         most = api.max_body_bytes
         self._loads = _Held(most, _LOADS_AT_ONCE * most, "send it in parts, or raise api.max_body_bytes")
         least = min(JSON_MAX_BYTES, most)
@@ -215,7 +215,7 @@ class Guards:
 
     def _turn(self, request: Request, bearer: AccessScope | None, host: str) -> AbstractAsyncContextManager[None]:
         # Health waits for nothing.
-        return nullcontext() if _is_health(request) else self._turns.of(_name_of(bearer, host))
+        return nullcontext() if _is_health(request) else self._concurrency.of(_name_of(bearer, host))
 
     def _hurried(self, request: Request, bearer: AccessScope | None, host: str) -> _Refusal | None:
         # Health has a separate rate: no other requests use it up.

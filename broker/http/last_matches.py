@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from broker.http.contents import shown_record
-from broker.http.permitted import Permitted
+from broker.http.record_json import shown_record
+from broker.http.scoped_service import ScopedService
 from broker.kafka.last_records import last_records
 from broker.operators.headers import last_hop, source_timestamp_ms
 from broker.queries.query import RegisteredQuery
@@ -17,7 +17,7 @@ _BYTES_MAX = 8 << 20
 _WITHIN_S = 5.0
 
 
-def last_matches(permitted: Permitted, query: RegisteredQuery, show: int) -> list[dict[str, Any]]:
+def last_matches(permitted: ScopedService, query: RegisteredQuery, show: int) -> list[dict[str, Any]]:
     """Return the latest records of a query's destination that it accepted, at most ``show`` of the last thousand there.
 
     ForbiddenError for a caller that may not name all columns, KafkaError.

@@ -14,8 +14,8 @@ from broker.errors import BrokerError
 from broker.http.metric_form import MetricForm
 from broker.http.operator_metrics import OPERATOR_METRICS, OperatorMetrics
 from broker.http.operators.metrics import kind_collectors, kind_metric_forms
-from broker.http.permitted import Permitted
 from broker.http.request_metrics import REQUEST_METRICS, RequestCounts
+from broker.http.scoped_service import ScopedService
 from broker.http.stream_metrics import STREAM_METRICS, StreamMetrics
 from broker.stream.stream import Stream
 
@@ -33,7 +33,7 @@ def metric_forms() -> tuple[MetricForm, ...]:
     return (_BUILD, _READY, *STREAM_METRICS, *OPERATOR_METRICS, *kind_metric_forms(), *REQUEST_METRICS)
 
 
-def permitted_exposition(permitted: Permitted, requests: RequestCounts, queries_max: int) -> str:
+def permitted_exposition(permitted: ScopedService, requests: RequestCounts, queries_max: int) -> str:
     """Return the metrics that one caller may see. ForbiddenError where it does not see all queries of a stream.
 
     The API's requests and the process are for a caller that sees all streams. While the daemon starts or stops, there
@@ -75,7 +75,7 @@ def exposition(
     return generate_latest(registry).decode("utf-8")
 
 
-def _streams_of(permitted: Permitted) -> tuple[Mapping[str, Stream], Mapping[str, int]]:
+def _streams_of(permitted: ScopedService) -> tuple[Mapping[str, Stream], Mapping[str, int]]:
     try:
         return permitted.streams(), permitted.not_served()
     except BrokerError:

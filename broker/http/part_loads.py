@@ -16,7 +16,7 @@ from broker.answers.query import Applied, PartLoad
 from broker.errors import BrokerError, NotThereError, TooLargeLoadError
 from broker.http.bulk import load_lines
 from broker.http.conditional import replaces
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 
 _UNFINISHED_MAX = 16
 """The unfinished loads of all callers together."""
@@ -123,14 +123,14 @@ class PartLoads:
         return {"id": load_id, "parts": len(load.parts), "bytes": load.size}
 
 
-def part_load_routes(permitted_of: Callable[[Request], Permitted], loads: PartLoads) -> APIRouter:
+def part_load_routes(permitted_of: Callable[[Request], ScopedService], loads: PartLoads) -> APIRouter:
     """Return the addresses under ``/v1/loads`` of loads in parts."""
     router = APIRouter(prefix="/v1/loads", tags=["queries"])
     of_caller = Depends(permitted_of)
     may_replace = Depends(replaces)
 
     @router.post("", response_model=PartLoad, status_code=201)
-    def begin(permitted: Permitted = of_caller) -> dict[str, Any]:
+    def begin(permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Begin a bulk load that comes in parts. One that nothing comes to for five minutes is forgotten."""
         permitted.check_may_change()
         return {"id": loads.begin(permitted.caller), "parts": 0, "bytes": 0}
@@ -140,7 +140,7 @@ def part_load_routes(permitted_of: Callable[[Request], Permitted], loads: PartLo
         request: Request,
         load_id: str,
         number: Annotated[int, Path(ge=1, le=_PARTS_MAX)],
-        permitted: Permitted = of_caller,
+        permitted: ScopedService = of_caller,
     ) -> dict[str, Any]:
         """Put a part, whole lines of NDJSON; parts are numbered from 1, and one of the same number is replaced."""
         return loads.put(load_id, permitted.caller, number, await request.body())
@@ -152,14 +152,14 @@ def part_load_routes(permitted_of: Callable[[Request], Permitted], loads: PartLo
         keep_going: bool = False,
         dry_run: bool = False,
         replaces: bool = may_replace,
-        permitted: Permitted = of_caller,
+        permitted: ScopedService = of_caller,
     ) -> dict[str, Any]:
         """Make a load, as one request with all its lines would be made: all or none. It is over then, also refused."""
         with loads.taken(load_id, permitted.caller) as content:
             return load_lines(permitted, content, keep_going=keep_going, replaces=replaces, is_rehearsal=dry_run)
 
     @router.delete("/{load_id}", response_model=PartLoad)
-    def forget(load_id: str, permitted: Permitted = of_caller) -> dict[str, Any]:
+    def forget(load_id: str, permitted: ScopedService = of_caller) -> dict[str, Any]:
         """Give up a load: nothing of it was made."""
         return loads.forget(load_id, permitted.caller)
 

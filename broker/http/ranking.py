@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 from broker.queries.query import RegisteredQuery
 from broker.stream.stream import Stream
 
@@ -53,7 +53,7 @@ class Wanted:
         )
 
 
-def figure_of(permitted: Permitted, query: RegisteredQuery, figure: str) -> int:
+def figure_of(permitted: ScopedService, query: RegisteredQuery, figure: str) -> int:
     """Return the figure of a query; 0 for the records of one that is paused or not served."""
     stream = permitted.streams().get(query.stream)
     if stream is None:
@@ -66,12 +66,12 @@ def figure_of(permitted: Permitted, query: RegisteredQuery, figure: str) -> int:
 
 
 def ranked(
-    permitted: Permitted, figure: str, wanted: Wanted, after: Place | None, limit: int
+    permitted: ScopedService, figure: str, wanted: Wanted, after: Place | None, limit: int
 ) -> tuple[list[RegisteredQuery], Place | None]:
     """Return a page of the wanted queries, the highest figure first, those without one last and by id.
 
-    Return with it the place after which to go on, None where there are no more. As :meth:`Permitted.search`, it looks
-    at a bounded number of queries. Figures change between two pages: a query may be on both, or on none.
+    Return with it the place after which to go on, None where there are no more. It looks at a bounded number of
+    queries, as :meth:`ScopedService.search` does. Figures change between two pages: a query may be on both, or on none.
     QueryError for an unknown stream.
     """
     if wanted.stream is not None:
@@ -89,7 +89,7 @@ def ranked(
 
 
 def _in_order(
-    permitted: Permitted, figure: str, wanted: Wanted, after: Place | None, at_once: int
+    permitted: ScopedService, figure: str, wanted: Wanted, after: Place | None, at_once: int
 ) -> Iterator[tuple[Place, RegisteredQuery | None]]:
     """Yield the places of a ranking, each with its query, None where that is not a wanted one."""
     beginning = permitted.beginning(wanted.prefix)

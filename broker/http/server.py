@@ -19,7 +19,7 @@ from broker.failure import one_line
 from broker.http.listener import listen
 
 if TYPE_CHECKING:
-    from broker.http.permitted import Service
+    from broker.http.scoped_service import Service
 
 LOG = logging.getLogger("asc.api")
 

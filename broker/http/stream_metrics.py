@@ -9,8 +9,8 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from broker.http.metric_form import MetricForm, filled
-from broker.stream.latency import BOUNDS_S, Latency
-from broker.stream.phases import PHASES
+from broker.stream.metrics.latency import BOUNDS_S, Latency
+from broker.stream.metrics.phases import PHASES
 from broker.stream.stream import Stream
 
 BLOCKS_MAX = 64

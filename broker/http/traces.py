@@ -12,13 +12,13 @@ from asc.plan.plan import Plan
 from broker.errors import QueryError
 from broker.formats.dead_letter_reason import DeadLetterReason
 from broker.http.models import TraceBody, plain_query
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 from broker.http.shape_names import shape_names, with_shape_names
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
 from broker.kafka.source_record import Place, SourceRecord
 from broker.matching.plan_ids import join_shapes_in
-from broker.queries.candidate import plan_id_of
 from broker.queries.query import RegisteredQuery
+from broker.queries.validated_query import plan_id_of
 from broker.stream.stream import Stream
 
 _READ_WITHIN_S = 10.0
@@ -31,7 +31,7 @@ _SHOWN_BYTES = 16 << 10
 _HEADERS_SHOWN = 50
 
 
-def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
+def traced_record(permitted: ScopedService, body: TraceBody) -> dict[str, Any]:
     """Return the path of a tuple or source record through the running plan, and the verdict of one query, by terms.
 
     A caller that does not see whole streams, or may not read whole records, gets the verdict of one of its own queries
@@ -88,7 +88,7 @@ def traced_record(permitted: Permitted, body: TraceBody) -> dict[str, Any]:
     return {**answer, **{part: with_shape_names(answer[part], names) for part in ("verdict", "trace")}}
 
 
-def _stream(permitted: Permitted, body: TraceBody, query: RegisteredQuery | None, place: Place | None) -> Stream:
+def _stream(permitted: ScopedService, body: TraceBody, query: RegisteredQuery | None, place: Place | None) -> Stream:
     """Return the stream of a name, without a name that of the query or of the source; QueryError where they differ."""
     name = body.stream
     if query is not None:
@@ -115,7 +115,7 @@ def _stream(permitted: Permitted, body: TraceBody, query: RegisteredQuery | None
 
 
 def _needed(
-    permitted: Permitted,
+    permitted: ScopedService,
     stream: Stream,
     plan: Plan,
     query: RegisteredQuery | None,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from broker.errors import QueryError
-from broker.http.contents import shown_record
-from broker.http.permitted import Permitted
+from broker.http.record_json import shown_record
+from broker.http.scoped_service import ScopedService
 from broker.http.views import judged
 from broker.stream.recent_records import RECORDS_MAX
 from broker.stream.stream import Stream
@@ -15,7 +15,7 @@ SHOWN_MAX = 100
 
 
 def tried(
-    permitted: Permitted, stream: Stream, where: str, last: int, show: int, *, as_typed: bool = False
+    permitted: ScopedService, stream: Stream, where: str, last: int, show: int, *, as_typed: bool = False
 ) -> dict[str, Any]:
     """Return the number of the last records that a predicate would have accepted, and the latest of them.
 

@@ -15,17 +15,17 @@ from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.cancellation import Cancellation
 from broker.errors import QueryError
 from broker.http.estimates import estimate_of
-from broker.http.flow import delivered, described_delivered, described_flow, described_operators
 from broker.http.models import plain_query
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 from broker.http.shape_names import shape_names, with_shape_names
+from broker.http.stream_rates import delivered, described_delivered, described_flow, described_operators
 from broker.http.tuples import failure_warnings, in_slots, tuple_text, tuple_warnings
 from broker.operators.definition import Definition
 from broker.operators.expression import NO_EXPRESSIONS, OperatorExpressions
 from broker.operators.kept_state import kept_state
 from broker.operators.kinds import kind_of
-from broker.queries.candidate import Members, of_shape, plan_id_of
 from broker.queries.query import RegisteredQuery
+from broker.queries.validated_query import Members, of_shape, plan_id_of
 from broker.stream.stream import Stream
 
 _SHAPES_CHECKED = 1_000
@@ -33,7 +33,7 @@ _EXPRESSIONS_CHECKED = 400
 
 
 def checked(
-    permitted: Permitted, stream: Stream, where: str, layer: str | None = None, operator: Definition | None = None
+    permitted: ScopedService, stream: Stream, where: str, layer: str | None = None, operator: Definition | None = None
 ) -> dict[str, Any]:
     """Return a predicate's normal form, judged as by a registration; AscError where it would be refused.
 
@@ -57,7 +57,7 @@ def checked(
     return expressions.beside(found)
 
 
-def _read_by(permitted: Permitted, stream: Stream, operator: Definition, *, is_join: bool) -> OperatorExpressions:
+def _read_by(permitted: ScopedService, stream: Stream, operator: Definition, *, is_join: bool) -> OperatorExpressions:
     """Return the expressions that an operator reads of a record; AscError where a registration would refuse it."""
     kind = kind_of(operator)
     if is_join and not kind.allows_join:
@@ -69,7 +69,7 @@ def _read_by(permitted: Permitted, stream: Stream, operator: Definition, *, is_j
     return expressions
 
 
-def _join(permitted: Permitted, stream: Stream, where: str, layer: str) -> dict[str, Any]:
+def _join(permitted: ScopedService, stream: Stream, where: str, layer: str) -> dict[str, Any]:
     from asc.predicate.normal_form.describe import plain_form
 
     join = stream.analyser.join(where, layer, permitted.shapes)
@@ -99,7 +99,7 @@ def _of_shapes(count: int, shape_id: str) -> str:
     return f"for the one shape '{shape_id}'" if count == 1 else f"for {count:,} shapes, of which '{shape_id}'"
 
 
-def judged(permitted: Permitted, stream: Stream, where: str) -> Predicate:
+def judged(permitted: ScopedService, stream: Stream, where: str) -> Predicate:
     """Return a predicate that could be registered for the stream; AscError where it would be refused."""
     predicate = stream.analyser.normalise(where, permitted.shapes)
     permitted.check_columns(predicate)
@@ -118,7 +118,7 @@ def _raise_refusals(
             raise refusal
 
 
-def shown(permitted: Permitted, query: RegisteredQuery, *, is_brief: bool = False) -> dict[str, Any]:
+def shown(permitted: ScopedService, query: RegisteredQuery, *, is_brief: bool = False) -> dict[str, Any]:
     """Return a standing query as answers have it.
 
     Beside its fields it has whether a plan may hold it, and the reason where none can. It has its records, those that
@@ -141,7 +141,7 @@ def shown(permitted: Permitted, query: RegisteredQuery, *, is_brief: bool = Fals
     }
 
 
-def _kept(permitted: Permitted, query: RegisteredQuery, *, is_brief: bool) -> dict[str, Any] | None:
+def _kept(permitted: ScopedService, query: RegisteredQuery, *, is_brief: bool) -> dict[str, Any] | None:
     """Return what is kept for the operator of a query; a caller that may not name all of its columns gets figures."""
     stream = permitted.streams().get(query.stream)
     if query.operator is None or stream is None:
@@ -163,7 +163,7 @@ def _kept(permitted: Permitted, query: RegisteredQuery, *, is_brief: bool) -> di
     return None if found is None else kept_state(op, found)
 
 
-def described_streams(permitted: Permitted) -> list[dict[str, Any]]:
+def described_streams(permitted: ScopedService) -> list[dict[str, Any]]:
     """Return the configured streams with the number of queries on each, and of those that no plan can hold."""
     return [
         _described_stream(name, stream, *permitted.counts(name)) for name, stream in sorted(permitted.streams().items())
@@ -184,7 +184,7 @@ def _described_stream(name: str, stream: Stream, queries: int, not_served: int) 
     }
 
 
-def described_plans(permitted: Permitted) -> dict[str, Any]:
+def described_plans(permitted: ScopedService) -> dict[str, Any]:
     """Return the running plan of every stream: p-attributes, the sequence of each block, and the monitor's figures.
 
     For a caller that does not see all queries of a stream, facts of the others are missing.
@@ -267,7 +267,7 @@ def described_dead_letters(stream: Stream) -> dict[str, Any]:
 
 
 def explained(
-    permitted: Permitted, query_id: str, tuple_: Mapping[str, Any] | None, *, whole: bool = False
+    permitted: ScopedService, query_id: str, tuple_: Mapping[str, Any] | None, *, whole: bool = False
 ) -> dict[str, Any]:
     """Return the constructs a query uses or, for a tuple, whether it accepts that and which of its terms hold.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from broker.errors import KafkaError
 from broker.failure import one_line
 from broker.kafka.client import ACKNOWLEDGED_WITHIN_S, KafkaClient, WholeRecord
-from broker.kafka.silence import Silence
+from broker.kafka.slow_response import SlowResponse
 
 if TYPE_CHECKING:
     from confluent_kafka import Producer
@@ -59,7 +59,7 @@ class BatchSender:
     def __init__(self, kafka: KafkaClient, topic: str, *, on_silence: Callable[[], object] = lambda: None) -> None:
         self._kafka = kafka
         self._topic = topic
-        self._silence = Silence(on_silence)
+        self._slow_response = SlowResponse(on_silence)
         self._sent = 0
         self._failed = 0
         self._first_failed: int | None = None
@@ -86,7 +86,7 @@ class BatchSender:
         from confluent_kafka.admin import AdminClient
 
         options = {**self._kafka.librdkafka_options(), "error_cb": self._hear, "log_level": 0}
-        self._silence.__enter__()
+        self._slow_response.__enter__()
         try:
             admin = AdminClient(options)
             self._reach(admin)
@@ -96,15 +96,15 @@ class BatchSender:
             sizes = {"batch.size": batch_bytes, "message.max.bytes": max(1_000, limit)}
             self._producer = Producer({**_SETTINGS, **sizes, **options})
         except KafkaException as error:
-            self._silence.__exit__(None, None, None)
+            self._slow_response.__exit__(None, None, None)
             raise self._refused(error.args[0]) from error
         except BaseException:
-            self._silence.__exit__(None, None, None)
+            self._slow_response.__exit__(None, None, None)
             raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._silence.__exit__(kind, error, at)
+        self._slow_response.__exit__(kind, error, at)
         if len(self._producer):
             self._give_up()
 
@@ -165,7 +165,7 @@ class BatchSender:
         while not is_over():
             before = len(self._producer)
             begun = time.monotonic()
-            with self._silence.waiting():
+            with self._slow_response.waiting():
                 while len(self._producer) >= before and before:
                     self._producer.poll(_LOOK_S)
                     self._check()
@@ -178,7 +178,7 @@ class BatchSender:
         from confluent_kafka import KafkaException
 
         begun = time.monotonic()
-        with self._silence.waiting():
+        with self._slow_response.waiting():
             while True:
                 left_s = self._kafka.timeout_s - (time.monotonic() - begun)
                 try:

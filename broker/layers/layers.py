@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from broker.config.config import Config
-from broker.config.layers import LayerConfig
+from broker.config.layer_config import LayerConfig
 from broker.errors import KafkaError, QueryError, TopicError
 from broker.failure import one_line
 from broker.kafka.cluster import KafkaCluster
-from broker.kafka.history import HISTORY_MS, HISTORY_SETTINGS, KEPT
+from broker.kafka.retention import KEPT, RETENTION_MS, RETENTION_SETTINGS
 from broker.layers.mark import LayerMark
 from broker.layers.stored_layer import StoredLayer
 from broker.plans.offsets import Offsets
@@ -80,13 +80,13 @@ class Layers:
             if found["cleanup.policy"] != "compact":
                 remedy = "loses what is old: set its cleanup.policy to compact alone"
                 raise TopicError("topic of layer", layer.topic, remedy)
-            short = [key for key in HISTORY_SETTINGS if int(found[key]) < HISTORY_MS]
+            short = [key for key in RETENTION_SETTINGS if int(found[key]) < RETENTION_MS]
             if short:
                 LOG.warning(
                     "layer '%s': its topic forgets within a week what a batch may be run again with: set %s to %d",
                     name,
                     " and ".join(short),
-                    HISTORY_MS,
+                    RETENTION_MS,
                 )
 
     def empty(self, name: str) -> StoredLayer:

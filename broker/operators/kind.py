@@ -21,7 +21,7 @@ from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
     from asc.operators.fold import Fold
-    from broker.operators.feed_query import FeedReader
+    from broker.operators.stateful_query import FeedReader
 
 
 D = TypeVar("D", bound=Definition)

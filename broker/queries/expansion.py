@@ -15,9 +15,9 @@ from broker.errors import QueryError
 from broker.layers.stored_layer import StoredLayer
 from broker.matching.plan_ids import member_id
 from broker.plans.sorted_map import SortedMap
-from broker.queries.candidate import Candidate, Members
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
+from broker.queries.validated_query import Members, ValidatedQuery
 from broker.stream.analyser import StreamAnalyser
 
 Reshaped = Mapping[str, Collection[str] | None]
@@ -155,7 +155,7 @@ def moved_members(
             per_shape = query.join is not None and query.join.per_shape
             wanted = (member_id(query.id, shape_id, per_shape=per_shape) for shape_id in ids)
             moved.gone.setdefault(stream, []).extend(plan_id for plan_id in wanted if plan_id in plan)
-            candidate = Candidate.of_members(query, analysers[stream], members)
+            candidate = ValidatedQuery.of_members(query, analysers[stream], members)
             moved.come.setdefault(stream, []).extend(candidate.planned())
     return moved
 
@@ -189,7 +189,7 @@ def crowded_joins(standing: QuerySet, most: int) -> set[str]:
     return {query.id for query, _ in running if counts[query.stream] > most}
 
 
-def over_too_many_shapes(candidates: Sequence[Candidate], standing: QuerySet, most: int) -> dict[int, AscError]:
+def over_too_many_shapes(candidates: Sequence[ValidatedQuery], standing: QuerySet, most: int) -> dict[int, AscError]:
     """Return the joins among candidates, by position, that would have too many shapes.
 
     The shapes of the standing joins count, and of the candidates before. Paused joins have none.

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from asc.plan.plan import Plan
 from broker.operators.kinds import fold_kinds, name_of
-from broker.queries.candidate import Candidate
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
+from broker.queries.validated_query import ValidatedQuery
 from broker.stream.stream import Stream
 
 
-def with_since(candidate: Candidate, before: QuerySet) -> Candidate:
+def with_since(candidate: ValidatedQuery, before: QuerySet) -> ValidatedQuery:
     """Return a candidate with the version since which its state may be kept, beside the queries before.
 
     It is that of the query that it replaces, where that has a state of the same kind in the same stream. Otherwise it

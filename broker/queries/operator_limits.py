@@ -15,11 +15,11 @@ from broker.errors import QueryError
 from broker.operators.feed_destination import FeedDestination
 from broker.operators.fold_destination import FoldDestination
 from broker.operators.kinds import OPERATORS
-from broker.queries.candidate import Candidate
+from broker.queries.validated_query import ValidatedQuery
 
 
 def excess_of_operators(
-    config: Config, candidates: Sequence[Candidate], refused: Collection[int], plans: Mapping[str, Plan]
+    config: Config, candidates: Sequence[ValidatedQuery], refused: Collection[int], plans: Mapping[str, Plan]
 ) -> dict[int, AscError]:
     """Return the candidates, beside those refused, that are over a limit of their stream.
 

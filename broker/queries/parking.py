@@ -8,10 +8,10 @@ from contextlib import suppress
 from asc.errors import AscError
 from asc.spatial.layer import Layer
 from broker.operators.kind import conditions_of
-from broker.queries.candidate import Candidate
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
-from broker.stream.finding import Finding
+from broker.queries.validated_query import ValidatedQuery
+from broker.stream.diagnosis.diagnosis_result import DiagnosisResult
 from broker.stream.stream import Stream
 
 _SET_ASIDE = "was set aside when the daemon was started (--set-aside): register it anew to have it served"
@@ -29,7 +29,7 @@ class Parking:
         self._streams = streams
         self._set_aside = frozenset(set_aside)
         self._begun_at = -1
-        self._noted: list[tuple[Stream, Finding]] = []
+        self._noted: list[tuple[Stream, DiagnosisResult]] = []
 
     def begin(self, standing: QuerySet) -> None:
         """Begin at the start with the standing queries; QueryError for an id to be set aside that is not registered."""
@@ -81,7 +81,9 @@ class Parking:
             stream.go_on(finding)
 
 
-def _reason(query: RegisteredQuery, finding: Finding, stream: Stream, shapes: Mapping[str, Layer]) -> str | None:
+def _reason(
+    query: RegisteredQuery, finding: DiagnosisResult, stream: Stream, shapes: Mapping[str, Layer]
+) -> str | None:
     if query.topic in finding.topics:
         return finding.topics[query.topic]
     if query.id in finding.queries and query.version <= finding.version:
@@ -91,6 +93,6 @@ def _reason(query: RegisteredQuery, finding: Finding, stream: Stream, shapes: Ma
             if condition in finding.conditions:
                 return finding.conditions[condition]
     with suppress(AscError):
-        texts = Candidate.of(query, stream.analyser, shapes).computed_texts if finding.expressions else set()
+        texts = ValidatedQuery.of(query, stream.analyser, shapes).computed_texts if finding.expressions else set()
         return next((reason for text, reason in finding.expressions.items() if text in texts), None)
     return None

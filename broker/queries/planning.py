@@ -15,7 +15,6 @@ from asc.spatial.layer import Layer
 from broker.cancellation import Cancellation
 from broker.config.config import Config
 from broker.errors import QueryError
-from broker.queries.candidate import Candidate, planned_ids
 from broker.queries.expansion import (
     Changed,
     Made,
@@ -32,6 +31,7 @@ from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.rules import TopicLoops, check_destination
 from broker.queries.topic_owners import shared_topics
+from broker.queries.validated_query import ValidatedQuery, planned_ids
 from broker.stream.analyser import NO_LAYERS, StreamAnalyser
 
 _LARGE = 5_000
@@ -162,7 +162,7 @@ class Planning:
         gone = [*moved.gone.get(stream, ()), *(plan_id for query in before for plan_id in planned_ids(plan, query))]
         queries = list(moved.come.get(stream, ()))
         for query in come:
-            queries += Candidate.of(query, self._analysers[stream], now.shapes).planned()
+            queries += ValidatedQuery.of(query, self._analysers[stream], now.shapes).planned()
         return self._changed(self._changed(plan, (), gone, now.version), queries, (), now.version)
 
     @staticmethod
@@ -176,10 +176,10 @@ class Planning:
         queries: Iterable[RegisteredQuery],
         parked: Callable[[RegisteredQuery], str | None],
         shapes: Mapping[str, Layer],
-    ) -> tuple[list[Candidate], dict[str, str]]:
+    ) -> tuple[list[ValidatedQuery], dict[str, str]]:
         """Return the queries that may be served, oldest first, and why others may not, whatever else is registered."""
         unserved: dict[str, str] = {}
-        found: list[Candidate] = []
+        found: list[ValidatedQuery] = []
         for query in sorted(queries, key=lambda query: query.version):
             kept_out = query.unreadable or parked(query)
             if kept_out is not None:
@@ -192,13 +192,13 @@ class Planning:
                 if not query.paused:
                     check_destination(query.topic, query.stream, self._config)
                     most, analyser = self.options.spark_attributes, self._analysers[query.stream]
-                    found.append(Candidate.of(query, analyser, shapes, patiently=True, computed_max=most))
+                    found.append(ValidatedQuery.of(query, analyser, shapes, patiently=True, computed_max=most))
             except AscError as error:
                 unserved[query.id] = str(error)
         return found, unserved
 
     def asked(
-        self, candidates: Mapping[int, Candidate], cancellation: Cancellation | None = None
+        self, candidates: Mapping[int, ValidatedQuery], cancellation: Cancellation | None = None
     ) -> dict[int, AscError]:
         """Return the objections of Spark to candidates, by their keys, whatever is registered.
 
@@ -228,7 +228,7 @@ class Planning:
         self,
         running: Mapping[str, Plan],
         standing: QuerySet,
-        candidates: Sequence[Candidate],
+        candidates: Sequence[ValidatedQuery],
         removes: Collection[str],
         cancellation: Cancellation | None = None,
     ) -> dict[str, Plan]:
@@ -267,7 +267,7 @@ class Planning:
 
     def refusals(
         self,
-        candidates: Sequence[Candidate],
+        candidates: Sequence[ValidatedQuery],
         standing: QuerySet,
         plans: Mapping[str, Plan],
     ) -> dict[int, AscError]:
@@ -305,12 +305,12 @@ class Planning:
             with suppress(AscError):
                 # One that needs too many by itself is served beside no other, and keeps none from being served.
                 most, analyser = self.options.spark_attributes, self._analysers[query.stream]
-                needed = set(Candidate.of(query, analyser, shapes, computed_max=most).computed)
+                needed = set(ValidatedQuery.of(query, analyser, shapes, computed_max=most).computed)
         return _Waiting(query.version, query.stream, needed)
 
     def _refusals(
         self,
-        candidates: Sequence[Candidate],
+        candidates: Sequence[ValidatedQuery],
         standing: QuerySet,
         computed: Mapping[str, set[PAttribute]],
         plans: Mapping[str, Plan],
@@ -330,7 +330,7 @@ class Planning:
             refused.update(more)
 
     def _by_spark(
-        self, candidates: Sequence[Candidate], computed: Mapping[str, set[PAttribute]], *, patiently: bool
+        self, candidates: Sequence[ValidatedQuery], computed: Mapping[str, set[PAttribute]], *, patiently: bool
     ) -> dict[int, AscError]:
         """Return the candidates that Spark refuses, or that would have it compute too much.
 
@@ -366,7 +366,7 @@ class Planning:
                     work = together
         return refused
 
-    def _by_stream(self, candidates: Iterable[Candidate], unserved: Collection[str]) -> dict[str, list[Query]]:
+    def _by_stream(self, candidates: Iterable[ValidatedQuery], unserved: Collection[str]) -> dict[str, list[Query]]:
         """Return the queries of the candidates that are served, as plans have them, by stream."""
         served: dict[str, list[Query]] = {}
         for candidate in candidates:
@@ -390,7 +390,7 @@ class Planning:
         return None
 
     def _loops(
-        self, candidates: Sequence[Candidate], standing: QuerySet, refused: Collection[int]
+        self, candidates: Sequence[ValidatedQuery], standing: QuerySet, refused: Collection[int]
     ) -> dict[int, AscError]:
         """Return the candidates beside those refused that would close a loop of streams, each feeding the next."""
         accepted = [(i, candidate.query) for i, candidate in enumerate(candidates) if i not in refused]
@@ -404,7 +404,7 @@ def is_large(plan: Plan) -> bool:
     return len(plan) >= _LARGE
 
 
-def _too_much(candidate: Candidate, what: str, limit: str) -> QueryError:
+def _too_much(candidate: ValidatedQuery, what: str, limit: str) -> QueryError:
     query = candidate.query
     remedy = f"stream '{query.stream}' would have Spark compute more than {what}, or raise limits.{limit}"
     return QueryError("predicate", query.where[:200], remedy)

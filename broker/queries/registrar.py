@@ -16,7 +16,7 @@ from asc.spatial.feature import Feature
 from broker.access.scope import Scope, unlimited
 from broker.cancellation import Cancellation
 from broker.config.config import Config
-from broker.config.layers import LayerConfig
+from broker.config.layer_config import LayerConfig
 from broker.errors import (
     ForbiddenError,
     KafkaError,
@@ -27,23 +27,23 @@ from broker.errors import (
     TopicError,
 )
 from broker.kafka.cluster import KafkaCluster
-from broker.kafka.history import COMPACTED
+from broker.kafka.retention import COMPACTED
 from broker.layers.layers import News, check_layer
 from broker.layers.mark import LayerMark
 from broker.operators.feed_topic import make_feed
 from broker.plans.offsets import Offsets
-from broker.queries.arrivals import Arrival, Arrivals, companions, joined, part, unrefused
-from broker.queries.candidate import Candidate
 from broker.queries.change import Became, Change, Outcome, Registered, Remove
 from broker.queries.expansion import change_count
-from broker.queries.judging import Judge, fed_streams, keyed_topics, refusing
+from broker.queries.group_commit import GroupCommit, PendingChange, companions, joined, part, unrefused
 from broker.queries.kept_states import changes_states, stand, with_since
-from broker.queries.loads import Load, Loads
+from broker.queries.load_progress import LoadProgress, RunningLoads
 from broker.queries.planning import is_large
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet, unknown_query
+from broker.queries.query_state import QueryState
 from broker.queries.registry import Registry
-from broker.queries.standing import StandingQueries
+from broker.queries.validated_query import ValidatedQuery
+from broker.queries.validation import Validator, fed_streams, keyed_topics, refusing
 from broker.stream.stream import Stream
 from monitor.transfer import with_orders_from
 
@@ -85,11 +85,11 @@ class Registrar:
         self._cluster = cluster
         self._registry = registry
         self._streams = streams
-        self._stands = StandingQueries(config, cluster, registry, streams, set_aside)
-        self._planning = self._stands.planning
-        self._judge = Judge(config, cluster, streams, self._stands)
+        self._query_state = QueryState(config, cluster, registry, streams, set_aside)
+        self._planning = self._query_state.planning
+        self._validator = Validator(config, cluster, streams, self._query_state)
         self._lock = threading.RLock()
-        self._arrivals = Arrivals()
+        self._group_commit = GroupCommit()
         self._following = threading.Lock()
         """The lock over following the topics of layers."""
 
@@ -97,19 +97,19 @@ class Registrar:
         self._is_uncertain = False
         self.problem: RegistryError | None = None
         """The reason why no query can be registered; None where queries can."""
-        self.loads = Loads()
+        self.loads = RunningLoads()
 
     def load(self) -> None:
         """Read the registry at the start, remove expired queries, and put the others into the running plans.
 
         Where a batch is to be run again with the plan of an earlier version, that plan is made too.
         """
-        self._stands.load()
+        self._query_state.load()
 
     @property
     def standing(self) -> QuerySet:
         """Return the standing queries."""
-        return self._stands.now
+        return self._query_state.now
 
     def renew(self) -> None:
         """Compile anew the plans that have many changes, beside the streams. To be called often, by one thread.
@@ -119,13 +119,13 @@ class Registrar:
         for name, stream in self._streams.items():
             with self._lock:
                 then, plan, is_uncertain = self.standing, stream.running.plan, self._is_uncertain
-            begun = time.monotonic()
-            is_pausing = begun < self._not_renewed_before_s.get(name, begun)
+            started = time.monotonic()
+            is_pausing = started < self._not_renewed_before_s.get(name, started)
             if is_uncertain or is_pausing or not (is_large(plan) and is_renewal_due(plan)):
                 continue
-            self._not_renewed_before_s[name] = begun + _RENEWAL_PAUSE_S
+            self._not_renewed_before_s[name] = started + _RENEWAL_PAUSE_S
             fresh = renewed(plan)
-            self._not_renewed_before_s[name] += 4 * (time.monotonic() - begun)
+            self._not_renewed_before_s[name] += 4 * (time.monotonic() - started)
             now = self.standing
             while change_count(then, now) > _CAUGHT_UP:
                 fresh, then = self._planning.caught_up(name, fresh, then, now), now
@@ -146,7 +146,7 @@ class Registrar:
         offsets: dict[str, Offsets] = {}
         while True:
             with self._following:
-                news = self._stands.news_of_layers(until)
+                news = self._query_state.news_of_layers(until)
                 if news:
                     offsets = self._take_layers(news) or offsets
             marks = {name: layer.mark for name, layer in self.standing.layers.items()}
@@ -160,14 +160,14 @@ class Registrar:
 
         It returns none where the news are not of the current layers.
         """
-        made = self._stands.made_members(news, self._stopping)
+        made = self._query_state.made_members(news, self._stopping)
         with self._lock:
             self._recover()
             if any(self.standing.layers.get(name) is not one.before for name, one in news.items()):
                 return {}
             version = max(self._written((), (), {name: one.after.mark for name, one in news.items()}).values())
             try:
-                return self._stands.take_layers(news, version, made)
+                return self._query_state.take_layers(news, version, made)
             except BaseException:
                 # The registry has the marks: the rest is mended from it, before the next change.
                 self._is_uncertain = True
@@ -176,7 +176,7 @@ class Registrar:
     @property
     def layers(self) -> Mapping[str, LayerConfig]:
         """Return the configured layers by name."""
-        return self._stands.layers.configured
+        return self._query_state.layers.configured
 
     def check_growth(self, layer: str, rows: Mapping[str, Feature], cancellation: Cancellation) -> None:
         """Refuse rows that would keep the layers waiting: see :func:`broker.queries.expansion.check_growth`."""
@@ -188,7 +188,7 @@ class Registrar:
         The offsets are the first ones by stream that see the rows. Raises QueryError for a layer that is not
         configured, KafkaError.
         """
-        layers = self._stands.layers
+        layers = self._query_state.layers
         check_layer(name, layers.configured)
         written = layers.write(name, puts, removes)
         found = self.follow_layers({name: written})
@@ -199,7 +199,7 @@ class Registrar:
         """Stop following the layers; one who waits for Kafka then is left alone."""
         if self._following.acquire(timeout=_CLOSE_S):
             try:
-                self._stands.close()
+                self._query_state.close()
             finally:
                 self._following.release()
 
@@ -213,8 +213,8 @@ class Registrar:
         with self._lock:
             if self._is_uncertain:
                 return
-            current = self.standing, self._stands.plans()
-        self._stands.store(current)
+            current = self.standing, self._query_state.plans()
+        self._query_state.store(current)
 
     def park(self) -> None:
         """Park the queries that streams found they cannot go on with, and let those streams go on. To be called often.
@@ -222,16 +222,16 @@ class Registrar:
         A parked query stays in the registry as it was, and is not served, with the reason, until it is registered anew.
         Raises KafkaError where the registry cannot be read.
         """
-        if not self._stands.is_parking_due:
+        if not self._query_state.is_parking_due:
             return
         with self._lock:
             self._recover()
-            self._stands.park()
-        self._stands.let_go_on()
+            self._query_state.park()
+        self._query_state.let_go_on()
 
     def stream_of(self, name: str | None, scope: Scope = DAEMON) -> Stream:
-        """Return the stream of a name: see :meth:`Judge.stream_of`."""
-        return self._judge.stream_of(name, scope)
+        """Return the stream of a name: see :meth:`Validator.stream_of`."""
+        return self._validator.stream_of(name, scope)
 
     def plan_of(self, query: RegisteredQuery) -> Plan:
         """Return the running plan that holds a query; QueryError where none does."""
@@ -261,22 +261,22 @@ class Registrar:
         known (see :meth:`expire`). Raises CancelledError where it is cancelled before it is written.
         """
         scope.check_change()
-        with self.loads.begun(len(changes), scope.name, cancellation or self._stopping) as load:
+        with self.loads.started(len(changes), scope.name, cancellation or self._stopping) as load:
             while True:
                 load.begin()
                 standing = self.standing
-                candidates, refused = self._judge.judged(changes, standing, load, scope)
-                load.told("validated")
+                candidates, refused = self._validator.judged(changes, standing, load, scope)
+                load.note_done("validated")
                 load.cancellation.check()
-                arrival = Arrival(changes, candidates, refused, standing, load, scope, keep_going)
-                self._arrivals.add(arrival)
+                pending_change = PendingChange(changes, candidates, refused, standing, load, scope, keep_going)
+                self._group_commit.add(pending_change)
                 with self._lock:
                     # The holder of the lock answers all that wait for it.
-                    if not arrival.is_answered:
-                        self._answer(self._arrivals.take())
+                    if not pending_change.is_answered:
+                        self._answer(self._group_commit.take())
                 # A query that was altered meanwhile is altered anew.
-                if not arrival.is_stale:
-                    return arrival.answer()
+                if not pending_change.is_stale:
+                    return pending_change.answer()
 
     def rehearsed(
         self,
@@ -293,19 +293,19 @@ class Registrar:
         :meth:`apply`.
         """
         scope.check_change()
-        with self.loads.begun(len(changes), scope.name, cancellation or self._stopping) as load:
-            candidates, refused = self._judge.judged(changes, self.standing, load, scope)
-            load.told("validated")
+        with self.loads.started(len(changes), scope.name, cancellation or self._stopping) as load:
+            candidates, refused = self._validator.judged(changes, self.standing, load, scope)
+            load.note_done("validated")
             with self._lock:
                 now = self.standing
                 removes = self._refuse_by_what_stands(changes, refused, scope)
                 if candidates:
-                    self._judge.refuse_together(candidates, refused, scope, len(removes))
+                    self._validator.refuse_together(candidates, refused, scope, len(removes))
         candidates = {i: one for i, one in sorted(candidates.items()) if i not in refused}
         if (refused and not keep_going) or not (candidates or removes):
             return Outcome(refused=refused)
 
-        def registered(candidate: Candidate) -> Registered:
+        def registered(candidate: ValidatedQuery) -> Registered:
             query, warnings = candidate.query, candidate.warnings
             stands = now.queries.get(query.id)
             if stands is None:
@@ -314,69 +314,71 @@ class Registrar:
 
         return Outcome(now.version, {i: registered(one) for i, one in candidates.items()}, removes, refused)
 
-    def _answer(self, arrivals: Sequence[Arrival]) -> None:
+    def _answer(self, pending_changes: Sequence[PendingChange]) -> None:
         """Answer the waiting changes, under the lock: where possible in one step for all, then each of the others."""
         try:
             self._recover()
-            together = [one for one in companions(arrivals, self.standing) if one.is_of(self.standing)]
+            together = [one for one in companions(pending_changes, self.standing) if one.is_of(self.standing)]
             while len(together) > 1:
                 together = self._made_together(together)
-            for arrival in arrivals:
-                if not arrival.is_answered:
+            for pending_change in pending_changes:
+                if not pending_change.is_answered:
                     self._recover()
-                    self._make_alone(arrival)
-                    _raise_of_kafka(arrival.error)
+                    self._make_alone(pending_change)
+                    _raise_of_kafka(pending_change.error)
         except BaseException as error:
             # Also where Kafka does not answer: each of the others would wait for it as long.
-            for arrival in arrivals:
-                if not arrival.is_answered:
-                    arrival.error = error
+            for pending_change in pending_changes:
+                if not pending_change.is_answered:
+                    pending_change.error = error
             if not isinstance(error, Exception):
                 raise
 
-    def _made_together(self, arrivals: Sequence[Arrival]) -> list[Arrival]:
-        """Make the changes of several arrivals in one step, and return none.
+    def _made_together(self, pending_changes: Sequence[PendingChange]) -> list[PendingChange]:
+        """Make several pending changes in one step, and return none.
 
-        Where a change is refused, none is made or answered, and the arrivals that may be made without it are returned.
+        Where a change is refused, none is made or answered. Those that may be made without it are returned.
         """
         before = self.standing
-        changes, candidates = joined(arrivals)
+        changes, candidates = joined(pending_changes)
         try:
-            load = Load(len(changes), cancellation=self._stopping)
+            load = LoadProgress(len(changes), cancellation=self._stopping)
             outcome = self._decided(changes, candidates, {}, load, DAEMON, keep_going=False)
         except AscError as error:
             _raise_of_kafka(error)
             return []
         if outcome.refused:
-            return unrefused(arrivals, outcome.refused)
-        part(arrivals, outcome, before)
+            return unrefused(pending_changes, outcome.refused)
+        part(pending_changes, outcome, before)
         return []
 
-    def _make_alone(self, arrival: Arrival) -> None:
-        if not arrival.is_of(self.standing):
-            arrival.is_stale = True
+    def _make_alone(self, pending_change: PendingChange) -> None:
+        if not pending_change.is_of(self.standing):
+            pending_change.is_stale = True
             return
-        one = arrival
+        one = pending_change
         try:
-            arrival.outcome = self._decided(
+            pending_change.outcome = self._decided(
                 one.changes, one.candidates, one.refused, one.load, one.scope, keep_going=one.keep_going
             )
         except Exception as error:
-            arrival.error = error
+            pending_change.error = error
 
     def _decided(
         self,
         changes: Sequence[Change | AscError],
-        candidates: dict[int, Candidate],
+        candidates: dict[int, ValidatedQuery],
         refused: dict[int, AscError],
-        load: Load,
+        load: LoadProgress,
         scope: Scope,
         *,
         keep_going: bool,
     ) -> Outcome:
         """Make changes that were judged, under the lock, and return their outcome."""
         removes = self._refuse_by_what_stands(changes, refused, scope)
-        missing_topics = self._judge.refuse_together(candidates, refused, scope, len(removes)) if candidates else set()
+        missing_topics = (
+            self._validator.refuse_together(candidates, refused, scope, len(removes)) if candidates else set()
+        )
         candidates = {position: one for position, one in candidates.items() if position not in refused}
         if (refused and not keep_going) or not (candidates or removes):
             return Outcome(refused=refused)
@@ -423,18 +425,18 @@ class Registrar:
 
     def _made(
         self,
-        candidates: Mapping[int, Candidate],
+        candidates: Mapping[int, ValidatedQuery],
         removes: Mapping[int, RegisteredQuery],
         refused: Mapping[int, AscError],
         missing_topics: Collection[str],
-        load: Load,
+        load: LoadProgress,
     ) -> Outcome:
         """Write and swap changes that are not refused, and return the outcome; unchanged queries are not written."""
         before, gone = self.standing, [query.id for query in removes.values()]
         stands = {i: before.get(one.query.id) for i, one in candidates.items() if before.holds(one.query)}
         warnings = {i: one.warnings for i, one in candidates.items()}
         candidates = {i: with_since(one, before) for i, one in candidates.items() if i not in stands}
-        running = self._stands.plans()
+        running = self._query_state.plans()
         plans = self._planning.changed(running, before, list(candidates.values()), gone, load.cancellation)
         load.cancellation.check()
         keyed = keyed_topics(candidates.values()) & set(missing_topics)
@@ -443,9 +445,9 @@ class Registrar:
         for name in fed_streams(candidates.values()):
             make_feed(self._cluster, self._config.feed_topic(name))
         changed = [candidate.query for candidate in candidates.values()]
-        load.told("compiled", len(changed))
+        load.note_done("compiled", len(changed))
         versions = self._written(changed, gone) if changed or gone else {}
-        load.told("written", len(versions))
+        load.note_done("written", len(versions))
         try:
             version = max(versions.values(), default=before.version)
             written = {i: candidate.query.at(versions[candidate.query.id]) for i, candidate in candidates.items()}
@@ -458,7 +460,7 @@ class Registrar:
                 name: self._streams[name].running.replace(replace(plan, version=version), running[name])
                 for name, plan in plans.items()
             }
-            self._stands.now = after
+            self._query_state.now = after
         except BaseException:
             # The registry has the change: the rest is mended from it, before the next one.
             self._is_uncertain = True
@@ -496,7 +498,7 @@ class Registrar:
             return
         self._registry.close()
         self._registry.open()
-        self._stands.relearn()
+        self._query_state.relearn()
         self._is_uncertain = False
         self.problem = None
 

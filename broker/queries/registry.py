@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from broker.errors import RegistryError, RegistryTakenError
 from broker.failure import one_line
 from broker.kafka.cluster import KafkaCluster
-from broker.kafka.history import HISTORY_MS, HISTORY_SETTINGS, KEPT
+from broker.kafka.retention import KEPT, RETENTION_MS, RETENTION_SETTINGS
 from broker.layers.mark import KEY_PREFIX, LayerMark
 from broker.queries.query import RegisteredQuery
 
@@ -42,8 +42,8 @@ class Registry:
     Beside them there are the marks of layers (:class:`LayerMark`), under keys that no query has. Its offset is the
     version of the set of queries from there on: the state at version v is that of the records up to offset v, last one
     wins. Every write is one Kafka transaction, so a bulk load is read whole or not at all. The transactional id fences
-    an older daemon off the same registry. History younger than ``HISTORY_MS`` is kept, so that ``state_at`` answers for
-    every version a batch can still be replayed with. Source: spec, sections 1 and 2.
+    an older daemon off the same registry. History younger than ``RETENTION_MS`` is kept, so that ``state_at`` answers
+    for every version a batch can still be replayed with. Source: spec, sections 1 and 2.
 
     Not thread-safe: the caller holds one lock over ``write``.
     """
@@ -87,9 +87,9 @@ class Registry:
         if policy != "compact":
             what = "loses what is old" if "compact" in policy else "is not compacted"
             raise RegistryError("registry topic", self.topic, f"{what}: set its cleanup.policy to compact alone")
-        for name in HISTORY_SETTINGS:
-            if int(found[name]) < HISTORY_MS:
-                remedy = f"forgets too soon what a batch may be run again with: set its {name} to {HISTORY_MS}"
+        for name in RETENTION_SETTINGS:
+            if int(found[name]) < RETENTION_MS:
+                remedy = f"forgets too soon what a batch may be run again with: set its {name} to {RETENTION_MS}"
                 raise RegistryError("registry topic", self.topic, remedy)
 
     def close(self) -> None:
@@ -114,7 +114,7 @@ class Registry:
         return found if self._reaches(version) else None
 
     def state_at(self, version: int) -> Held:
-        """Return the state at a version, younger than ``HISTORY_MS``; reads the topic from its start."""
+        """Return the state at a version, younger than ``RETENTION_MS``; reads the topic from its start."""
         return self._fold(version)
 
     def write(

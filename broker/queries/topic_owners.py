@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from asc.errors import AscError
 from broker.errors import QueryError
 from broker.operators.kinds import OPERATORS, kind_of
-from broker.queries.candidate import Candidate
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
+from broker.queries.validated_query import ValidatedQuery
 
 
 def owns_topic(query: RegisteredQuery) -> bool:
@@ -17,7 +17,9 @@ def owns_topic(query: RegisteredQuery) -> bool:
     return query.operator is not None and kind_of(query.operator).allows_compacted_topic
 
 
-def shared_topics(candidates: Sequence[Candidate], standing: QuerySet, refused: Collection[int]) -> dict[int, AscError]:
+def shared_topics(
+    candidates: Sequence[ValidatedQuery], standing: QuerySet, refused: Collection[int]
+) -> dict[int, AscError]:
     """Return the candidates, beside those refused, that would share a topic which belongs to one query alone.
 
     Standing queries count that are paused or not served, for they may be resumed. Cost: a walk over all queries where

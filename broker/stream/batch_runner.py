@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from asc.plan.plan import Plan
-from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
 from broker.formats.decoder import Decoder, as_records
 from broker.kafka.cluster import KafkaCluster
+from broker.monitoring.stream_monitor import StreamMonitor
 from broker.operators.feed_destination import FeedDestination, destinations_in, routed_topics
+from broker.operators.feed_projection import FeedProjection
 from broker.operators.feed_topic import make_feed
-from broker.operators.feeding import Feeding
 from broker.operators.outgoing import usual_limit
 from broker.plans.running_plan import BoundBatch
-from broker.stream.event_time import EventTime
 from broker.stream.feed_writer import FeedWriter
 from broker.stream.fold_commits import FoldCommits
-from broker.stream.phases import BatchPhases
+from broker.stream.metrics.event_time import EventTime
+from broker.stream.metrics.phases import BatchPhases
 from broker.stream.pipeline import Pipeline
 from broker.stream.prepared_frame import PreparedFrame
 from broker.stream.schema_questions import SchemaQuestions
@@ -66,7 +66,7 @@ class _Made:
     sampling: Sampling | None
     limits: tuple[int, dict[str, int]]
     decoder: Decoder
-    feed: Feeding | None
+    feed: FeedProjection | None
 
     def crosses_as(self, other: _Made) -> bool:
         """Return whether all but the function in Python is the same."""
@@ -122,7 +122,7 @@ class BatchRunner:
         self._folds = folds
         self._feed_writer = FeedWriter(name, config, cluster, check_folder)
         self._max_future_s = config.streams[name].max_future_s
-        self._feed: tuple[Plan, tuple[Feeding, Sequence[FeedDestination]] | None] | None = None
+        self._feed: tuple[Plan, tuple[FeedProjection, Sequence[FeedDestination]] | None] | None = None
         self._looking: tuple[Decoder, PreparedFrame | None] | None = None
         self._questions = SchemaQuestions(name)
 
@@ -260,13 +260,13 @@ class BatchRunner:
         self._pipeline = (now, pipeline)
         return pipeline
 
-    def _feed_of(self, plan: Plan) -> tuple[Feeding, Sequence[FeedDestination]] | None:
+    def _feed_of(self, plan: Plan) -> tuple[FeedProjection, Sequence[FeedDestination]] | None:
         """Return the feeding of a plan and the destinations that it is of; None where the plan has none."""
         if self._feed is None or self._feed[0] is not plan:
             found = destinations_in(plan)
             writer = self._feed_writer
-            feeding = Feeding.of(found, writer.topic, self._max_future_s, writer.name)
-            self._feed = (plan, None if feeding is None else (feeding, found))
+            projection = FeedProjection.of(found, writer.topic, self._max_future_s, writer.name)
+            self._feed = (plan, None if projection is None else (projection, found))
         return self._feed[1]
 
     def _tallying(self, plan: Plan) -> Tallying:

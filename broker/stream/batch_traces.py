@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from broker.errors import ConfigError
 from broker.failure import one_line
-from broker.stream.phases import DoneBatch, Phase
+from broker.stream.metrics.phases import DoneBatch, Phase
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan

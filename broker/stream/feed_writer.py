@@ -15,7 +15,7 @@ from broker.operators.feed_destination import FeedDestination
 from broker.operators.feed_part import PARTS, part_of
 from broker.operators.feed_topic import make_feed
 from broker.operators.kinds import feed_kinds
-from broker.stream.event_time import Marks
+from broker.stream.metrics.event_time import Marks
 
 _ALL_PARTS = frozenset(range(PARTS))
 _CLOSED_WITHIN_S = 2

@@ -19,7 +19,7 @@ from broker.operators.fold_destination import FoldDestination, folds_in
 from broker.operators.folder import FoldBatch, Folder
 from broker.operators.kinds import fold_kinds
 from broker.plans.running_plan import BoundBatch
-from broker.stream.fold_parks import FoldParks
+from broker.stream.diagnosis.fold_parks import FoldParks
 from broker.stream.prepared_frame import partitions_of
 
 if TYPE_CHECKING:

@@ -13,27 +13,27 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from broker.adapting.stream_monitor import StreamMonitor
 from broker.batch_failure import ShortFailing
 from broker.config.config import Config
 from broker.errors import BrokerError, FoldError, SchemaRegistryError
 from broker.failure import is_of_dead_worker, one_line, root_cause, text_of
 from broker.formats.decoder import Decoder
 from broker.kafka.cluster import KafkaCluster
-from broker.operators.expressions import expressions_of
+from broker.monitoring.stream_monitor import StreamMonitor
 from broker.operators.feed_destination import FeedDestination
+from broker.operators.plan_expressions import expressions_of
 from broker.plans.binding import write_durably
 from broker.plans.offsets import Offsets
 from broker.plans.running_plan import BoundBatch, RunningPlan
 from broker.stream.batch_runner import BatchRunner
-from broker.stream.dead_letters import DeadLetters
-from broker.stream.evaluation_errors import EvaluationErrors
-from broker.stream.event_time import EventTime
-from broker.stream.figures import StreamFigures
-from broker.stream.finding import Finding
+from broker.stream.diagnosis.batch_diagnosis import BatchDiagnosis
+from broker.stream.diagnosis.diagnosis_result import DiagnosisResult
 from broker.stream.fold_commits import FoldCommits
-from broker.stream.inquiry import Inquiry
-from broker.stream.phases import BatchPhases
+from broker.stream.metrics.dead_letters import DeadLetters
+from broker.stream.metrics.evaluation_errors import EvaluationErrors
+from broker.stream.metrics.event_time import EventTime
+from broker.stream.metrics.phases import BatchPhases
+from broker.stream.metrics.stream_stats import StreamStats
 from broker.stream.source_topic import SourceTopic
 from broker.stream.spark_progress import SparkProgress
 
@@ -97,7 +97,7 @@ class StreamJob:
         monitor: StreamMonitor,
         evaluation_errors: EvaluationErrors,
         dead_letters: DeadLetters,
-        figures: StreamFigures,
+        figures: StreamStats,
         phases: BatchPhases,
         event_time: EventTime,
         folds: FoldCommits,
@@ -138,13 +138,13 @@ class StreamJob:
         self._progress = SparkProgress()
         self._batches_done = 0
         self._done_batch_id = -1
-        self._begun: float | None = None
+        self._batch_began_s: float | None = None
         self._looked = -float("inf")
         self._source = SourceTopic(self._stream, folder, cluster)
-        self._inquiry = Inquiry(name, config, cluster, decoder, running)
+        self._diagnosis = BatchDiagnosis(name, config, cluster, decoder, running)
         self.failures = 0
         """The number of times the job ended with an error and was started again."""
-        self.finding: Finding | None = None
+        self.finding: DiagnosisResult | None = None
         """The finding that the job cannot go on with; None while there is none."""
         self.problem: str | None = "is starting"
         """The reason why the job does not run, in one line; None while it runs."""
@@ -154,7 +154,7 @@ class StreamJob:
 
         Where a batch is to be searched first, that is done beside, and the query started after it.
         """
-        if self._source.fault() is None and self._inquiry.due() is None:
+        if self._source.fault() is None and self._diagnosis.due() is None:
             self._start_query()
         self._supervisor.start()
 
@@ -166,21 +166,21 @@ class StreamJob:
         """
         from broker.runtime.spark import has_stopped
 
-        begun = self._folder / "warming-up"
-        if begun.exists() or self._inquiry.due() is not None:
+        marker = self._folder / "warming-up"
+        if marker.exists() or self._diagnosis.due() is not None:
             LOG.warning("stream '%s': starts cold, for the last start ended while it was warmed up", self.name)
-            begun.unlink(missing_ok=True)
+            marker.unlink(missing_ok=True)
             return
-        write_durably(begun, "")
+        write_durably(marker, "")
         try:
             self._runner.warm_up(self._running.plan, seconds, self._stopping)
         except Exception as error:  # a fault of the plan shows in the batch that fails of it
             LOG.warning("stream '%s': its first batch will take longer: %s", self.name, one_line(root_cause(error)))
             if has_stopped(self._spark):
                 return
-        begun.unlink(missing_ok=True)
+        marker.unlink(missing_ok=True)
 
-    def go_on(self, finding: Finding) -> None:
+    def go_on(self, finding: DiagnosisResult) -> None:
         """Forget a finding, now that it is in no plan any more."""
         if self.finding is finding:
             self.finding = None
@@ -250,7 +250,7 @@ class StreamJob:
             except Exception as error:
                 if self._stopping.is_set():
                     return
-                finding = self._inquiry.of_failure(self._error)
+                finding = self._diagnosis.of_failure(self._error)
                 if finding is not None:
                     self._query, self._error = None, None
                     self._runner.forget_topics()
@@ -292,8 +292,8 @@ class StreamJob:
             if self._is_overdue():
                 self._look_into_slow_batch(query)
             self._tell_long_batch()
-            for told in self._progress.new(query, self._done_batch_id):
-                self._phases.count_spark(told.batch_id, told.began_s, told.durations_ms)
+            for done in self._progress.new(query, self._done_batch_id):
+                self._phases.count_spark(done.batch_id, done.began_s, done.durations_ms)
             # A job that was started again is well once it has done a batch, or found that there is none to do.
             if self.problem is not None:
                 now = time.monotonic()
@@ -321,23 +321,23 @@ class StreamJob:
 
     def _look_into_batch(self) -> None:
         """Find the expressions that end a batch that was started in vain, and have their queries parked."""
-        batch = self._inquiry.due()
+        batch = self._diagnosis.due()
         if batch is None:
             return
         self.problem = f"looks for the expression that ended batch {batch.batch_id} {batch.times_begun} times"
         LOG.warning("stream '%s' %s", self.name, self.problem)
-        finding = self._inquiry.of_batch(batch, lambda: not self._stopping.is_set())
+        finding = self._diagnosis.of_batch(batch, lambda: not self._stopping.is_set())
         if finding is not None:
             self._have_parked(finding)
             if self.finding is None:
                 self._running.excuse(batch.times_begun)
 
     def _is_overdue(self) -> bool:
-        begun, limit_s, now = self._begun, self._config.spark.expression_timeout_s, time.monotonic()
+        began_s, limit_s, now = self._batch_began_s, self._config.spark.expression_timeout_s, time.monotonic()
         if (
             self.waits_for is not None
-            or begun is None
-            or now - begun <= limit_s
+            or began_s is None
+            or now - began_s <= limit_s
             or now - self._looked <= _AGAIN * limit_s
         ):
             return False
@@ -348,10 +348,10 @@ class StreamJob:
 
         A stopped worker that Spark waits for, or a destination that takes nothing, raises no error.
         """
-        begun = self._begun
-        if begun is None or self.problem is not None or self.waits_for is not None:
+        began_s = self._batch_began_s
+        if began_s is None or self.problem is not None or self.waits_for is not None:
             return
-        if time.monotonic() - begun > _LONG_S:
+        if time.monotonic() - began_s > _LONG_S:
             self.problem = f"runs one batch for more than {_LONG_S:.0f} s, and delivers nothing until that is done"
             LOG.warning("stream '%s' %s", self.name, self.problem)
 
@@ -362,16 +362,16 @@ class StreamJob:
         """
         from broker.runtime.spark import running_tasks
 
-        begun = self._begun
+        began_s = self._batch_began_s
         self.problem = "looks for the expression that its batch takes so long for"
         LOG.warning("stream '%s' %s", self.name, self.problem)
-        finding = self._inquiry.of_slow(lambda: not self._stopping.is_set())
+        finding = self._diagnosis.of_slow(lambda: not self._stopping.is_set())
         if finding is None:
             self._looked = time.monotonic()
             self.problem = None
             return
         self._have_parked(finding)
-        if self.finding is not None or self._begun != begun:
+        if self.finding is not None or self._batch_began_s != began_s:
             return
         # It is no fault of the batch, which is run again without the parked queries.
         self._running.excuse()
@@ -387,7 +387,7 @@ class StreamJob:
             time.sleep(_LOOK_S)
         raise BrokerError("batch", "that took too long", "was stopped, and is run again without what was parked")
 
-    def _have_parked(self, finding: Finding) -> None:
+    def _have_parked(self, finding: DiagnosisResult) -> None:
         """Wait until the queries that use the finding are in no plan."""
         self.problem = "waits for queries to be parked"
         self.finding = finding
@@ -400,7 +400,7 @@ class StreamJob:
         with self._batch_lock:
             if self._stopping.is_set():
                 raise _StoppingError(f"stream '{self.name}' stops before batch {batch_id}")
-            self._begun = time.monotonic()
+            self._batch_began_s = time.monotonic()
             try:
                 with self._phases.timed("bind"):
                     batch = self._running.bind(batch_id)
@@ -417,7 +417,7 @@ class StreamJob:
                 self._error = error
                 raise
             finally:
-                self._begun = None
+                self._batch_began_s = None
             self._error = self.problem = None
             self._batches_done += 1
             self._done_batch_id = batch_id

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from asc.operators.feed import Kind
 from asc.plan.plan import Plan
 from broker.operators.feed_destination import FeedDestination, destinations_in
-from broker.operators.feed_query import FeedQuery
 from broker.operators.fold_destination import FoldDestination, folds_in
 from broker.operators.folder import Folder
-from broker.stream.event_time import Marks
+from broker.operators.stateful_query import StatefulQuery
+from broker.stream.metrics.event_time import Marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class PlanDestinations:
 
 def operator_statuses(
     destinations: Sequence[FeedDestination],
-    feed_queries: Mapping[str, FeedQuery],
+    feed_queries: Mapping[str, StatefulQuery],
     lags: Mapping[str, int | None],
     marks: Marks,
     lateness_us: int,

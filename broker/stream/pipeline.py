@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from broker.formats.decoder import ERROR, RECORD, Decoder
-from broker.operators.feeding import Feeding, source_partition
+from broker.operators.feed_projection import FeedProjection, source_partition
 from broker.operators.outgoing import outgoing as outgoing_projections
 from broker.stream.prepared_frame import PreparedFrame
 
@@ -38,7 +38,7 @@ class Pipeline:
         *,
         dead_letter_topic: str,
         limits: Mapping[str, int],
-        feed: Feeding | None = None,
+        feed: FeedProjection | None = None,
     ) -> Pipeline:
         """Return the pipeline of a plan, for all records of the stream of ``records``.
 

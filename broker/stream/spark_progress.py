@@ -10,7 +10,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class ToldBatch:
+class BatchProgress:
     """A batch with records that Spark has done: its start, seconds since 1970, and its milliseconds by part."""
 
     batch_id: int
@@ -29,36 +29,36 @@ class SparkProgress:
     def __init__(self) -> None:
         self._last_batch_id = -1
 
-    def new(self, query: Any, done_batch_id: int) -> list[ToldBatch]:
+    def new(self, query: Any, done_batch_id: int) -> list[BatchProgress]:
         """Return the batches with records of a query that were not given yet, oldest first; none where the JVM is gone.
 
         ``done_batch_id``: the last batch that is done.
         """
         if done_batch_id <= self._last_batch_id:
             return []
-        found: list[ToldBatch] = []
+        batches: list[BatchProgress] = []
         newest = self._last_batch_id
         try:
             # PySpark would make objects of all of them, each with some hundred calls into the JVM.
             recent = query._jsq.recentProgress()
             for place in range(len(recent) - 1, -1, -1):
-                told = recent[place]
-                batch_id = int(told.batchId())
+                entry = recent[place]
+                batch_id = int(entry.batchId())
                 if batch_id <= self._last_batch_id:
                     break
-                plain = json.loads(told.json())
+                plain = json.loads(entry.json())
                 # Where there was nothing to do, the entry bears the number of the batch to come.
                 if "addBatch" not in plain["durationMs"]:
                     continue
                 newest = max(newest, batch_id)
                 if plain["numInputRows"]:
-                    found.append(ToldBatch(batch_id, _seconds(plain["timestamp"]), plain["durationMs"]))
+                    batches.append(BatchProgress(batch_id, _seconds(plain["timestamp"]), plain["durationMs"]))
                 if batch_id == self._last_batch_id + 1:
                     break
         except Exception:
             return []
         self._last_batch_id = newest
-        return found[::-1]
+        return batches[::-1]
 
 
 def _seconds(timestamp: str) -> float:

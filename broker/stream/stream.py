@@ -7,37 +7,37 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from asc.plan.plan import Plan
-from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config
 from broker.formats.record_attributes import attributes_of
 from broker.kafka.cluster import KafkaCluster
 from broker.kafka.source_record import Place, SourceRecord, record_at
+from broker.monitoring.stream_monitor import StreamMonitor
 from broker.operators.feed_destination import FeedDestination
-from broker.operators.feed_query import FeedQuery, feed_messages_max
 from broker.operators.feed_topic import make_feed
 from broker.operators.fold_destination import folds_in
 from broker.operators.folder import FoldContext
 from broker.operators.kind import StreamContext
 from broker.operators.kinds import feed_kinds, fold_kinds
+from broker.operators.stateful_query import StatefulQuery, feed_messages_max
 from broker.plans.binding import BatchBindings
 from broker.plans.checkpoint import mend_checkpoint
 from broker.plans.running_plan import RunningPlan
 from broker.plans.stream_folder import stream_folder
 from broker.stream.analyser import StreamAnalyser
 from broker.stream.batch_runner import sink_options
-from broker.stream.condition_inquiry import ConditionInquiry
-from broker.stream.dead_letters import DeadLetters
-from broker.stream.evaluation_errors import EvaluationErrors
-from broker.stream.event_time import EventTime
-from broker.stream.figures import StreamFigures
-from broker.stream.finding import Finding
+from broker.stream.diagnosis.condition_diagnosis import ConditionDiagnosis
+from broker.stream.diagnosis.diagnosis_result import DiagnosisResult
+from broker.stream.diagnosis.fold_parks import FoldParks
+from broker.stream.diagnosis.parked_queries import ParkedQueries
 from broker.stream.fold_commits import FoldCommits
-from broker.stream.fold_parks import FoldParks
 from broker.stream.job import CONSUMER, StreamJob
-from broker.stream.lag import Lag
+from broker.stream.metrics.dead_letters import DeadLetters
+from broker.stream.metrics.evaluation_errors import EvaluationErrors
+from broker.stream.metrics.event_time import EventTime
+from broker.stream.metrics.lag import Lag
+from broker.stream.metrics.phases import BatchPhases, DoneBatch
+from broker.stream.metrics.stream_stats import StreamStats
 from broker.stream.operator_status import OperatorStatus, PlanDestinations, fold_statuses, operator_statuses
-from broker.stream.parked import ParkedQueries
-from broker.stream.phases import BatchPhases, DoneBatch
 from broker.stream.recent_records import RecentRecords
 from broker.stream.starting_offsets import starting_offsets
 
@@ -52,8 +52,8 @@ class Stream:
 
     Registration and the monitor change ``running``; the job asks it for the plan of each batch. The schema is read
     once, here, whatever becomes of its file. Made before the registry is read (its schema and its analyser judge the
-    queries in it), started when the first plan is in place. ``told`` is given each batch with records when all is known
-    of it. Raises ConfigError where Spark cannot decode by the stream's options, KafkaError.
+    queries in it), started when the first plan is in place. ``on_batch_done`` is given each batch with records when all
+    is known of it. Raises ConfigError where Spark cannot decode by the stream's options, KafkaError.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Stream:
         config: Config,
         spark: SparkSession,
         cluster: KafkaCluster,
-        told: Callable[[DoneBatch], None] = lambda batch: None,
+        on_batch_done: Callable[[DoneBatch], None] = lambda batch: None,
     ) -> None:
         self.name = name
         self.config = config.streams[name]
@@ -87,18 +87,18 @@ class Stream:
         self.running = RunningPlan(name, bindings, starting)
         self.parked = ParkedQueries(folder)
         self.monitor = StreamMonitor(name, config.monitor, self.running)
-        self.figures = StreamFigures(Lag(name, self.config.topic, cluster.client, self.running.done_offsets()))
-        self._phases = BatchPhases(told)
+        self.figures = StreamStats(Lag(name, self.config.topic, cluster.client, self.running.done_offsets()))
+        self._phases = BatchPhases(on_batch_done)
         self._feed_topic = config.feed_topic(name)
         self._feed_lag = Lag(f"{name}-feed", self._feed_topic, cluster.client, {})
         self._event_time = EventTime(folder)
         self._destinations = PlanDestinations()
-        self._conditions = {op: ConditionInquiry(op, name, config, folder) for op in feed_kinds()}
+        self._conditions = {op: ConditionDiagnosis(op, name, config, folder) for op in feed_kinds()}
         messages_max = feed_messages_max(config.spark.max_records_per_batch)
         own = (name, sink_options(config, cluster), messages_max, self.analyser)
         source = {**CONSUMER, **cluster.client.spark_options()}
-        self.feed_queries: Mapping[str, FeedQuery] = {
-            op: FeedQuery(
+        self.feed_queries: Mapping[str, StatefulQuery] = {
+            op: StatefulQuery(
                 *(name, spark, self._feed_topic, folder, kind.reader(StreamContext(*own, self._conditions[op]))),
                 others=feed_kinds().keys() - {op},
                 source=source,
@@ -143,9 +143,9 @@ class Stream:
         return self.job.problem or self.job.waits_for or next(filter(None, of_feed), None)
 
     @property
-    def finding(self) -> Finding | None:
+    def finding(self) -> DiagnosisResult | None:
         """Return the finding whose queries are to be parked, which blocks the stream unless it names them; or None."""
-        findings = (inquiry.finding for inquiry in self._conditions.values())
+        findings = (diagnosis.finding for diagnosis in self._conditions.values())
         return self.job.finding or next(filter(None, findings), None) or self._fold_parks.finding
 
     def phases(self) -> dict[str, float]:
@@ -165,11 +165,11 @@ class Stream:
         """Return a record by its place: see :func:`broker.kafka.source_record.record_at`."""
         return record_at(self._cluster.client, place, timeout_s=timeout_s, most_bytes=most_bytes)
 
-    def go_on(self, finding: Finding) -> None:
+    def go_on(self, finding: DiagnosisResult) -> None:
         """Let the stream go on, now that a finding is in no plan of it any more."""
         self.job.go_on(finding)
-        for inquiry in self._conditions.values():
-            inquiry.go_on(finding)
+        for diagnosis in self._conditions.values():
+            diagnosis.go_on(finding)
         self._fold_parks.go_on(finding)
 
     def keep_states(self, registered: Mapping[str, Mapping[str, int | None]], plan: Plan, version: int) -> None:
@@ -201,8 +201,8 @@ class Stream:
         self.monitor.ask_to_stop()
         self.figures.lag.ask_to_stop()
         self._feed_lag.ask_to_stop()
-        for inquiry in self._conditions.values():
-            inquiry.ask_to_stop()
+        for diagnosis in self._conditions.values():
+            diagnosis.ask_to_stop()
         for query in self.feed_queries.values():
             query.ask_to_stop()
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kafka import KafkaConsumer, KafkaProducer
     from pyspark.sql import SparkSession
 
-    from broker.http.permitted import Permitted
+    from broker.http.scoped_service import ScopedService
     from broker.kafka.cluster import KafkaCluster
     from broker.kafka.embedded import EmbeddedKafka
     from broker.queries.registrar import Registrar
@@ -290,15 +290,15 @@ class Resting:
         return self.config.kafka.security_protocol
 
     @property
-    def permitted(self) -> Permitted:
+    def permitted(self) -> ScopedService:
         """It, for one who may do everything."""
         return self.within(unlimited("test"))
 
-    def within(self, scope: Scope) -> Permitted:
+    def within(self, scope: Scope) -> ScopedService:
         """It, within a scope."""
-        from broker.http.permitted import Permitted
+        from broker.http.scoped_service import ScopedService
 
-        return Permitted(self, scope, "127.0.0.1", Audit())
+        return ScopedService(self, scope, "127.0.0.1", Audit())
 
     def stream(self, kind: str) -> str:
         """The name of the json or csv stream."""

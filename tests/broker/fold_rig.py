@@ -16,19 +16,19 @@ import pytest
 from asc.plan.compiler import compile_plan
 from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
-from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import Config, parse_config
 from broker.kafka.cluster import KafkaCluster
 from broker.matching.tally import Tally
+from broker.monitoring.stream_monitor import StreamMonitor
 from broker.operators.fold_destination import FoldDestination
 from broker.operators.folder import Folder
 from broker.plans.binding import BatchBindings
 from broker.plans.running_plan import BoundBatch, RunningPlan
 from broker.stream.batch_runner import BatchRunner
-from broker.stream.event_time import EventTime
+from broker.stream.diagnosis.fold_parks import FoldParks
 from broker.stream.fold_commits import FoldCommits
-from broker.stream.fold_parks import FoldParks
-from broker.stream.phases import BatchPhases
+from broker.stream.metrics.event_time import EventTime
+from broker.stream.metrics.phases import BatchPhases
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -30,6 +30,7 @@ from broker.errors import (
     FoldError,
     ForbiddenBulkError,
     ForbiddenError,
+    InputError,
     KafkaError,
     MatchError,
     MissingStreamError,
@@ -55,7 +56,7 @@ from broker.errors import (
     http_status,
 )
 from broker.formats.decoder import UnfinishedError
-from broker.stream.suspects import InquiryError
+from broker.stream.diagnosis.poison_search import DiagnosisError
 from monitor.errors import MonitorError
 
 STATUSES: dict[type[AscError], int] = {
@@ -84,8 +85,9 @@ STATUSES: dict[type[AscError], int] = {
     TopicError: 503,
     TooLargeWindowError: 503,
     MissingTopicError: 400,
-    InquiryError: 503,
+    DiagnosisError: 503,
     CancelledError: 503,
+    InputError: 400,
     MatchError: 400,
     QueryError: 400,
     MissingStreamError: 400,

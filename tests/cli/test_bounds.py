@@ -33,17 +33,21 @@ NO_INPUT = frozenset(
         ),
         # Memories, which forget.
         *("asc.predicate.normal_form.plain_reader:_FORMS_MAX", "asc.predicate.normal_form.plain_reader:_TERMS_MAX"),
-        *("broker.adapting.stream_monitor:_WAITING_MAX", "broker.operators.cube.folder:_PREPARED_MAX"),
+        *("broker.monitoring.stream_monitor:_WAITING_MAX", "broker.operators.cube.folder:_PREPARED_MAX"),
         "broker.matching.record_times:_BINS_MAX",
         *("broker.stream.analyser:_ACCEPTED_MAX", "broker.stream.analyser:_CONFIRMED_MAX"),
-        "broker.stream.delivered:_ENTRIES_MAX",
+        "broker.stream.metrics.delivery_counts:_ENTRIES_MAX",
         # What an answer shows.
-        *("broker.http.layers:_REFUSED_MAX", "broker.http.trial:SHOWN_MAX", "broker.http.stream_metrics:BLOCKS_MAX"),
+        *(
+            "broker.http.layer_routes:_REFUSED_MAX",
+            "broker.http.trial:SHOWN_MAX",
+            "broker.http.stream_metrics:BLOCKS_MAX",
+        ),
         # Requests and attempts of the broker and of its commands.
         *("broker.kafka.batch_sender:RECORDS_MAX", "broker.kafka.batch_sender:BYTES_MAX"),
         "broker.kafka.batch_sender:_RECORD_BYTES_MAX",
-        *("broker.client.connection:_PAGE_MAX", "broker.stream.condition_inquiry:_SEARCHES_MAX"),
-        *("broker.stream.suspects:_TRIALS_MAX", "cli.demo.rate:ROUNDS_MAX", "cli.demo.rate:COPIES_MAX"),
+        *("broker.client.connection:_PAGE_MAX", "broker.stream.diagnosis.condition_diagnosis:_SEARCHES_MAX"),
+        *("broker.stream.diagnosis.poison_search:_TRIALS_MAX", "cli.demo.rate:ROUNDS_MAX", "cli.demo.rate:COPIES_MAX"),
         # Terms of bounds that are on the page.
         *("asc.predicate.regex.backtracking:_MAX_WORK", "asc.predicate.functions.strings:_MAX_REPLACEMENT_CHARS"),
         *("asc.predicate.functions.collections:_MAX_REPEATED", "asc.predicate.functions.collections:_MAX_PLACE"),
@@ -55,8 +59,8 @@ NO_INPUT = frozenset(
             "asc.predicate.type_checking.lambdas:_MAX_LENGTH",
             "asc.spatial.reading:VERTICES_MAX",
         ),
-        *("broker.http.joins:_PAGE_MAX", "broker.http.layers:_PAGE_MAX", "broker.http.last_matches:_BYTES_MAX"),
-        *("broker.http.console.letters:_BYTES_MAX", "broker.http.console.tracing:_BYTES_MAX"),
+        *("broker.http.join_routes:_PAGE_MAX", "broker.http.layer_routes:_PAGE_MAX", "broker.http.last_matches:_BYTES_MAX"),
+        *("broker.http.console.dead_letters:_BYTES_MAX", "broker.http.console.tracing:_BYTES_MAX"),
     }
 )
 """Constants that are called a maximum and are none of an input."""

@@ -19,7 +19,7 @@ from asc.predicate import normalise
 from asc.predicate.functions import FUNCTIONS
 from asc.schema import Schema
 from broker.config.config import Config, StreamConfig, parse_config
-from broker.config.layers import LayerConfig
+from broker.config.layer_config import LayerConfig
 from cli.reference import with_functions
 
 if sys.version_info >= (3, 11):

@@ -190,7 +190,7 @@ def test_a_silent_kafka_is_said_while_it_is_waited_for(
     run: Callable[..., Result], address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cli.client.KAFKA_ANSWERS_WITHIN_S", 1.5)
-    monkeypatch.setattr("broker.kafka.silence.SAID_AFTER_S", 0.2)
+    monkeypatch.setattr("broker.kafka.slow_response.SAID_AFTER_S", 0.2)
     rows = tmp_path / "rows.csv"
     rows.write_text("n\n1\n", encoding="utf-8")
     result = run("publish", rows, "--server", address.url)

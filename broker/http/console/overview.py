@@ -11,35 +11,35 @@ from fastapi.responses import Response
 
 from broker.http.console.chart import SECONDS, Line, chart
 from broker.http.console.pages import Pages
-from broker.http.flow import described_flow
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
+from broker.http.stream_rates import described_flow
 from broker.http.views import described_dead_letters
-from broker.stream.latency import Latency
-from broker.stream.phases import PHASES
+from broker.stream.metrics.latency import Latency
+from broker.stream.metrics.phases import PHASES
+from broker.stream.metrics.timeline import MOMENT_S, Moment
 from broker.stream.stream import Stream
-from broker.stream.timeline import MOMENT_S, Moment
 
 _STEP_S = 60
 """The step of the charts: a point a minute."""
 
 
-def overview_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
+def overview_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
     """Return the routes of ``/console/``, and of the part of it that is asked for again and again."""
     router = APIRouter()
     of_caller = Depends(permitted_of)
 
     @router.get("/")
-    def overview(permitted: Permitted = of_caller) -> Response:
+    def overview(permitted: ScopedService = of_caller) -> Response:
         return pages.page("overview.html", {"title": "Overview", **_shown(permitted)})
 
     @router.get("/live")
-    def live(permitted: Permitted = of_caller) -> Response:
+    def live(permitted: ScopedService = of_caller) -> Response:
         return pages.page("live.html", _shown(permitted))
 
     return router
 
 
-def _shown(permitted: Permitted) -> dict[str, Any]:
+def _shown(permitted: ScopedService) -> dict[str, Any]:
     reason = permitted.readiness()
     told = {"reason": reason, "phases": PHASES, "as_of_ms": time.time() * 1000, "may_change": permitted.may_change}
     if reason is not None and not permitted.is_loaded:
@@ -49,7 +49,7 @@ def _shown(permitted: Permitted) -> dict[str, Any]:
     return {**told, "streams": streams}
 
 
-def _stream(permitted: Permitted, name: str, stream: Stream, whole: bool) -> dict[str, Any]:
+def _stream(permitted: ScopedService, name: str, stream: Stream, whole: bool) -> dict[str, Any]:
     queries, not_served = permitted.counts(name)
     moments = stream.figures.moments()
     return {

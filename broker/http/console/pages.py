@@ -15,7 +15,7 @@ from broker.errors import QueryError
 from broker.http.guards import CONSOLE
 from broker.pages.markup import field, text
 from broker.pages.words import folded, whole, words
-from broker.stream.latency import BOUNDS_S
+from broker.stream.metrics.latency import BOUNDS_S
 from broker.time_text import page_date, page_time
 
 _HEADERS = {

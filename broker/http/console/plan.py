@@ -14,20 +14,20 @@ from broker.http.blocks import described_block
 from broker.http.console.chart import bar
 from broker.http.console.pages import Pages
 from broker.http.console.rearrangements import time_line
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 from broker.http.views import described_plan
 from broker.pages.block_page import block_fragment
 
 _BLOCKS_SHOWN = 200
 
 
-def plan_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
+def plan_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
     """Return the routes of ``/console/plan``, and of a page for each block."""
     router = APIRouter(prefix="/plan")
     of_caller = Depends(permitted_of)
 
     @router.get("")
-    def plan(stream: str = "", permitted: Permitted = of_caller) -> Response:
+    def plan(stream: str = "", permitted: ScopedService = of_caller) -> Response:
         permitted.check_sees_whole_streams("plan", "use a token without id_prefix")
         names = sorted(permitted.streams())
         name = stream or next(iter(names), "")
@@ -43,7 +43,7 @@ def plan_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> A
         return pages.page("plan.html", values)
 
     @router.get("/{stream}/{number}")
-    def block(stream: str, number: int, permitted: Permitted = of_caller) -> Response:
+    def block(stream: str, number: int, permitted: ScopedService = of_caller) -> Response:
         described = described_block(permitted, permitted.stream_of(stream), number)
         drawn = Markup(block_fragment(described))
         return pages.page("block.html", {"title": f"Block {number}", "stream": stream, "block": drawn})

@@ -15,11 +15,11 @@ from broker.http.console.chart import Line, chart
 from broker.http.console.pages import Form, Pages, quoted_part, refusal_title, said
 from broker.http.console.query_form import FIELDS, alteration, altered, new_fields, shown_fields
 from broker.http.console.query_list import add_list
-from broker.http.flow import described_deliveries, described_operators
 from broker.http.guards import CONSOLE
 from broker.http.last_matches import last_matches
 from broker.http.models import QueryBody, new_query, valid_body
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
+from broker.http.stream_rates import described_deliveries, described_operators
 from broker.http.trial import tried
 from broker.http.views import checked, explained, shown
 from broker.operators.kinds import kind_of
@@ -30,7 +30,7 @@ _MATCHES_SHOWN = 10
 _TRIED = 10_000
 
 
-def query_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
+def query_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
     """Return the routes of ``/console/queries``, for search and single queries, and of ``/console/query`` for the rest.
 
     They are apart, for an id may be any word, and that of a record which cannot be read any text.
@@ -46,7 +46,7 @@ def query_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> 
 
 def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
     @router.get("/queries/{query_id:path}")
-    def show(query_id: str, permitted: Permitted = of_caller) -> Response:
+    def show(query_id: str, permitted: ScopedService = of_caller) -> Response:
         if not query_id:
             return RedirectResponse(f"{CONSOLE}/queries", 303)
         query = permitted.get(query_id)
@@ -63,7 +63,7 @@ def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         return pages.page("query.html", {"title": f"Query {query_id}", "may_change": permitted.may_change, **values})
 
     @router.get("/query/matches/{query_id:path}")
-    def matches(query_id: str, permitted: Permitted = of_caller) -> Response:
+    def matches(query_id: str, permitted: ScopedService = of_caller) -> Response:
         query = permitted.get(query_id)
         found = last_matches(permitted, query, _MATCHES_SHOWN)
         empty = "None of the last records in its topic is of this query."
@@ -77,13 +77,13 @@ def _add_views(router: APIRouter, pages: Pages, of_caller: Any) -> None:
 
 def _add_forms(router: APIRouter, pages: Pages, of_caller: Any) -> None:
     @router.get("/query/new")
-    def new(stream: str = "", where: str = "", permitted: Permitted = of_caller) -> Response:
+    def new(stream: str = "", where: str = "", permitted: ScopedService = of_caller) -> Response:
         form = {"stream": stream, "where": where}
         title = "New query" if permitted.may_change else "Try a predicate"
         return pages.page("query_form.html", {"title": title, **_form_values(permitted, form, None)})
 
     @router.get("/query/edit/{query_id:path}")
-    def edit(query_id: str, permitted: Permitted = of_caller) -> Response:
+    def edit(query_id: str, permitted: ScopedService = of_caller) -> Response:
         permitted.check_may_change()
         own = shown_fields(permitted.get(query_id))
         return pages.page("query_form.html", {"title": f"Change {query_id}", **_form_values(permitted, own, query_id)})
@@ -91,7 +91,7 @@ def _add_forms(router: APIRouter, pages: Pages, of_caller: Any) -> None:
 
 def _add_checks(router: APIRouter, pages: Pages, of_caller: Any) -> None:
     @router.post("/query/check")
-    def check(form: Form, permitted: Permitted = of_caller) -> Response:
+    def check(form: Form, permitted: ScopedService = of_caller) -> Response:
         """Return the verdict on a predicate while it is typed: a part of the form."""
         where = form.get("where", "")
         if not where.strip():
@@ -106,7 +106,7 @@ def _add_checks(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         return pages.page("verdict.html", {"verdict": verdict, "error": None, "tries": tries})
 
     @router.post("/query/try")
-    def attempt(form: Form, permitted: Permitted = of_caller) -> Response:
+    def attempt(form: Form, permitted: ScopedService = of_caller) -> Response:
         """Return the result of a predicate on the last records: a part of the form."""
         try:
             stream = permitted.stream_of(form.get("stream") or None)
@@ -117,12 +117,12 @@ def _add_checks(router: APIRouter, pages: Pages, of_caller: Any) -> None:
 
 
 def _add_changes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
-    def refused(permitted: Permitted, form: Form, query_id: str | None, error: AscError) -> Response:
+    def refused(permitted: ScopedService, form: Form, query_id: str | None, error: AscError) -> Response:
         status = http_status(error)
         values = {**_form_values(permitted, form, query_id), "title": refusal_title(status), "error": said(error)}
         return pages.page("query_form.html", values, status)
 
-    def made(permitted: Permitted, change: Change, verb: str, form: Form, query_id: str | None) -> Response:
+    def made(permitted: ScopedService, change: Change, verb: str, form: Form, query_id: str | None) -> Response:
         """Return the page of a query that was changed, or the form again, with the reason why it was not."""
         try:
             permitted.apply([change], verb).raised()
@@ -131,7 +131,7 @@ def _add_changes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         return _to_query(change.query_id)
 
     @router.post("/query/new")
-    def add(form: Form, permitted: Permitted = of_caller) -> Response:
+    def add(form: Form, permitted: ScopedService = of_caller) -> Response:
         try:
             body = valid_body(QueryBody, new_fields(form))
             change = Put(new_query(body, permitted.stream_name(body.stream)), replaces=False)
@@ -140,17 +140,17 @@ def _add_changes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         return made(permitted, change, "register", form, None)
 
     @router.post("/query/edit/{query_id:path}")
-    def change(query_id: str, form: Form, permitted: Permitted = of_caller) -> Response:
+    def change(query_id: str, form: Form, permitted: ScopedService = of_caller) -> Response:
         return made(permitted, altered(query_id, form), "change", form, query_id)
 
     @router.post("/query/pause/{query_id:path}")
-    def pause(query_id: str, form: Form, permitted: Permitted = of_caller) -> Response:
+    def pause(query_id: str, form: Form, permitted: ScopedService = of_caller) -> Response:
         paused = {"paused": form.get("paused") == "yes"}
         permitted.apply([alteration(query_id, lambda _: paused)], "change").raised()
         return _to_query(query_id)
 
     @router.post("/query/remove/{query_id:path}")
-    def remove(query_id: str, permitted: Permitted = of_caller) -> Response:
+    def remove(query_id: str, permitted: ScopedService = of_caller) -> Response:
         permitted.apply([Remove(query_id)], "remove").raised()
         return RedirectResponse(f"{CONSOLE}/queries", 303)
 
@@ -159,14 +159,14 @@ def _to_query(query_id: str) -> Response:
     return RedirectResponse(f"{CONSOLE}/queries/{quoted_part(query_id)}", 303)
 
 
-def _form_values(permitted: Permitted, form: Form, query_id: str | None) -> dict[str, Any]:
+def _form_values(permitted: ScopedService, form: Form, query_id: str | None) -> dict[str, Any]:
     streams = {name: stream.fields.ddl() for name, stream in sorted(permitted.streams().items())}
     fields = {name: form.get(name, "") for name in FIELDS}
     may_change = permitted.may_change
     return {"form": fields, "streams": streams, "query_id": query_id, "error": None, "may_change": may_change}
 
 
-def _constructs(permitted: Permitted, query: RegisteredQuery) -> str | None:
+def _constructs(permitted: ScopedService, query: RegisteredQuery) -> str | None:
     """Return its place in the plan, in words; None without permission, or for a join, which has many places."""
     if not permitted.sees_whole_streams or query.join is not None:
         return None
@@ -176,7 +176,7 @@ def _constructs(permitted: Permitted, query: RegisteredQuery) -> str | None:
         return str(error)
 
 
-def _reader(permitted: Permitted, query: RegisteredQuery) -> dict[str, Any] | None:
+def _reader(permitted: ScopedService, query: RegisteredQuery) -> dict[str, Any] | None:
     """Return the figures of its operator, of all queries of its kind on the stream, and whether these read a feed.
 
     None without permission, without an operator, or where nothing was read.

@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 
 from broker.errors import QueryError
 from broker.http.console.pages import Pages
-from broker.http.permitted import Permitted
 from broker.http.ranking import RATE, Place, Wanted, figure_of, ranked
+from broker.http.scoped_service import ScopedService
 from broker.http.views import shown
 from broker.queries.query import RegisteredQuery
 
@@ -44,7 +44,7 @@ def add_list(router: APIRouter, pages: Pages, of_caller: Any) -> None:
     """Add the list to the pages of queries."""
 
     @router.get("/queries")
-    def listed(request: Request, asked: Annotated[Listing, Query()], permitted: Permitted = of_caller) -> Response:
+    def listed(request: Request, asked: Annotated[Listing, Query()], permitted: ScopedService = of_caller) -> Response:
         begun = time.perf_counter()
         wanted = _wanted(asked)
         found, more = _page(permitted, asked, wanted)
@@ -80,7 +80,7 @@ def _wanted(asked: Listing) -> Wanted:
     return Wanted(asked.text, asked.prefix, (key, value) if asked.label else None, asked.stream or None)
 
 
-def _page(permitted: Permitted, asked: Listing, wanted: Wanted) -> tuple[list[RegisteredQuery], Place | None]:
+def _page(permitted: ScopedService, asked: Listing, wanted: Wanted) -> tuple[list[RegisteredQuery], Place | None]:
     """Return the queries of a page, and the place after which the next one begins."""
     if asked.order != "id":
         after = None if asked.after is None else Place(asked.figure, asked.after)

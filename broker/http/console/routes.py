@@ -12,7 +12,7 @@ from starlette.staticfiles import StaticFiles
 
 from broker.access.access import Access
 from broker.access.sessions import Sessions
-from broker.http.console.letters import letter_routes
+from broker.http.console.dead_letters import letter_routes
 from broker.http.console.login import login_routes
 from broker.http.console.operators.routes import kind_pages
 from broker.http.console.overview import overview_routes
@@ -21,13 +21,13 @@ from broker.http.console.plan import plan_routes
 from broker.http.console.queries import query_routes
 from broker.http.console.tracing import trace_routes
 from broker.http.guards import CONSOLE
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 
 _FILES = f"{CONSOLE}/static"
 
 
 def console_routes(
-    pages: Pages, permitted_of: Callable[[Request], Permitted], access: Access, sessions: Sessions
+    pages: Pages, permitted_of: Callable[[Request], ScopedService], access: Access, sessions: Sessions
 ) -> tuple[APIRouter, list[str]]:
     """Return the pages under ``/console``, with a redirection from ``/``, and their addresses, with parameters.
 

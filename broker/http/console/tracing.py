@@ -13,9 +13,9 @@ from markupsafe import Markup
 from asc.errors import AscError
 from broker.errors import QueryError, http_status
 from broker.http.console.pages import Form, Pages, said
-from broker.http.contents import shown_record
 from broker.http.models import TraceBody, valid_body
-from broker.http.permitted import Permitted
+from broker.http.record_json import shown_record
+from broker.http.scoped_service import ScopedService
 from broker.http.traces import traced_record
 from broker.kafka.last_records import last_records
 from broker.kafka.source_record import Place
@@ -27,7 +27,7 @@ _BYTES_MAX = 8 << 20
 _WITHIN_S = 5.0
 
 
-def trace_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
+def trace_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
     """Return the routes of ``/console/trace``.
 
     A record of the source topic has an address, one that was typed has none.
@@ -40,16 +40,18 @@ def trace_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> 
         return Response(STYLE, media_type="text/css", headers={"Cache-Control": "max-age=3600"})
 
     @router.get("/trace")
-    def of_source(stream: str = "", source: str = "", query: str = "", permitted: Permitted = of_caller) -> Response:
+    def of_source(
+        stream: str = "", source: str = "", query: str = "", permitted: ScopedService = of_caller
+    ) -> Response:
         form = {"stream": stream, "source": source, "query": query, "tuple": ""}
         return _traced(pages, permitted, form)
 
     @router.post("/trace")
-    def of_form(form: Form, permitted: Permitted = of_caller) -> Response:
+    def of_form(form: Form, permitted: ScopedService = of_caller) -> Response:
         return _traced(pages, permitted, {name: form.get(name, "") for name in ("stream", "source", "query", "tuple")})
 
     @router.get("/trace/records")
-    def records(stream: str = "", query: str = "", permitted: Permitted = of_caller) -> Response:
+    def records(stream: str = "", query: str = "", permitted: ScopedService = of_caller) -> Response:
         """Return the last records of a stream's source topic, to pick one, as a part of the page.
 
         They are for a query where one is named.
@@ -76,7 +78,7 @@ def trace_routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> 
     return router
 
 
-def _traced(pages: Pages, permitted: Permitted, form: Mapping[str, str]) -> Response:
+def _traced(pages: Pages, permitted: ScopedService, form: Mapping[str, str]) -> Response:
     given = {name: text.strip() for name, text in form.items() if text.strip()}
     values: dict[str, Any] = {
         "title": "Trace",
@@ -95,7 +97,7 @@ def _traced(pages: Pages, permitted: Permitted, form: Mapping[str, str]) -> Resp
     return pages.page("trace.html", values, status)
 
 
-def _stream_of(permitted: Permitted, stream: str, query: str) -> str:
+def _stream_of(permitted: ScopedService, stream: str, query: str) -> str:
     """Return the stream of a query, where there is one of that id; else the one that is named, or the first."""
     try:
         own = permitted.get(query).stream if query else ""

@@ -16,7 +16,7 @@ from broker.answers.cube import CubeAnswer
 from broker.body import Body, Number, Text
 from broker.errors import UnknownQueryError
 from broker.http.file_answer import FileAnswer
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.definition import StandingCube
 from broker.operators.cube.folder import CubeFolder
@@ -55,13 +55,13 @@ class CubeQuestion(Body):
     cursor: Text | None = Field(default=None, description="That of an answer, for the rows after it.")
 
 
-def routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
+def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
     """Return the addresses of cubes alone; a cube is a query, with all that ``/v1/queries`` does."""
     router = APIRouter(prefix="/v1", tags=["cubes"])
     of_caller = Depends(permitted_of)
 
     @router.post("/queries/{query_id}/cube/query", response_model=CubeAnswer)
-    def ask(query_id: str, body: CubeQuestion, permitted: Permitted = of_caller) -> Response:
+    def ask(query_id: str, body: CubeQuestion, permitted: ScopedService = of_caller) -> Response:
         """Return groups of a cube and their measures, from the state that the last committed batch left."""
         found = readable_cube(permitted, query_id)
         asked = body.model_dump(by_alias=True, exclude_unset=True)
@@ -70,7 +70,7 @@ def routes(permitted_of: Callable[[Request], Permitted]) -> APIRouter:
         return Response(text, media_type="application/json")
 
     @router.get("/streams/{name}/cubes/dump", response_class=Response, responses={200: {"content": _FILE}})
-    def dump(name: str, permitted: Permitted = of_caller) -> Response:
+    def dump(name: str, permitted: ScopedService = of_caller) -> Response:
         """Return a copy of the file of a stream's cubes, as the last commit left it, from which a daemon may start.
 
         For a token that sees all queries of the stream, and may name all columns. One copy is made or sent at a time.
@@ -96,7 +96,7 @@ class ReadableCube:
     id: CubeId
 
 
-def readable_cube(permitted: Permitted, query_id: str) -> ReadableCube:
+def readable_cube(permitted: ScopedService, query_id: str) -> ReadableCube:
     """Return the cube of an id.
 
     UnknownQueryError where it is none, ForbiddenError where the caller may not name all columns that it reads.

@@ -12,7 +12,7 @@ from asc.operators.cube.window_rows import WindowRow
 from broker.errors import TooLargeWindowError
 from broker.kafka.client import ACKNOWLEDGED_WITHIN_S
 from broker.kafka.cluster import KafkaCluster
-from broker.kafka.history import COMPACTED
+from broker.kafka.retention import COMPACTED
 from broker.operators.headers import HEADER_EVENT, HEADER_QUERY
 
 _BATCH_BYTES = 1 << 18

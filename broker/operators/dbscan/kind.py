@@ -21,7 +21,7 @@ from broker.operators.kind import StreamContext, read_fields
 from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
-    from broker.operators.feed_query import FeedReader
+    from broker.operators.stateful_query import FeedReader
 
 _BATCH_MESSAGES = 20_000
 """The most messages of the feed in one batch. It may have many windows, and a batch that fails repeats all of them."""

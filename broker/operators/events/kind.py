@@ -19,7 +19,7 @@ from broker.operators.kind import StreamContext, read_fields
 from broker.operators.kind_body import KindBody
 
 if TYPE_CHECKING:
-    from broker.operators.feed_query import FeedReader
+    from broker.operators.stateful_query import FeedReader
 
 
 @dataclass(frozen=True, slots=True)

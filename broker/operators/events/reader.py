@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from asc.operators.events.event_query import OP
 from broker.operators.feed_outputs import outputs_of, writer_of
-from broker.operators.feed_query import FeedReader
+from broker.operators.stateful_query import FeedReader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -19,7 +19,7 @@ from broker.operators.near.condition import near_condition
 from broker.operators.near.definition import NearDefinition
 
 if TYPE_CHECKING:
-    from broker.operators.feed_query import FeedReader
+    from broker.operators.stateful_query import FeedReader
 
 _TRACK_PREFIX = "n"
 """The first letter of the names of tracks. It is how messages of form 1, which have no tags, are known as this kind's

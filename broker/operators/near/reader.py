@@ -12,9 +12,9 @@ from broker.batch_failure import ShortFailing
 from broker.operators.condition_watch import ConditionWatch
 from broker.operators.expression import RecordAnalyser
 from broker.operators.feed_outputs import outputs_of, records_of
-from broker.operators.feed_query import FeedReader
 from broker.operators.near.condition import OBJECTS, NearCondition, near_condition
 from broker.operators.near.suspect_pairs import JudgedPairs
+from broker.operators.stateful_query import FeedReader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

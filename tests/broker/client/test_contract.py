@@ -19,7 +19,7 @@ from broker.client.cubes import CubeClient
 from broker.client.layers import LayerClient
 from broker.config.sections import ApiConfig
 from broker.http.app import create_app
-from broker.http.permitted import Service
+from broker.http.scoped_service import Service
 
 if TYPE_CHECKING:
     from conftest import Address

@@ -9,7 +9,7 @@ import pytest
 from asc.errors import AscError
 from broker.access.secret import digest, new_secret
 from broker.config.config import Config, load_config, load_kafka_options
-from broker.config.layers import LayerConfig
+from broker.config.layer_config import LayerConfig
 from broker.config.sections import Section
 from broker.config.streams import StreamConfig
 from broker.errors import ConfigError, ConfigFaultsError

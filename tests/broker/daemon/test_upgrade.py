@@ -21,7 +21,7 @@ import pytest
 
 from broker.config.config import parse_config
 from broker.daemon.daemon import Daemon
-from broker.queries.registry import HISTORY_MS, HISTORY_SETTINGS
+from broker.queries.registry import RETENTION_MS, RETENTION_SETTINGS
 
 if TYPE_CHECKING:
     from conftest import Received, Site
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
 
 BEFORE = Path(__file__).parent / "version_before"
-SETTINGS = {"upgrade-registry": {"cleanup.policy": "compact", **dict.fromkeys(HISTORY_SETTINGS, str(HISTORY_MS))}}
+SETTINGS = {"upgrade-registry": {"cleanup.policy": "compact", **dict.fromkeys(RETENTION_SETTINGS, str(RETENTION_MS))}}
 FEED = "asc.feed.upgrade"
 
 

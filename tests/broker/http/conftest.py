@@ -14,7 +14,6 @@ from fastapi.testclient import TestClient
 from asc.plan.plan import Plan
 from broker.access.access import Access
 from broker.access.audit import Audit
-from broker.adapting.stream_monitor import StreamMonitor
 from broker.config.config import parse_config
 from broker.config.sections import ApiConfig, MonitorConfig
 from broker.daemon.daemon import Daemon
@@ -23,14 +22,15 @@ from broker.http.app import create_app
 from broker.http.server import ApiServer
 from broker.kafka.client import KafkaClient
 from broker.matching.tally import Tally
+from broker.monitoring.stream_monitor import StreamMonitor
 from broker.plans.binding import BatchBindings
 from broker.plans.running_plan import RunningPlan
-from broker.stream.dead_letters import DeadLetters
-from broker.stream.evaluation_errors import EvaluationErrors
-from broker.stream.figures import StreamFigures
-from broker.stream.lag import Lag
+from broker.stream.diagnosis.parked_queries import ParkedQueries
+from broker.stream.metrics.dead_letters import DeadLetters
+from broker.stream.metrics.evaluation_errors import EvaluationErrors
+from broker.stream.metrics.lag import Lag
+from broker.stream.metrics.stream_stats import StreamStats
 from broker.stream.operator_status import OperatorStatus
-from broker.stream.parked import ParkedQueries
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -102,7 +102,7 @@ class Counted:
     evaluation_errors: EvaluationErrors
     dead_letters: DeadLetters
     parked: ParkedQueries
-    figures: StreamFigures
+    figures: StreamStats
     problem: str | None = None
     failures: int = 0
     folders: dict[str, Any] = field(default_factory=dict)
@@ -135,7 +135,7 @@ def counted(tmp_path: Path) -> Callable[[str], Counted]:
             EvaluationErrors(name),
             DeadLetters(name, reasons),
             ParkedQueries(folder),
-            StreamFigures(Lag(name, "t", cast("KafkaClient", None), {}), lambda: 1_000.0),
+            StreamStats(Lag(name, "t", cast("KafkaClient", None), {}), lambda: 1_000.0),
         )
 
     return of

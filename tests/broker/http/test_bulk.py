@@ -11,10 +11,10 @@ import pytest
 
 from broker.errors import BulkRefusedError, QueryError
 from broker.http.bulk import load_lines
-from broker.queries.candidate import Candidate
 from broker.queries.change import Put
-from broker.queries.judging import Judge
-from broker.queries.loads import STEPS, Load, Step
+from broker.queries.load_progress import STEPS, LoadProgress, Step
+from broker.queries.validated_query import ValidatedQuery
+from broker.queries.validation import Validator
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -208,7 +208,7 @@ def test_a_large_load_that_is_refused_leaves_nothing_behind(resting: Resting) ->
 def test_the_log_tells_how_far_a_long_load_is(
     resting: Resting, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("broker.queries.loads._TOLD", 3)
+    monkeypatch.setattr("broker.queries.load_progress._TOLD", 3)
     stream = resting.stream("json")
     lines = [json.dumps({"id": f"told-{i}", "where": "n = 1", "topic": "told", "stream": stream}) for i in range(3)]
     with caplog.at_level("INFO", "asc.registration"):
@@ -227,21 +227,21 @@ def test_others_see_how_far_a_load_is(api: TestClient, resting: Resting, monkeyp
     stream = resting.stream("json")
     lines = [json.dumps({"id": f"seen-{i}", "where": "n = 1", "topic": "seen", "stream": stream}) for i in range(3)]
     seen: list[dict[str, Any]] = []
-    told, candidate = Load.told, Judge._candidate
+    told, candidate = LoadProgress.note_done, Validator._candidate
 
     def looked() -> None:
         seen.extend(api.get("/v1/loads").json()["loads"])
 
-    def read(judge: Judge, *arguments: Any) -> Candidate:
+    def read(judge: Validator, *arguments: Any) -> ValidatedQuery:
         looked()
         return candidate(judge, *arguments)
 
-    def noted(load: Load, done: Step, queries: int | None = None) -> None:
+    def noted(load: LoadProgress, done: Step, queries: int | None = None) -> None:
         told(load, done, queries)
         looked()
 
-    monkeypatch.setattr(Judge, "_candidate", read)
-    monkeypatch.setattr(Load, "told", noted)
+    monkeypatch.setattr(Validator, "_candidate", read)
+    monkeypatch.setattr(LoadProgress, "note_done", noted)
     load_lines(resting.permitted, "\n".join(lines).encode(), keep_going=False)
     assert seen == [
         *({"queries": 3, "read": i, "last_step": None} for i in range(3)),

@@ -14,8 +14,8 @@ from broker.access.audit import Audit
 from broker.access.scope import Scope, unlimited
 from broker.errors import ForbiddenError
 from broker.http.metrics import exposition, metric_forms, permitted_exposition
-from broker.http.permitted import Permitted
 from broker.http.request_metrics import RequestCounts
+from broker.http.scoped_service import ScopedService
 
 if TYPE_CHECKING:
     from conftest import Counted, Resting
@@ -82,7 +82,7 @@ class Starting:
 
 
 def test_while_the_daemon_starts_it_says_so() -> None:
-    permitted = Permitted(cast("Any", Starting()), unlimited("all"), "127.0.0.1", Audit())
+    permitted = ScopedService(cast("Any", Starting()), unlimited("all"), "127.0.0.1", Audit())
     found = samples(permitted_exposition(permitted, requests(), 100))
     assert found["asc_ready",] == 0
     assert found["asc_api_requests_total", "GET", "/metrics", "200"] == 1

@@ -13,7 +13,7 @@ from broker.access.access import Access
 from broker.access.audit import Audit
 from broker.config.sections import ApiConfig
 from broker.http.app import create_app
-from broker.http.permitted import Service
+from broker.http.scoped_service import Service
 from broker.operators.kinds import OPERATORS, ROUTE, kept_bodies
 
 OF_USERS = {

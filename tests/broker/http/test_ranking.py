@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 from broker.access.scope import Scope
-from broker.http.permitted import Permitted
 from broker.http.ranking import ACCEPTED, ERRORS, RATE, Place, Wanted, _counted, figure_of, ranked
+from broker.http.scoped_service import ScopedService
 from broker.matching.query_counts import QueryCounts
 from broker.queries.change import Put, Remove
 from broker.queries.query import RegisteredQuery
-from broker.stream.figures import StreamFigures
+from broker.stream.metrics.stream_stats import StreamStats
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -33,7 +33,7 @@ def counting(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> Iterator[Call
     name = resting.stream("json")
     stream = resting.streams()[name]
     now_s = [6_000.0]
-    monkeypatch.setattr(stream, "figures", StreamFigures(stream.figures.lag, lambda: now_s[0]))
+    monkeypatch.setattr(stream, "figures", StreamStats(stream.figures.lag, lambda: now_s[0]))
     queries = [RegisteredQuery(query_id, name, f"n = {len(query_id)}", "rank-out") for query_id in COUNTS]
     resting.registrar().apply([Put(query) for query in queries]).raised()
 
@@ -49,7 +49,7 @@ def counting(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> Iterator[Call
     resting.registrar().apply([Remove(query.id) for query in queries]).raised()
 
 
-def listed(permitted: Permitted, figure: str, limit: int, wanted: Wanted = ALL) -> list[str]:
+def listed(permitted: ScopedService, figure: str, limit: int, wanted: Wanted = ALL) -> list[str]:
     """The ids of all pages."""
     found: list[str] = []
     after: Place | None = None
@@ -112,7 +112,7 @@ def test_equal_figures_before_a_place_are_not_passed_one_by_one(
     stream = resting.streams()[resting.stream("json")]
     ids = pa.array([f"q{number:05}" for number in range(10_000)], pa.string())
     counts = (ids, np.ones(len(ids), dtype=np.int64))
-    monkeypatch.setattr(stream, "figures", StreamFigures(stream.figures.lag, lambda: 0.0))
+    monkeypatch.setattr(stream, "figures", StreamStats(stream.figures.lag, lambda: 0.0))
     monkeypatch.setattr(stream.figures.delivered, "counts", lambda: counts)
     steps = 0
 

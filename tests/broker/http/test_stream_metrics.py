@@ -16,7 +16,7 @@ from broker.matching.query_counts import QueryCounts
 from broker.matching.record_times import RecordTimes
 from broker.matching.tally import Tally
 from broker.queries.query import RegisteredQuery
-from broker.stream.latency import BOUNDS_S
+from broker.stream.metrics.latency import BOUNDS_S
 from workloads.synthetic import d1_workload, uniform_tuples
 
 if TYPE_CHECKING:

@@ -138,7 +138,7 @@ def test_a_kafka_that_dies_ends_with_what_was_acknowledged(tmp_path: Path, monke
     monkeypatch.setattr(batch_sender, "ACKNOWLEDGED_WITHIN_S", 3)
     monkeypatch.setattr(batch_sender, "RECORDS_MAX", 200)
     silences: list[Any] = []
-    monkeypatch.setattr("broker.kafka.silence.SAID_AFTER_S", 0.5)
+    monkeypatch.setattr("broker.kafka.slow_response.SAID_AFTER_S", 0.5)
     with EmbeddedKafka(tmp_path / "node") as node:
         client = made(node, "gone")
 

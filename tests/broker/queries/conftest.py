@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from broker.queries import standing as standing_module
+from broker.queries import query_state as state_module
 from broker.queries.change import Put, Remove
 from broker.queries.query import RegisteredQuery
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @pytest.fixture
 def stored(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> Registrar:
     """The registrar with queries of which a snapshot was written, and others after it."""
-    monkeypatch.setattr(standing_module, "_STORED_QUERIES", 0)
-    monkeypatch.setattr(standing_module, "_STORED_SHARE", 0.0)
+    monkeypatch.setattr(state_module, "_STORED_QUERIES", 0)
+    monkeypatch.setattr(state_module, "_STORED_SHARE", 0.0)
     registrar, stream = resting.registrar(), resting.stream("json")
 
     def query(name: str, where: str, **more: bool) -> Put:

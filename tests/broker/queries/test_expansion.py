@@ -203,7 +203,7 @@ def test_a_join_of_no_shape_waits_for_shapes(registrar: Registrar, resting: Rest
 
 
 def test_what_does_not_fit_its_type_leaves_the_row_that_stands(registrar: Registrar, plan: Callable[[], Plan]) -> None:
-    written = registrar._stands.layers.write("zones", {"a": feature((0, 2, 9), low="deep")})
+    written = registrar._query_state.layers.write("zones", {"a": feature((0, 2, 9), low="deep")})
     registrar.follow_layers({"zones": written})
     assert accepted(plan()) == wanted(ROWS)
     assert "property low 'deep'" in registrar.standing.layers["zones"].refused["a"]
@@ -319,8 +319,8 @@ def test_a_start_has_the_shapes_of_the_version(  # noqa: PLR0917
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr("broker.queries.standing._STORED_QUERIES", 0 if is_stored else 1 << 30)
-    monkeypatch.setattr("broker.queries.standing._STORED_SHARE", 0.0)
+    monkeypatch.setattr("broker.queries.query_state._STORED_QUERIES", 0 if is_stored else 1 << 30)
+    monkeypatch.setattr("broker.queries.query_state._STORED_SHARE", 0.0)
     registrar.apply([Put(join(resting, id="joined.each", per_shape=True))]).raised()
     registrar.write_layer("zones", {"a": feature((7, 9, 9))}, [])
     registrar.store()
@@ -364,7 +364,7 @@ def test_a_version_has_its_members_whenever_it_is_asked_for(registrar: Registrar
         rows = {**rows, "a": (low, low + 2, 9)}
         registrar.write_layer("zones", {"a": feature(rows["a"])}, [])
         versions.append((registrar.standing.version, rows))
-    stands = registrar._stands
+    stands = registrar._query_state
     for version, then_rows in versions:
         then, _ = stands._with_layers(stands._set(resting.registry.state_at(version)))
         plans, _ = stands._plans_of(then, None)
@@ -390,8 +390,8 @@ def test_what_is_caught_up_with_has_members_as_well(
 
 
 def test_a_write_that_may_have_failed_is_learnt_of(registrar: Registrar, plan: Callable[[], Plan]) -> None:
-    offsets = registrar._stands.layers.write("zones", {"c": feature((10, 12, 9))})
-    news = registrar._stands.news_of_layers({"zones": offsets})
+    offsets = registrar._query_state.layers.write("zones", {"c": feature((10, 12, 9))})
+    news = registrar._query_state.news_of_layers({"zones": offsets})
     registrar._registry.write((), (), {"zones": news["zones"].after.mark})
     registrar._is_uncertain = True
     registrar.expire()

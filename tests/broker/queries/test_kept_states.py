@@ -15,9 +15,9 @@ from broker.operators.kinds import definition_of
 from broker.queries.change import Put, Remove
 from broker.queries.kept_states import stand
 from broker.queries.query import RegisteredQuery
+from broker.queries.recovered_state import RecoveredState
 from broker.queries.registrar import Registrar
 from broker.queries.snapshot import Snapshots
-from broker.queries.stored import Stored
 
 if TYPE_CHECKING:
     from conftest import Resting
@@ -108,8 +108,8 @@ def test_a_daemon_that_starts_deletes_what_was_removed_without_it(resting: Resti
         assert other.standing.get("kept-e").since == before
     finally:
         other.close()
-        registrar._stands.relearn()
-    stored = Stored.read(snapshots, resting.registry, ())
+        registrar._query_state.relearn()
+    stored = RecoveredState.read(snapshots, resting.registry, ())
     assert stored is not None
     assert stored.at()[0].get("kept-e").since == before
 

@@ -177,8 +177,8 @@ def test_a_start_has_the_shapes_of_the_version_and_then_those_after_it(  # noqa:
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr("broker.queries.standing._STORED_QUERIES", 0 if is_stored else 1 << 30)
-    monkeypatch.setattr("broker.queries.standing._STORED_SHARE", 0.0)
+    monkeypatch.setattr("broker.queries.query_state._STORED_QUERIES", 0 if is_stored else 1 << 30)
+    monkeypatch.setattr("broker.queries.query_state._STORED_SHARE", 0.0)
     registrar.write_layer("zones", {"a": box(30, 32)}, [])
     registrar.store()
     if not is_stored:
@@ -186,7 +186,7 @@ def test_a_start_has_the_shapes_of_the_version_and_then_those_after_it(  # noqa:
             path.unlink()
     # In the topic and in no version yet, and between snapshot and start.
     registrar.write_layer("zones", {"a": box(40, 42)}, [])
-    written = resting.registrar()._stands.layers.write("zones", {"a": box(50, 52)})
+    written = resting.registrar()._query_state.layers.write("zones", {"a": box(50, 52)})
     with caplog.at_level(logging.INFO):
         fresh, plan = started(resting, spark)
     assert ("changes after it" in caplog.text) is is_stored
@@ -210,7 +210,7 @@ def test_a_version_has_its_shapes_whenever_it_is_asked_for(
     for low in (60, 70, 80):
         registrar.write_layer("zones", {"a": box(low, low + 2)}, [])
         versions.append(registrar.standing.version)
-    stands = registrar._stands
+    stands = registrar._query_state
     for row, version in enumerate(versions):
         then, _ = stands._with_layers(stands._set(resting.registry.state_at(version)))
         plans, _ = stands._plans_of(then, None)

@@ -20,9 +20,9 @@ from broker.operators.events.definition import EventsDefinition
 from broker.operators.expression import OperatorExpressions
 from broker.operators.near.definition import NearDefinition
 from broker.operators.schema_analyser import SchemaAnalyser
-from broker.queries.candidate import Candidate
 from broker.queries.operator_limits import excess_of_operators
 from broker.queries.query import RegisteredQuery
+from broker.queries.validated_query import ValidatedQuery
 
 SCHEMA = Schema.from_ddl("n INT, s STRING, t TIMESTAMP")
 
@@ -32,37 +32,37 @@ def config(**limits: int) -> Config:
     return parse_config({"streams": {"s": stream}, "limits": limits})
 
 
-def candidate(query_id: str, key: str | None = "s", *, paused: bool = False) -> Candidate:
+def candidate(query_id: str, key: str | None = "s", *, paused: bool = False) -> ValidatedQuery:
     asked = None if key is None else EventsDefinition(key)
     texts = () if key is None else (f"CAST(({key}) AS STRING) IS NOT NULL", "unix_micros(t) IS NOT NULL")
     query = RegisteredQuery(query_id, "s", "n > 1", "out", paused=paused, operator=asked)
     expressions = OperatorExpressions(tuple(normalise(text, SCHEMA) for text in texts))
-    return Candidate(query, normalise("n > 1", SCHEMA), expressions=expressions)
+    return ValidatedQuery(query, normalise("n > 1", SCHEMA), expressions=expressions)
 
 
-def near(query_id: str) -> Candidate:
+def near(query_id: str) -> ValidatedQuery:
     asked = NearDefinition("s", 5, 30, 10)
     texts = ("CAST((s) AS STRING) IS NOT NULL", "unix_micros(t) IS NOT NULL")
     own = [*texts, "ST_DistanceSphere(ST_Point(0, 0), ST_Point(n, n)) <= 1"]
     query = RegisteredQuery(query_id, "s", "true", "out", operator=asked)
     expressions = OperatorExpressions(tuple(normalise(text, SCHEMA) for text in own), ())
-    return Candidate(query, normalise("true", SCHEMA), expressions=expressions)
+    return ValidatedQuery(query, normalise("true", SCHEMA), expressions=expressions)
 
 
-def dbscan(query_id: str) -> Candidate:
+def dbscan(query_id: str) -> ValidatedQuery:
     windows = {"window_s": 60, "slide_s": 10}
     asked = StandingDbscan.parse({"attributes": ["n"], "eps": 1, "min_samples": 2, "time": "t", **windows})
     own = DBSCAN.read(asked, SchemaAnalyser(SCHEMA))
-    return Candidate(
+    return ValidatedQuery(
         RegisteredQuery(query_id, "s", "true", "out", operator=asked), normalise("true", SCHEMA), expressions=own
     )
 
 
-def cube(query_id: str) -> Candidate:
+def cube(query_id: str) -> ValidatedQuery:
     plain = {"dimensions": [["s"]], "measures": ["count(*)"], "time": "t", "grain_s": 60}
     asked = StandingCube.parse(plain)
     own = CUBE.read(asked, SchemaAnalyser(SCHEMA))
-    return Candidate(
+    return ValidatedQuery(
         RegisteredQuery(query_id, "s", "true", "out", operator=asked), normalise("true", SCHEMA), expressions=own
     )
 
@@ -91,7 +91,7 @@ def cube(query_id: str) -> Candidate:
     ],
 )
 def test_what_stands_counts_and_what_is_replaced_does_not(
-    limits: dict[str, int], standing: list[Candidate], changes: list[Candidate], refused: dict[int, str]
+    limits: dict[str, int], standing: list[ValidatedQuery], changes: list[ValidatedQuery], refused: dict[int, str]
 ) -> None:
     own = config(**limits)
     plans = {"s": compile_plan([each for one in standing for each in one.planned()])}
@@ -109,6 +109,6 @@ def test_what_stands_is_counted_without_its_definitions() -> None:
     assert "has 1 already" in str(found[0])
 
 
-def planned(one: Candidate) -> list[tuple[Query, Destination]]:
+def planned(one: ValidatedQuery) -> list[tuple[Query, Destination]]:
     """The queries of a candidate in plans that have an operator, each with it."""
     return [(query, query.destination) for query in one.planned() if query.destination is not None]

@@ -11,11 +11,11 @@ from asc.predicate import Limits
 from broker.config.config import parse_config
 from broker.config.streams import StreamConfig
 from broker.formats.record_attributes import attributes_of
-from broker.queries.candidate import Candidate
 from broker.queries.expansion import Changed
 from broker.queries.planning import Planning
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
+from broker.queries.validated_query import ValidatedQuery
 from broker.stream.analyser import StreamAnalyser
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def test_over_a_limit_that_was_lowered_the_oldest_queries_are_served(spark: Spar
     standing = {query.id: query for query in queries}
     late = RegisteredQuery("late", "a", "n + 9 > 1", "out")
     served_alone = rules.plans([standing["q4"]], 9)[0]
-    candidate = Candidate(late, rules._analysers["a"].normalise(late.where))
+    candidate = ValidatedQuery(late, rules._analysers["a"].normalise(late.where))
     assert rules.refusals([candidate], QuerySet({"q4": standing["q4"]}), served_alone) == {}
     assert set(rules.refusals([candidate], QuerySet(standing, 9, unserved), served_alone)) == {0}
 
@@ -110,7 +110,7 @@ def test_what_a_refused_replacement_leaves_standing_closes_a_loop(spark: SparkSe
     there = RegisteredQuery("there", "a", "n > 1", "source-b", version=1)
     plans, _ = rules.plans([there], 1)
     candidates = [
-        Candidate(query, rules._analysers[query.stream].normalise(query.where))
+        ValidatedQuery(query, rules._analysers[query.stream].normalise(query.where))
         for query in (
             RegisteredQuery("there", "a", "n + 1 > 1", "out"),
             RegisteredQuery("back", "b", "n > 1", "source-a"),
@@ -126,7 +126,7 @@ def test_what_a_refused_replacement_leaves_standing_closes_a_loop(spark: SparkSe
 def test_expressions_that_are_too_heavy_together_are_refused(spark: SparkSession) -> None:
     rules = planning(spark, {"a": "source-a"}, stream_spark_nodes=100)
     candidates = [
-        Candidate(query, rules._analysers["a"].normalise(query.where))
+        ValidatedQuery(query, rules._analysers["a"].normalise(query.where))
         for query in (RegisteredQuery(f"q{i}", "a", f"n * {i} + n > 3", f"to-{i}") for i in range(2, 7))
     ]
     refused = rules.refusals(candidates, QuerySet(), {})
@@ -137,8 +137,8 @@ def test_expressions_that_are_too_heavy_together_are_refused(spark: SparkSession
 def test_patterns_that_take_too_many_steps_together_are_refused(spark: SparkSession) -> None:
     rules = planning(spark, {"a": "source-a"}, stream_pattern_steps=1_500)
 
-    def candidate(name: str, where: str) -> Candidate:
-        return Candidate(RegisteredQuery(name, "a", where, "to"), rules._analysers["a"].normalise(where))
+    def candidate(name: str, where: str) -> ValidatedQuery:
+        return ValidatedQuery(RegisteredQuery(name, "a", where, "to"), rules._analysers["a"].normalise(where))
 
     heavy = [candidate(f"q{i}", f"n > {i} AND s RLIKE '[0-9]{{400}}x{i}'") for i in range(5)]
     refused = rules.refusals(heavy, QuerySet(), {})
@@ -184,7 +184,7 @@ def test_what_only_removed_queries_had_spark_compute_counts_no_more(
     # The same for what is registered, beside a plan that still has what is in use no more.
     left, _ = rules.plans_after(before, plans, before.changed((), ["q0", "q1"], 40), Changed({"q0", "q1"}))
     assert any(own.path is None for own in left["a"].p_attributes)
-    newcomers = [Candidate(query, rules._analysers["a"].normalise(query.where)) for query in others]
+    newcomers = [ValidatedQuery(query, rules._analysers["a"].normalise(query.where)) for query in others]
     assert rules.refusals(newcomers, before.changed((), ["q0", "q1"], 40), left) == {}
 
 

@@ -11,7 +11,7 @@ import pytest
 from asc.plan.compiler import change_plan, compile_plan
 from asc.plan.parts import parts_of
 from asc.plan.plan import CompileOptions
-from broker.config.layers import LayerConfig
+from broker.config.layer_config import LayerConfig
 from broker.layers.mark import LayerMark
 from broker.operators.events.definition import EventsDefinition
 from broker.plans.stream_folder import SNAPSHOT, stream_folder, take_folder

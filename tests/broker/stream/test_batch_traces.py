@@ -16,7 +16,7 @@ import pytest
 
 from broker.errors import ConfigError
 from broker.stream.batch_traces import BatchTraces, _told_once
-from broker.stream.phases import DoneBatch, Phase
+from broker.stream.metrics.phases import DoneBatch, Phase
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -199,7 +199,7 @@ def test_a_daemon_sends_what_its_batches_came_to(
     assert {each["asc.stream"] for each in counted} == {"traced"}
     assert [sum(each[f"asc.{name}"] for each in counted) for name in ("records", "accepted", "written")] == [5, 3, 3]
     within = [span for span in receiver.spans if span.trace_id == batches[0].trace_id]
-    from broker.stream.phases import PHASES
+    from broker.stream.metrics.phases import PHASES
 
     assert {span.name for span in within} == {"batch", *PHASES} - {"hand_over", "keep"}
     for span in within:

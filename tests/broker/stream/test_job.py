@@ -17,7 +17,7 @@ from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.runtime import python_worker
 from broker.stream.analyser import StreamAnalyser
 from broker.stream.batch_runner import BatchRunner
-from broker.stream.phases import PHASES
+from broker.stream.metrics.phases import PHASES
 from tools.faults.processes import descendants, kill
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from broker.operators.feed_task import FeedTally
 from broker.stream.operator_status import OperatorStatus, PlanDestinations, operator_statuses
 
 if TYPE_CHECKING:
-    from broker.operators.feed_query import FeedQuery
+    from broker.operators.stateful_query import StatefulQuery
 
 TRACK = Track("7f", "events", "k", "unix_micros(ts)", (), None, observes_all=True, by_key=True)
 LOW = FeedDestination(TRACK, QuerySettings("low", "lows", TRACK.name, TRACK.time_name, ("a41c",), {}))
@@ -32,7 +32,7 @@ class Reader:
 
 
 def statuses(destinations: list[FeedDestination], **readers: Reader) -> dict[str, OperatorStatus]:
-    own = cast("dict[str, FeedQuery]", readers)
+    own = cast("dict[str, StatefulQuery]", readers)
     return operator_statuses(destinations, own, dict.fromkeys(readers, 4), {TRACK.time_name: 9_000_000}, 2_000_000)
 
 

@@ -10,8 +10,8 @@ import os, time
 from datetime import datetime, timedelta, timezone
 from broker.http.models import QueryBody, new_query
 from broker.queries.query_set import QuerySet
-from broker.queries import standing
-from broker.queries.standing import _now
+from broker.queries import query_state
+from broker.queries.query_state import _now
 from tools.faults.clock import set_back
 
 set_back(0.1, 3600.0)
@@ -23,7 +23,7 @@ print(round((truly - time.time()) / 3600), round((truly - _now().timestamp()) / 
 expires_at = datetime.fromtimestamp(truly - 60, timezone.utc).isoformat()
 body = QueryBody.model_validate({"id": "q", "where": "TRUE", "expires_at": expires_at})
 query = new_query(body, "s")
-print(isinstance(query.expires_at, standing.datetime), QuerySet({"q": query}).expired(_now()))
+print(isinstance(query.expires_at, query_state.datetime), QuerySet({"q": query}).expired(_now()))
 print(QuerySet({"q": query}).expired(_now() + timedelta(hours=1)))
 """
 

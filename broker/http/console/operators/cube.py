@@ -20,7 +20,7 @@ from broker.http.console.pages import Pages, duration_text, number_text, said
 from broker.http.console.pane_chart import Interval, Panes, pane_chart
 from broker.http.guards import CONSOLE
 from broker.http.operators.cube import ReadableCube, readable_cube
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 from broker.http.views import shown
 from broker.operators.cube.batch_time import PartitionState
 from broker.operators.cube.look import Look
@@ -39,20 +39,20 @@ _PROGRESS: Mapping[PartitionState, str] = {
 }
 
 
-def routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
+def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
     """Return the routes of ``/console/cubes``, and of a page for each cube."""
     router = APIRouter(prefix="/cubes")
     of_caller = Depends(permitted_of)
 
     @router.get("")
-    def listed(after: str = "", permitted: Permitted = of_caller) -> Response:
+    def listed(after: str = "", permitted: ScopedService = of_caller) -> Response:
         found, more = permitted.page("", None, None, after or None, _PAGE, operator=OP)
         cubes = [{**shown(permitted, query, is_brief=True), "address": cube_address(query.id)} for query in found]
         following = found[-1].id if more else None
         return pages.page("operators/cubes.html", {"title": LINK[1], "cubes": cubes, "next": following})
 
     @router.get("/{query_id:path}")
-    def show(query_id: str, asked: Annotated[View, Query()], permitted: Permitted = of_caller) -> Response:
+    def show(query_id: str, asked: Annotated[View, Query()], permitted: ScopedService = of_caller) -> Response:
         if not query_id:
             return RedirectResponse(f"{CONSOLE}/cubes", 303)
         cube = readable_cube(permitted, query_id)
@@ -86,7 +86,7 @@ def routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRou
     return router
 
 
-def _looked(cube: ReadableCube, view: View, permitted: Permitted) -> dict[str, Any]:
+def _looked(cube: ReadableCube, view: View, permitted: ScopedService) -> dict[str, Any]:
     """Return the values of a page that are of the cells of a cube. AscError where the view is refused."""
     wanted = view.wanted()
     body = wanted.question(cube.definition.cube)

@@ -17,7 +17,7 @@ from broker.http.console.operators.dbscan_marks import ClusterMark
 from broker.http.console.operators.dbscan_window import Bound, LastWindow, SeenWindow, TopicEnd
 from broker.http.console.pages import Pages, duration_text, instant_on_page, number_text, quoted_part, said
 from broker.http.guards import CONSOLE
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 from broker.http.views import shown
 from broker.kafka.newest_records import newest_records
 from broker.operators.dbscan.definition import StandingDbscan
@@ -36,13 +36,13 @@ _CLUSTERS_SHOWN = 50
 _IDS_SHOWN = 8
 
 
-def routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRouter:
+def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
     """Return the routes of ``/console/dbscan``, of a page for each query, and of its part that others show too."""
     router = APIRouter()
     of_caller = Depends(permitted_of)
 
     @router.get("/dbscan")
-    def listed(after: str = "", permitted: Permitted = of_caller) -> Response:
+    def listed(after: str = "", permitted: ScopedService = of_caller) -> Response:
         found, more = permitted.page("", None, None, after or None, _PAGE, operator=OP)
         queries = [{**shown(permitted, query, is_brief=True), "address": _address(query.id)} for query in found]
         following = found[-1].id if more else None
@@ -50,7 +50,7 @@ def routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRou
         return pages.page("operators/dbscan_list.html", values)
 
     @router.get("/dbscan/{query_id:path}")
-    def show(query_id: str, permitted: Permitted = of_caller) -> Response:
+    def show(query_id: str, permitted: ScopedService = of_caller) -> Response:
         if not query_id:
             return RedirectResponse(f"{CONSOLE}{LINK[0]}", 303)
         query, definition = _readable(permitted, query_id)
@@ -64,7 +64,7 @@ def routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRou
         return pages.page("operators/dbscan_page.html", values, status)
 
     @router.get("/dbscan-window/{query_id:path}")
-    def part(query_id: str, permitted: Permitted = of_caller) -> Response:
+    def part(query_id: str, permitted: ScopedService = of_caller) -> Response:
         """Return the last window alone: a part of the page of the query, for Kafka may be slow to have it, or down."""
         query, definition = _readable(permitted, query_id)
         values = {"query": shown(permitted, query), **_last_window(permitted, query, definition)}
@@ -73,7 +73,7 @@ def routes(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> APIRou
     return router
 
 
-def _readable(permitted: Permitted, query_id: str) -> tuple[RegisteredQuery, DbscanDefinition]:
+def _readable(permitted: ScopedService, query_id: str) -> tuple[RegisteredQuery, DbscanDefinition]:
     """Return a DBSCAN query that the caller sees, and its definition.
 
     UnknownQueryError for a query of another kind, ForbiddenError for a caller that may not see records.
@@ -85,7 +85,7 @@ def _readable(permitted: Permitted, query_id: str) -> tuple[RegisteredQuery, Dbs
     return query, query.operator.own
 
 
-def _last_window(permitted: Permitted, query: RegisteredQuery, definition: DbscanDefinition) -> dict[str, Any]:
+def _last_window(permitted: ScopedService, query: RegisteredQuery, definition: DbscanDefinition) -> dict[str, Any]:
     """Return the values of the last window of a query. Errors: KafkaError."""
     settings = _settings_of(permitted, query)
     end = TopicEnd(query.id, {own.id for own, _ in settings[:_SETTINGS_SHOWN]})
@@ -131,7 +131,7 @@ def _shown_window(last: LastWindow, definition: DbscanDefinition) -> dict[str, A
     }
 
 
-def _settings_of(permitted: Permitted, query: RegisteredQuery) -> list[tuple[RegisteredQuery, DbscanDefinition]]:
+def _settings_of(permitted: ScopedService, query: RegisteredQuery) -> list[tuple[RegisteredQuery, DbscanDefinition]]:
     """Return the DBSCAN queries of its topic that the caller sees, itself first, among the first ones of its stream."""
     walked, _ = permitted.page("", None, query.stream, None, _WALKED, operator=OP)
     own = [query, *(each for each in walked if each.topic == query.topic and each.id != query.id)]

@@ -8,12 +8,12 @@ from fastapi import APIRouter, Request
 
 from broker.http.console.pages import Pages
 from broker.http.operators.found import modules_of
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 
 _PACKAGE = "broker.http.console.operators"
 
 
-def kind_pages(pages: Pages, permitted_of: Callable[[Request], Permitted]) -> Iterator[APIRouter]:
+def kind_pages(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> Iterator[APIRouter]:
     """Yield the pages of each kind that has any: ``routes`` of the module that has its name, in this package."""
     for module in modules_of(_PACKAGE):
         yield module.routes(pages, permitted_of)

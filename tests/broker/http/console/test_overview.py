@@ -17,7 +17,7 @@ from broker.config.sections import ApiConfig
 from broker.daemon.daemon import Daemon
 from broker.http.app import create_app
 from broker.http.console.overview import _charts
-from broker.stream.timeline import Moment
+from broker.stream.metrics.timeline import Moment
 from tests.broker.http.console.page_text import page_text
 
 if TYPE_CHECKING:

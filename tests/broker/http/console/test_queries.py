@@ -195,7 +195,7 @@ def test_a_query_of_any_id_has_a_page(browse: Browse, registered: Register, rest
     producer = resting.cluster.client.producer()
     producer.send(resting.config.kafka.registry_topic, b"nothing", key=key.encode()).get(timeout=30)
     producer.close()
-    resting.registrar()._stands.relearn()
+    resting.registrar()._query_state.relearn()
     registered({"new": "n > 5"})
     client = browse("all")
     try:

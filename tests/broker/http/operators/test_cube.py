@@ -28,7 +28,7 @@ from broker.config.config import Config, parse_config
 from broker.config.sections import ApiConfig
 from broker.errors import ForbiddenError
 from broker.http.app import create_app
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 from broker.operators.cube.folder import CubeFolder
 from broker.operators.cube.keeper import Keeper, cubes_path
 from broker.operators.cube.merging import CubeLimits
@@ -242,7 +242,7 @@ def test_only_a_cube_is_asked_and_by_who_may_read_its_columns(site: Site, publis
     assert (refused.status_code, "of another kind" in refused.text) == (404, True)
     for columns, is_refused in ((["delay", "ts"], True), (["origin", "dest", "carrier", "delay", "ts"], False)):
         scope = Scope("few", columns=frozenset((name,) for name in columns))
-        permitted = Permitted(site.daemon, scope, "here", Audit())
+        permitted = ScopedService(site.daemon, scope, "here", Audit())
         with pytest.raises(ForbiddenError, match="column") if is_refused else nullcontext():
             permitted.check_reads(permitted.get("late"))
 

@@ -7,10 +7,10 @@ from typing import Any, cast
 from fastapi import Request
 
 from broker.http.operators.routes import operator_routes
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 
 
-def permitted_of(request: Request) -> Permitted:
+def permitted_of(request: Request) -> ScopedService:
     raise AssertionError(f"{request.url} is not asked for")
 
 

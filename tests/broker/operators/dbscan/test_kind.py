@@ -17,9 +17,9 @@ from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
 from broker.operators.dbscan.definition import StandingDbscan
 from broker.operators.dbscan.kind import DBSCAN
-from broker.operators.expressions import expressions_of_destination
 from broker.operators.feed_destination import NO_KEY, FeedDestination, selection_of
 from broker.operators.feed_part import part_of
+from broker.operators.plan_expressions import expressions_of_destination
 from broker.operators.schema_analyser import SchemaAnalyser
 
 SCHEMA = Schema.from_ddl("x INT, y DECIMAL(9,2), z DOUBLE, s STRING, t TIMESTAMP, u TIMESTAMP, lon DOUBLE, lat DOUBLE")

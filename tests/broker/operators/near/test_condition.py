@@ -12,7 +12,7 @@ import pytest
 from asc.predicate import normalise
 from asc.schema import Schema
 from broker.errors import QueryError
-from broker.operators.feeding import carried_sql
+from broker.operators.feed_projection import carried_sql
 from broker.operators.near.condition import NearCondition, pair_schema
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from fastapi import Request
 
 from broker.http.console.operators.routes import kind_links, kind_pages
 from broker.http.console.pages import Pages
-from broker.http.permitted import Permitted
+from broker.http.scoped_service import ScopedService
 
 
-def permitted_of(request: Request) -> Permitted:
+def permitted_of(request: Request) -> ScopedService:
     raise AssertionError(f"{request.url} is not asked for")
 
 

@@ -1,0 +1,35 @@
+"""Reports of the batches that are done: to the log and to traces, as the configuration has it."""
+
+from __future__ import annotations
+
+import logging
+
+from broker.config.config import Config
+from broker.stream.batch_traces import BatchTraces
+from broker.stream.metrics.phases import DoneBatch
+
+LOG = logging.getLogger("asc.batch")
+
+
+class BatchReporter:
+    """Tells of the batches with records of all streams. Raises ConfigError where traces are asked for and
+    OpenTelemetry is not installed.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._logs = config.log.batches
+        endpoint = config.tracing.endpoint
+        self._traces = None if endpoint is None else BatchTraces(endpoint)
+
+    def report(self, stream: str, batch: DoneBatch) -> None:
+        """A batch of a stream is done, and all is known of it; returns at once."""
+        if self._logs:
+            said = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in batch.said.items())
+            LOG.info("stream '%s': batch %d in %.3f s: %s", stream, batch.batch_id, batch.whole.seconds, said)
+        if self._traces is not None:
+            self._traces.tell(stream, batch)
+
+    def close(self) -> None:
+        """Report what waits, and end within two seconds."""
+        if self._traces is not None:
+            self._traces.close()

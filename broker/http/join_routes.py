@@ -1,0 +1,35 @@
+"""Joins over HTTP: the shapes of their layers that they exclude."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+
+from broker.answers.query import ExcludedShapes
+from broker.errors import UnknownQueryError
+from broker.http.scoped_service import ScopedService
+
+_PAGE_MAX = 1_000
+
+
+def join_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
+    """Return the addresses of joins alone; a join is a query, with all that ``/v1/queries`` does."""
+    router = APIRouter(prefix="/v1", tags=["joins"])
+    of_caller = Depends(permitted_of)
+
+    @router.get("/queries/{query_id}/excluded-shapes", response_model=ExcludedShapes)
+    def excluded_shapes(
+        query_id: str,
+        limit: Annotated[int, Query(ge=1, le=_PAGE_MAX)] = 100,
+        permitted: ScopedService = of_caller,
+    ) -> dict[str, Any]:
+        """Return the first shapes that a join excludes, by id, each with the reason."""
+        query = permitted.get(query_id)
+        if query.join is None:
+            raise UnknownQueryError("unknown join", query_id[:250], "is no join: it has no shapes")
+        found = permitted.excluded_shapes(query, limit)
+        return {"shapes": [{"id": shape_id, "reason": reason} for shape_id, reason in found.items()]}
+
+    return router

@@ -1,0 +1,21 @@
+"""Registration of one query, and its answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Response
+
+from broker.http.models import plain_registered
+from broker.http.scoped_service import ScopedService
+from broker.queries.change import Change
+
+
+def registration_answer(permitted: ScopedService, change: Change, verb: str, response: Response) -> dict[str, Any]:
+    """Make one change, and return the answer; its status is 201 where the query is new.
+
+    AscError where it is refused.
+    """
+    found = permitted.apply([change], verb).raised().registered[0]
+    response.status_code = 201 if found.is_new else 200
+    return plain_registered(found)

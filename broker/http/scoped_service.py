@@ -1,0 +1,457 @@
+"""The daemon scoped to one caller: endpoints ask it for queries, streams and changes, and ask nothing else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
+from typing import Any, Protocol
+
+from asc.errors import AscError
+from asc.plan.plan import Plan
+from asc.predicate.normal_form.disjunctive_form import Predicate
+from asc.predicate.spatial.named_shapes import named_shapes
+from asc.spatial.feature import Feature
+from asc.spatial.layer import Layer
+from broker.access.audit import Audit
+from broker.access.scope import Scope
+from broker.cancellation import Cancellation
+from broker.config.layer_config import LayerConfig
+from broker.errors import BrokerError, ForbiddenError, NotThereError, QueryError
+from broker.http.audited import audited
+from broker.layers.layers import check_layer
+from broker.layers.stored_layer import StoredLayer
+from broker.matching.plan_ids import member_count, members_in, registered_id, shape_of
+from broker.operators.kinds import check_name, kind_of
+from broker.plans.offsets import Offsets
+from broker.queries.change import Change, Outcome
+from broker.queries.query import RegisteredQuery
+from broker.queries.query_set import unknown_query
+from broker.queries.registrar import Registrar
+from broker.queries.validated_query import Members
+from broker.stream.stream import Stream
+
+_SEARCH_S = 0.25
+_SEARCHED_AT_ONCE = 2_000
+
+
+class Service(Protocol):
+    """The parts of the daemon that the API needs."""
+
+    def readiness(self) -> str | None:
+        """Return the reason why the daemon is not ready; None when it is."""
+
+    def registrar(self) -> Registrar:
+        """Return the holder of the standing queries; BrokerError before they are loaded."""
+
+    def streams(self) -> Mapping[str, Stream]:
+        """Return the streams by name; BrokerError before they are there."""
+
+    def bootstrap_servers(self) -> str:
+        """Return the address of Kafka; BrokerError before it is reached."""
+
+    def security_protocol(self) -> str:
+        """Return the protocol of Kafka, as ``SASL_SSL``."""
+
+
+class ScopedService:
+    """The daemon within the scope of one caller.
+
+    Invariant: its answers hold nothing of queries and streams outside the scope. Every change passes :meth:`apply`,
+    which refuses changes outside of it and records their caller.
+    """
+
+    def __init__(
+        self, service: Service, scope: Scope, host: str, audit: Audit, cancellation: Cancellation | None = None
+    ) -> None:
+        self._service = service
+        self._scope = scope
+        self._host = host
+        self._audit = audit
+        self.cancellation = cancellation or Cancellation()
+        """Of the work of the request: what takes long looks at it."""
+
+    def apply(self, changes: Sequence[Change | AscError], verb: str, *, keep_going: bool = False) -> Outcome:
+        """Make changes in one step (:meth:`Registrar.apply`), and record them in the audit under a ``verb``."""
+        registrar, who = self._service.registrar(), self.who
+        try:
+            outcome = registrar.apply(changes, keep_going=keep_going, scope=self._scope, cancellation=self.cancellation)
+        except Exception as error:
+            self._audit.write(who, audited(verb, changes, error))
+            raise
+        self._audit.write(who, audited(verb, changes, outcome))
+        return outcome
+
+    @property
+    def is_loaded(self) -> bool:
+        """Return whether streams and queries are loaded by now."""
+        try:
+            self._service.registrar()
+            self._service.streams()
+        except BrokerError:
+            return False
+        return True
+
+    @property
+    def may_change(self) -> bool:
+        """Return whether the caller may change anything at all."""
+        return not self._scope.read_only
+
+    def check_may_change(self) -> None:
+        """Raise ForbiddenError for a caller that may change nothing."""
+        self._scope.check_change()
+
+    @property
+    def caller(self) -> str:
+        """Return the name of the caller's token, whatever host it comes from."""
+        return self._scope.name
+
+    @property
+    def who(self) -> str:
+        """Return the caller as the audit has it: the token's name and the host."""
+        return f"{self._scope.name}@{self._host}"
+
+    def note(self, verb: str, entry: Mapping[str, object]) -> None:
+        """Record in the audit an action that changes no query."""
+        self._audit.write(self.who, [{"verb": verb, **entry}])
+
+    def rehearsed(self, changes: Sequence[Change | AscError], *, keep_going: bool = False) -> Outcome:
+        """Return the outcome that changes would have (:meth:`Registrar.rehearsed`); nothing changes, nor is audited."""
+        registrar = self._service.registrar()
+        return registrar.rehearsed(changes, keep_going=keep_going, scope=self._scope, cancellation=self.cancellation)
+
+    def stream_of(self, name: str | None) -> Stream:
+        """Return the stream of a name: see :meth:`Registrar.stream_of`."""
+        return self._service.registrar().stream_of(name, self._scope)
+
+    def stream_name(self, name: str | None) -> str:
+        """Return the name of the stream of a query to be registered; QueryError for none where there are several.
+
+        A given name is returned as it is, for :meth:`apply` judges and audits it. Without one, it is that of the only
+        stream.
+        """
+        return name if name is not None else self.stream_of(None).name
+
+    def readiness(self) -> str | None:
+        """Return the reason why the daemon is not ready; None when it is."""
+        return self._service.readiness()
+
+    def streams(self) -> dict[str, Stream]:
+        """Return the streams that the caller sees, by name."""
+        own = self._scope.streams
+        return {name: one for name, one in self._service.streams().items() if own is None or name in own}
+
+    def get(self, query_id: str) -> RegisteredQuery:
+        """Return a standing query; ForbiddenError for an id that the caller never sees, UnknownQueryError."""
+        self._scope.check_id(query_id)
+        query = self._service.registrar().standing.get(query_id)
+        if not self._scope.owns(query.id, query.stream):
+            raise unknown_query(query_id)
+        return query
+
+    def seen(self, query_id: str) -> RegisteredQuery | None:
+        """Return the standing query of an id; None where there is none that the caller sees."""
+        query = self._service.registrar().standing.queries.get(query_id)
+        return query if query is not None and self._scope.owns(query.id, query.stream) else None
+
+    def planned(self, query_id: str) -> tuple[RegisteredQuery, str | None]:
+        """Return the standing query of an id, and of a join the shape, as ``over/CHE``, whose member plans hold.
+
+        Errors as of :meth:`get`; QueryError for a join without a shape.
+        """
+        standing = self._service.registrar().standing
+        join_id = registered_id(query_id)
+        if query_id not in standing and join_id in standing and (query := self.get(join_id)).join is not None:
+            return query, shape_of(query_id, join_id)
+        query = self.get(query_id)
+        if query.join is not None:
+            remedy = f"is a join, of which plans hold a query a shape: name one as well, as {query.id}/SHAPE"
+            raise QueryError("query", query.id, remedy)
+        return query, None
+
+    def page(
+        self,
+        prefix: str,
+        label: tuple[str, str] | None,
+        stream: str | None,
+        after: str | None,
+        limit: int,
+        *,
+        operator: str | None = None,
+        layer: str | None = None,
+    ) -> tuple[list[RegisteredQuery], bool]:
+        """Return a page of the queries that the caller sees: see :meth:`QuerySet.page`.
+
+        QueryError for an unknown stream, operator or layer.
+        """
+        if stream is not None:
+            self.stream_of(stream)
+        if operator is not None:
+            check_name(operator)
+        if layer is not None:
+            check_layer(layer, self.layers)
+        beginning = self.beginning(prefix)
+        if beginning is None:
+            return [], False
+        return self._service.registrar().standing.page(
+            prefix=beginning,
+            label=label,
+            streams=self._scope.streams if stream is None else [stream],
+            after=after,
+            operator=operator,
+            layer=layer,
+            limit=limit,
+        )
+
+    def search(  # noqa: PLR0917
+        self, text: str, prefix: str, label: tuple[str, str] | None, stream: str | None, after: str | None, limit: int
+    ) -> tuple[list[RegisteredQuery], str | None]:
+        """Return the queries of a page that have a text in their predicate or id, whatever its case.
+
+        Return with them the id after which to go on, None where there are no more. It looks at a bounded number of
+        queries, so that it takes a fraction of a second.
+        """
+        page: list[RegisteredQuery] = []
+        wanted, until_s = text.casefold(), time.monotonic() + _SEARCH_S
+        while True:
+            looked_at, more = self.page(prefix, label, stream, after, _SEARCHED_AT_ONCE if wanted else limit)
+            # One look at all texts together: most have none.
+            together = "\0".join(f"{query.where}\0{query.id}" for query in looked_at).casefold() if wanted else ""
+            if looked_at:
+                after = looked_at[-1].id
+            for query in looked_at if wanted in together else ():
+                after = query.id
+                if not wanted or wanted in query.where.casefold() or wanted in query.id.casefold():
+                    page.append(query)
+                    if len(page) == limit:
+                        return page, after if more or query is not looked_at[-1] else None
+            if not more:
+                return page, None
+            if time.monotonic() > until_s:
+                return page, after
+
+    def count(self, prefix: str, label: tuple[str, str] | None, stream: str | None) -> int:
+        """Return the number of queries on all pages of :meth:`page`."""
+        beginning = self.beginning(prefix)
+        if beginning is None:
+            return 0
+        streams = self._scope.streams if stream is None else [self.stream_of(stream).name]
+        return self._service.registrar().standing.count(beginning, streams, label=label)
+
+    def beginning(self, prefix: str) -> str | None:
+        """Return what all ids with a prefix that the caller sees begin with; None where there can be none."""
+        own = self._scope.id_prefix
+        is_within = own.startswith(prefix) or prefix.startswith(own)
+        return max(prefix, own, key=len) if is_within else None
+
+    def unserved(self, query: RegisteredQuery) -> str | None:
+        """Return the reason why a query is not served; None where it is.
+
+        That of a park may show values and times of records. A caller that may not name all columns of the query gets
+        none of them.
+        """
+        reason = self._service.registrar().standing.unserved.get(query.id)
+        if reason is None or self._scope.columns is None:
+            return reason
+        stream = self._service.streams().get(query.stream)
+        if stream is None or stream.parked.reason(query.id, query.version) is None:
+            return reason
+        try:
+            self.check_reads(query)
+        except AscError:
+            remedy = "register it anew to try again, or ask with a token that may"
+            return f"is parked; the reason may show columns that token '{self._scope.name}' may not name: {remedy}"
+        return reason
+
+    @property
+    def layers(self) -> Mapping[str, LayerConfig]:
+        """Return the configured layers by name."""
+        return self._service.registrar().layers
+
+    def layer(self, name: str) -> StoredLayer:
+        """Return the current layer of a name; QueryError."""
+        check_layer(name, self.layers)
+        return self._service.registrar().standing.layers[name]
+
+    def check_writes_layer(self, name: str) -> None:
+        """Raise ForbiddenError for a caller that does not see all queries: a layer is everybody's."""
+        self._scope.check_change()
+        if not self._scope.sees_all:
+            remedy = f"is everybody's: token '{self._scope.name}' does not see all queries, use one that does"
+            raise ForbiddenError("layer", name[:200], remedy)
+
+    def check_growth(self, name: str, rows: Mapping[str, Feature]) -> None:
+        """Raise QueryError where rows of a layer take a join too long (:meth:`Registrar.check_growth`).
+
+        Other errors as of :meth:`check_writes_layer`.
+        """
+        self.check_writes_layer(name)
+        self._service.registrar().check_growth(name, rows, self.cancellation)
+
+    def rehearsed_layer(self, name: str) -> tuple[int, Mapping[str, Offsets]]:
+        """Return the version as it is, where rows of a layer could be written; errors as of :meth:`write_layer`."""
+        self.check_writes_layer(name)
+        return self._service.registrar().standing.version, {}
+
+    def write_layer(
+        self, name: str, puts: Mapping[str, bytes], removes: Collection[str]
+    ) -> tuple[int, Mapping[str, Offsets]]:
+        """Write rows of a layer (:meth:`Registrar.write_layer`), audit it, and return the version and offsets of them.
+
+        Errors as of :meth:`check_writes_layer`.
+        """
+        self.check_writes_layer(name)
+        registrar = self._service.registrar()
+        offsets = registrar.write_layer(name, puts, removes)
+        self.note("layer", {"layer": name, "put": len(puts), "removed": len(removes)})
+        return registrar.standing.version, offsets
+
+    @property
+    def shapes(self) -> Mapping[str, Layer]:
+        """Return the layers that predicates may name."""
+        return self._service.registrar().standing.shapes
+
+    def predicate_of(self, query: RegisteredQuery, stream: Stream, shape_id: str | None) -> Predicate:
+        """Return the predicate of a standing query now, or of a join for a shape; a shape gone from its layer is NULL.
+
+        NotThereError for a shape that the layer of a join does not have.
+        """
+        if query.join is None:
+            return stream.analyser.normalise(query.where, self.shapes, may_wait=True)
+        layer = query.join.layer
+        row = self.shapes[layer].features.get(shape_id or "")
+        if row is None:
+            raise NotThereError("shape", f"{layer}/{shape_id}"[:300], "its layer has none of that id")
+        return stream.analyser.join(query.where, layer, self.shapes, may_wait=True).of(row)
+
+    def pending_shapes(self, query: RegisteredQuery) -> list[str]:
+        """Return the shapes that a query names and that are missing, as ``layer/id``."""
+        shapes = self.shapes
+        missing = ((name, own) for name, own in named_shapes(query.where) if name in shapes)
+        return sorted(f"{name}/{own}" for name, own in missing if shapes[name].shape(own) is None)
+
+    def shape_counts(self, query: RegisteredQuery) -> tuple[int | None, int | None]:
+        """Return the numbers of shapes for which a served join has a member in the plan, and for which it has none.
+
+        None for both where it is no join or not served.
+        """
+        rows, plan = self._planned(query)
+        if rows is None or plan is None:
+            return None, None
+        served = member_count(plan, query.id)
+        return served, max(0, len(rows) - served)
+
+    def excluded_shapes(self, query: RegisteredQuery, limit: int) -> dict[str, str]:
+        """Return the first shapes of its layer, by id, that a join has no member for, with the reasons."""
+        rows, plan = self._planned(query)
+        if rows is None or plan is None or query.join is None:
+            return {}
+        has = {shape_of(plan_id, query.id) for plan_id in members_in(plan, query.id)}
+        missing = dict(islice(((shape_id, rows[shape_id]) for shape_id in rows if shape_id not in has), limit))
+        stream = self._service.streams()[query.stream]
+        join = stream.analyser.join(query.where, query.join.layer, self.shapes, may_wait=True)
+        return {
+            shape_id: str(error) for shape_id, error in Members.of(join, missing, self.cancellation).refused.items()
+        }
+
+    def _planned(self, query: RegisteredQuery) -> tuple[Mapping[str, Feature] | None, Plan | None]:
+        """Return the rows of a join's layer and the plan of its members; None where it is no join or not served."""
+        registrar = self._service.registrar()
+        if query.join is None or registrar.standing.planned_on(query.id) is None:
+            return None, None
+        return registrar.standing.shapes[query.join.layer].features, registrar.plan_of(query)
+
+    def counts(self, stream: str) -> tuple[int, int]:
+        """Return the number of a stream's queries that the caller sees, and the number of these that are not served."""
+        standing, own = self._service.registrar().standing, self._scope
+        if own.streams is not None and stream not in own.streams:
+            return 0, 0
+        return standing.count(own.id_prefix, [stream]), standing.unserved_count(own.id_prefix, stream)
+
+    def not_served(self) -> dict[str, int]:
+        """Return by stream the number of visible queries that no plan can hold; streams without such are missing."""
+        # A stream that is no longer configured has such alone.
+        found = {stream: self.counts(stream)[1] for stream in self._service.registrar().standing.counts()}
+        return {stream: count for stream, count in found.items() if count}
+
+    def plan_of(self, query: RegisteredQuery) -> Plan:
+        """Return the running plan that holds a query, see :meth:`Registrar.plan_of`; QueryError as :meth:`unserved`."""
+        reason = None if query.paused else self.unserved(query)
+        if reason is not None:
+            raise QueryError("query", query.id, f"is not served: {reason}")
+        return self._service.registrar().plan_of(query)
+
+    def check_columns(self, predicate: Predicate) -> None:
+        """Raise ForbiddenError for a predicate that could not be registered for the columns that it names."""
+        self._scope.check_columns(predicate)
+
+    def check_reads(self, query: RegisteredQuery) -> None:
+        """Raise ForbiddenError where the caller may not name all columns that a query and its operator read."""
+        if self._scope.columns is None:
+            return
+        stream = self.stream_of(query.stream)
+        self.check_columns(self.predicate_of(query, stream, None))
+        if query.operator is not None:
+            for expression in kind_of(query.operator).read(query.operator, stream.analyser, patiently=True).all:
+                self.check_columns(expression)
+
+    @property
+    def sees_all(self) -> bool:
+        """Return whether the caller sees all queries of all streams."""
+        return self._scope.sees_all
+
+    @property
+    def sees_whole_streams(self) -> bool:
+        """Return whether facts of a stream's whole plan reveal no queries that the caller does not see."""
+        return self._scope.sees_whole_streams
+
+    def check_sees_whole_streams(self, what: str, remedy: str) -> None:
+        """Raise ForbiddenError for facts of the other queries of a stream, where the caller does not see these."""
+        if not self.sees_whole_streams:
+            remedy = f"tells of queries that token '{self._scope.name}' does not see: {remedy}"
+            raise ForbiddenError(what, None, remedy)
+
+    @property
+    def reads_whole_records(self) -> bool:
+        """Return whether any column of a record may be shown."""
+        return self._scope.columns is None
+
+    def check_replays(self, topic: str) -> None:
+        """Raise ForbiddenError for a caller that may not have dead letters sent to a source topic again.
+
+        Dead letters are whole records, and sending one there is a delivery like others.
+        """
+        self._scope.check_change()
+        self.check_sees_whole_streams("dead letters", "use a token without id_prefix")
+        self.check_sees_records("dead letters", "use a token without columns")
+        self._scope.check_topic(topic)
+
+    def may_replay(self, topic: str) -> bool:
+        """Return whether :meth:`check_replays` permits it."""
+        try:
+            self.check_replays(topic)
+        except ForbiddenError:
+            return False
+        return True
+
+    def check_runs_predicates(self) -> None:
+        """Raise ForbiddenError for a caller that may register none, and so have Spark evaluate none."""
+        self._scope.check_change()
+
+    def check_sees_records(self, what: str, remedy: str) -> None:
+        """Raise ForbiddenError for a caller that may not name all columns: records have them all."""
+        if self._scope.columns is not None:
+            remedy = f"have columns that token '{self._scope.name}' may not name: {remedy}"
+            raise ForbiddenError(what, None, remedy)
+
+    def loads(self) -> list[dict[str, Any]]:
+        """Return the changes in progress; for a caller that does not see all, those by the same token."""
+        return self._service.registrar().loads.shown(None if self._scope.sees_all else self._scope.name)
+
+    def bootstrap_servers(self) -> str:
+        """Return the address of Kafka."""
+        return self._service.bootstrap_servers()
+
+    def security_protocol(self) -> str:
+        """Return the protocol of Kafka."""
+        return self._service.security_protocol()

@@ -1,0 +1,92 @@
+"""Rates of streams in the API: records, lag and latency of streams, and the records that each query received."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asc.operators.times import FIRST_US, time_text
+from broker.http.scoped_service import ScopedService
+from broker.operators.kinds import OPERATORS
+from broker.queries.query import RegisteredQuery
+from broker.stream.metrics.timeline import MOMENT_S, Moment
+from broker.stream.stream import Stream
+
+_MOST_TOLD = 5
+
+_OF_OTHERS = ("accepted_per_s", "written_per_s")
+"""Rates that depend on queries which the caller may not see."""
+
+
+def described_flow(stream: Stream, *, whole: bool) -> dict[str, Any]:
+    """Return rates a second and latencies of the last minute, and the records that are not done.
+
+    Rates that depend on queries are missing where the caller does not see the ``whole`` stream.
+    """
+    rates = stream.figures.rates()
+    shown_rates = rates if whole else {name: rate for name, rate in rates.items() if name not in _OF_OTHERS}
+    return {"lag_records": stream.figures.lag.records(), **shown_rates}
+
+
+def described_operators(stream: Stream) -> dict[str, Any]:
+    """Return the state, outputs and exclusions of the operators of a stream, by kind; times are ISO 8601."""
+    return {
+        op: {
+            "queries": status.queries,
+            "held": status.held,
+            "held_noun": OPERATORS[op].held_noun,
+            "observations": status.observations,
+            "outputs": status.outputs,
+            "excluded": status.excluded,
+            "lateness_s": stream.config.lateness_s,
+            "watermarks": {time: time_text(max(us, FIRST_US)) for time, us in status.watermarks_us.items()},
+            "lag_records": status.lag_records,
+            "failures": status.failures,
+            "problem": status.problem,
+        }
+        for op, status in stream.operators().items()
+    }
+
+
+def described_delivered(stream: Stream) -> dict[str, Any]:
+    """Return the number of records that a stream's queries received since the daemon began, and the top queries."""
+    counts = stream.figures.delivered
+    most = [{"query": query_id, "records": records} for query_id, records in counts.most(_MOST_TOLD)]
+    return {"total": counts.total, "most": most}
+
+
+def described_timeline(permitted: ScopedService, stream: Stream) -> dict[str, Any]:
+    """Return the moments of the last hour in which batches were done.
+
+    ForbiddenError where the caller does not see all queries.
+    """
+    permitted.check_sees_whole_streams("timeline", "use a token without id_prefix")
+    return {"moment_s": MOMENT_S, "moments": [_moment(each) for each in stream.figures.moments()]}
+
+
+def _moment(moment: Moment) -> dict[str, Any]:
+    return {
+        "at_s": moment.at_s,
+        "batches": moment.batches,
+        "records": moment.records,
+        "accepted": moment.accepted,
+        "written": moment.written,
+        "dead_letters": moment.dead_letters,
+        "latency_p50_s": moment.latency.quantile_s(0.5),
+        "latency_p99_s": moment.latency.quantile_s(0.99),
+    }
+
+
+def delivered(permitted: ScopedService, query: RegisteredQuery) -> int:
+    """Return the number of records that a query received since the daemon began."""
+    stream = permitted.streams().get(query.stream)
+    return 0 if stream is None else stream.figures.delivered.of(query.id)
+
+
+def described_deliveries(permitted: ScopedService, query: RegisteredQuery) -> dict[str, Any]:
+    """Return the number of records that a query received since the daemon began, and by minute of the last hour."""
+    stream = permitted.streams().get(query.stream)
+    minutes = [] if stream is None else stream.figures.minutes_of(query.id)
+    return {
+        "delivered": delivered(permitted, query),
+        "minutes": [{"at_s": at_s, "records": records} for at_s, records in minutes],
+    }

@@ -1,0 +1,351 @@
+"""The side monitor of one stream: it reads what batches tell, and puts other sequences in place between them."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timezone
+from typing import Any
+
+from asc.plan.block import Block
+from asc.plan.plan import Plan
+from broker.config.sections import MonitorConfig
+from broker.failure import one_line
+from broker.matching.tally import Counts, Draw, Sampling, Tally
+from broker.monitoring.arrangement import Arrangement, SampledTuples, arranged
+from broker.monitoring.block_states import BlockState, BlockStates
+from broker.monitoring.rearrangement import Rearrangement
+from broker.plans.running_plan import RunningPlan
+from monitor.adaptation import Cause, Figures
+from monitor.macro import MacroSearch, macro_sequence
+from monitor.measures import ConstructMeasure, measures
+from monitor.sample import Sample
+
+LOG = logging.getLogger("asc.monitor")
+
+_EVENTS_KEPT = 100
+_WAITING_MAX = 64
+"""Batches that may wait while the monitor measures; of more it learns nothing."""
+
+_WAITING_WITH_DRAW = 4
+"""Of those that wait the first ones keep what they drew: samples are what is large of a tally."""
+
+_OVERDRAWN = 1.2
+"""Tuples drawn beyond the sample that is wanted, so that a draw by chance is seldom short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What the stream's batches came to since the start. ``evaluated`` as the executor counts (see Matches)."""
+
+    batches: int = 0
+    tuples: int = 0
+    accepted: int = 0
+    evaluated: int = 0
+    sampled: int = 0
+    rearrangements: Mapping[str, int] = field(default_factory=dict)
+    """By trigger."""
+    monitor_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LastBatch:
+    """Counts of one batch with records: its ``tuples``, and by block of its plan those that the block ``dropped`` and
+    the constructs ``evaluated``.
+    """
+
+    tuples: int
+    dropped: Counts
+    evaluated: Counts
+
+
+@dataclass(slots=True)
+class _Period:
+    """What has come since the last look: the number of tuples, and a uniform draw of them."""
+
+    tuples: int = 0
+    draw: Draw | None = None
+
+    def add(self, tally: Tally, sample_tuples: int) -> None:
+        """Add a batch."""
+        self.tuples += tally.tuples
+        if tally.draw is not None:
+            self.draw = tally.draw if self.draw is None else self.draw.merged(tally.draw, sample_tuples)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A sequence found for a block, what called for it, and the time it took."""
+
+    number: int
+    state: BlockState
+    cause: Cause
+    arrangement: Arrangement
+    measured: tuple[ConstructMeasure, ...]
+    spent_s: float
+
+
+class StreamMonitor:
+    """Beside one stream's job, in a thread of its own: looks, measures, rearranges (sections 4.2.3 and 5.2).
+
+    The job asks :meth:`sampling` before a batch and calls :meth:`offer` after it; neither waits. Batches make up
+    periods of ``lambda_tuples``, of ``sample_tuples`` while a block waits to be measured, of ``tau_tuples`` while a
+    macro-sequence is being found step by step. At the end of a period the dropping ratio and the cost of each block are
+    compared with those that its sequence began with; where one has changed by ``mu``, a sequence is found on a uniform
+    sample of that period's tuples and swapped in. Then the monitor rests until its time is ``max_core_share`` of a core
+    again; what calls for a sequence meanwhile has to wait.
+
+    Invariant: one writer, its own thread; others read ``totals`` and ``events``, which are replaced, never changed. A
+    failure in it is logged and leaves the sequences as they are: results never depend on them.
+    """
+
+    def __init__(self, stream: str, settings: MonitorConfig, running: RunningPlan) -> None:
+        self.stream = stream
+        self._settings = settings
+        self._running = running
+        self._waiting: queue.Queue[tuple[Plan, Tally] | None] = queue.Queue(_WAITING_MAX)
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name=f"monitor-{stream}", daemon=True)
+        self._stopping = threading.Event()
+        self._states = BlockStates()
+        self._period = _Period()
+        self._placed: Plan | None = None
+        self._last_batch_tuples = 0
+        self._last_s = 0.0
+        self._ended_at = 0.0
+        self.totals = Totals()
+        self.last: LastBatch | None = None
+        """Of the last batch with records, by block."""
+        self.rearrangements: tuple[Rearrangement, ...] = ()
+
+    # -- what the job and the daemon call
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def ask_to_stop(self) -> None:
+        """Begin to measure no further block."""
+        self._stopping.set()
+        # Where the queue is full the thread sees the flag when it is done with the batch in hand.
+        with contextlib.suppress(queue.Full):
+            self._waiting.put_nowait(None)
+
+    def stop(self) -> None:
+        """End the thread; a block that takes longer than five seconds is left behind."""
+        self.ask_to_stop()
+        if self._thread.is_alive():
+            self._thread.join(timeout=5)
+
+    def reload(self, settings: MonitorConfig) -> None:
+        """Other settings from the next batch on; what has been measured stays."""
+        self._settings = settings
+
+    def sampling(self) -> Sampling | None:
+        """How the next batch is to draw tuples; None while nothing will be measured."""
+        settings = self._settings
+        if not settings.enabled or not settings.triggers or self._is_resting():
+            return None
+        # A period is a batch at least.
+        tuples = max(self._period_tuples(), self._last_batch_tuples)
+        return Sampling(min(1.0, _OVERDRAWN * settings.sample_tuples / tuples), settings.sample_tuples)
+
+    def offer(self, plan: Plan, tally: Tally) -> None:
+        """What a batch that is done told; never waits."""
+        self._last_batch_tuples = tally.tuples
+        if tally.tuples:
+            self.last = LastBatch(tally.tuples, tally.dropped, tally.evaluated)
+        with self._lock:
+            totals = self.totals
+            self.totals = replace(
+                totals,
+                batches=totals.batches + 1,
+                tuples=totals.tuples + tally.tuples,
+                accepted=totals.accepted + tally.accepted,
+                evaluated=totals.evaluated + int(tally.evaluated.sum()),
+                sampled=totals.sampled + (len(tally.draw) if tally.draw else 0),
+            )
+        if self._waiting.qsize() >= _WAITING_WITH_DRAW:
+            tally = replace(tally, draw=None)
+        with contextlib.suppress(queue.Full):
+            self._waiting.put_nowait((plan, tally))
+
+    @property
+    def behind(self) -> bool:
+        """Whether batches were offered that it has not done with."""
+        return self._waiting.unfinished_tasks > 0
+
+    def view(self) -> dict[str, Any]:
+        """Settings, totals, blocks and the last rearrangements as plain values."""
+        totals, figures = self.totals, [state.figures for state in self._states]
+        return {
+            "enabled": self._settings.enabled,
+            "settings": self._settings.model_dump(mode="json"),
+            "batches": totals.batches,
+            "tuples": totals.tuples,
+            "accepted": totals.accepted,
+            "evaluated": totals.evaluated,
+            "sampled": totals.sampled,
+            "rearrangement_counts": dict(totals.rearrangements),
+            "monitor_s": totals.monitor_s,
+            "blocks": [own and {"dropping_ratio": own.dropping_ratio, "cost": own.cost} for own in figures],
+            "rearrangements": [event.plain() for event in self.rearrangements],
+        }
+
+    def measured(self, block: Block) -> dict[str, Any] | None:
+        """What is known of a block of the running plan: the figures that its sequence began with, and of each construct
+        of it what it did on the sample; None where nothing was measured, or it has changed since.
+        """
+        state = next((own for own in self._states if own.matrix is block.matrix), None)
+        if state is None or state.figures is None:
+            return None
+        figures, constructs = state.figures, state.measured
+        return {
+            "dropping_ratio": figures.dropping_ratio,
+            "cost": figures.cost,
+            "constructs": [asdict(one) for one in constructs],
+        }
+
+    # -- the thread
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            item = self._waiting.get()
+            if item is None:
+                return
+            try:
+                self._take(*item)
+            except Exception as error:
+                LOG.exception("stream '%s': the monitor could not look: %s", self.stream, one_line(error))
+            finally:
+                self._waiting.task_done()
+
+    def _take(self, plan: Plan, tally: Tally) -> None:
+        settings = self._settings
+        if not settings.enabled:
+            self._period, self._states = _Period(), BlockStates()
+            return
+        if self._placed is not None:
+            is_in_place = plan is self._placed or plan is self._running.plan
+            if not is_in_place and plan.version <= self._placed.version:
+                # Bound before the last swap: it says nothing of what is in place.
+                return
+            self._placed = None
+        self._states.follow(plan, settings)
+        self._states.count(tally, settings)
+        period = self._period
+        period.add(tally, settings.sample_tuples)
+        if period.tuples < self._period_tuples():
+            return
+        self._period = _Period()
+        due = self._states.due()
+        if due and not self._is_resting():
+            self._measure(plan, period, due)
+
+    def _period_tuples(self) -> int:
+        settings = self._settings
+        if self._states.is_searching:
+            return settings.tau_tuples
+        if self._states.is_measured:
+            return settings.lambda_tuples
+        return min(settings.lambda_tuples, settings.sample_tuples)
+
+    def _is_resting(self) -> bool:
+        rest_s = self._last_s * (1 / self._settings.max_core_share - 1)
+        return time.monotonic() < self._ended_at + rest_s
+
+    # -- measuring
+
+    def _measure(self, plan: Plan, period: _Period, due: Sequence[tuple[int, BlockState]]) -> None:
+        draw = period.draw
+        if draw is None or 2 * len(draw) < min(period.tuples, self._settings.sample_tuples):
+            # Nothing or too little was drawn (it rested meanwhile): the next period is short, and draws.
+            return
+        # Its own time: waiting for others is no load.
+        start = time.thread_time()
+        try:
+            tuples = SampledTuples.of(plan, draw.columns(plan.p_attributes), len(draw))
+            results = [one for number, state in due if (one := self._found(number, state, tuples)) is not None]
+            if results:
+                self._put_in_place(plan, results, len(draw))
+        finally:
+            self._last_s = time.thread_time() - start
+            self._ended_at = time.monotonic()
+            with self._lock:
+                self.totals = replace(self.totals, monitor_s=self.totals.monitor_s + self._last_s)
+
+    def _found(self, number: int, state: BlockState, tuples: SampledTuples) -> _Found | None:
+        """The sequence found for a block; None while it takes more steps, and when the monitor is to stop."""
+        if self._stopping.is_set() or state.cause is None:
+            return None
+        start = time.thread_time()
+        block = tuples.plan.blocks[number]
+        sample = tuples.sample(block)
+        sequence = self._sequence(block, state, sample)
+        if sequence is None:
+            return None
+        arrangement = arranged(block, sample, tuples, sequence)
+        measured = measures(block, sample, arrangement.order.sequence.tolist())
+        return _Found(number, state, state.cause, arrangement, measured, time.thread_time() - start)
+
+    def _sequence(self, block: Block, state: BlockState, sample: Sample) -> Sequence[int] | None:
+        if self._settings.mode == "sampled":
+            return macro_sequence(block, sample).sequence
+        search = state.search = state.search or MacroSearch(block)
+        if not search.done:
+            search.step(sample)
+        return search.result().sequence if search.done else None
+
+    def _put_in_place(self, plan: Plan, results: Sequence[_Found], sample_tuples: int) -> None:
+        orders = {result.number: result.arrangement.order for result in results if result.arrangement.kind != "kept"}
+        self._placed = placed = self._running.arrange(plan, orders)
+        there = {id(block.matrix) for block in placed.blocks}
+        # Queries of the others came or went meanwhile: they are measured anew.
+        results = [result for result in results if id(result.state.matrix) in there]
+        for result in results:
+            cost = result.arrangement.counted_cost
+            # The dropping ratio does not depend on the order, so that of all the period's tuples holds for the new one.
+            result.state.put_in_place(
+                None if cost is None else Figures(result.cause.now.dropping_ratio, cost),
+                result.measured,
+            )
+        events = [self._event(plan, result, sample_tuples) for result in results]
+        self.rearrangements = (*self.rearrangements, *events)[-_EVENTS_KEPT:]
+        with self._lock:
+            by_trigger = Counter(self.totals.rearrangements) + Counter(
+                event.trigger for event in events if event.kind != "kept"
+            )
+            self.totals = replace(self.totals, rearrangements=by_trigger)
+        for event in events:
+            LOG.info("%s", event)
+
+    def _event(self, plan: Plan, result: _Found, sample_tuples: int) -> Rearrangement:
+        block, cause, arrangement = plan.blocks[result.number], result.cause, result.arrangement
+        names = [str(plan.p_attributes[slot]) for slot in block.slots.tolist()]
+        return Rearrangement(
+            at=datetime.now(timezone.utc),
+            stream=self.stream,
+            version=plan.version,
+            block=result.number,
+            trigger=cause.trigger.value,
+            tuples=cause.tuples,
+            sample_tuples=sample_tuples,
+            dropping_ratio_before=None if cause.before is None else cause.before.dropping_ratio,
+            dropping_ratio_now=cause.now.dropping_ratio,
+            cost_before=arrangement.cost_before,
+            cost_after=arrangement.cost_after,
+            old_sequence=tuple(names[construct] for construct in block.sequence.tolist()),
+            old_micro_arrows=block.order.arrow_count,
+            new_sequence=tuple(names[construct] for construct in arrangement.order.sequence.tolist()),
+            new_micro_arrows=arrangement.order.arrow_count,
+            kind=arrangement.kind,
+            kept_us=arrangement.kept_us,
+            macro_us=arrangement.macro_us,
+            hybrid_us=arrangement.hybrid_us,
+            spent_s=result.spent_s,
+        )

@@ -1,0 +1,150 @@
+"""Group commit of changes: those that arrive while another one is made wait, and are made together where possible."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from asc.errors import AscError
+from broker.access.scope import Scope
+from broker.queries.change import Alter, Change, Outcome
+from broker.queries.load_progress import LoadProgress
+from broker.queries.query_set import QuerySet
+from broker.queries.validated_query import ValidatedQuery
+
+_FEW = 100
+"""The most changes of a request that others may be made together with."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(eq=False, slots=True)
+class PendingChange:
+    """Changes that were judged against the standing queries, and their answer.
+
+    The answer is an outcome, an error, or ``is_stale``, where they have to be judged anew.
+    """
+
+    changes: Sequence[Change | AscError]
+    candidates: dict[int, ValidatedQuery]
+    refused: dict[int, AscError]
+    standing: QuerySet
+    load: LoadProgress
+    scope: Scope
+    keep_going: bool
+    outcome: Outcome | None = None
+    error: BaseException | None = None
+    is_stale: bool = field(default=False)
+
+    @property
+    def is_answered(self) -> bool:
+        """Return whether nothing is left to be done for it."""
+        return self.is_stale or self.outcome is not None or self.error is not None
+
+    def is_of(self, standing: QuerySet) -> bool:
+        """Return whether the queries that it alters, and the shapes that it names, are as they were judged.
+
+        So it undoes nothing that another change did.
+        """
+        is_reshaped = standing.shapes is not self.standing.shapes
+        if is_reshaped and any(one.predicate.shapes or one.computes_by_row for one in self.candidates.values()):
+            return False
+        altered = (change.query_id for change in self.changes if isinstance(change, Alter))
+        return all(standing.queries.get(name) is self.standing.queries.get(name) for name in altered)
+
+    def is_plain(self, standing: QuerySet) -> bool:
+        """Return whether it may be made with others, as far as it alone decides.
+
+        It has few changes, none of them refused, all of the caller's own queries, and no limit on the number of
+        queries.
+        """
+        if self.refused or self.keep_going or self.scope.max_queries is not None or len(self.changes) > _FEW:
+            return False
+        stand = (standing.queries.get(query_id) for query_id in self.ids())
+        return all(query is None or self.scope.owns(query.id, query.stream) for query in stand)
+
+    def ids(self) -> list[str]:
+        """Return the ids that it changes."""
+        return [change.query_id for change in self.changes if not isinstance(change, AscError)]
+
+    def answer(self) -> Outcome:
+        """Return its outcome; raise its error."""
+        if self.error is not None:
+            raise self.error
+        assert self.outcome is not None
+        return self.outcome
+
+
+class GroupCommit:
+    """The pending changes, in the order in which they came. Threads share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: list[PendingChange] = []
+
+    def add(self, pending_change: PendingChange) -> None:
+        """Add changes that wait."""
+        with self._lock:
+            self._waiting.append(pending_change)
+
+    def take(self) -> list[PendingChange]:
+        """Return all pending changes, which wait no longer."""
+        with self._lock:
+            taken, self._waiting = self._waiting, []
+        return taken
+
+
+def companions(pending_changes: Sequence[PendingChange], standing: QuerySet) -> list[PendingChange]:
+    """Return the pending changes that can be made in one step: plain ones, no two of which change the same query."""
+    taken: set[str] = set()
+    together: list[PendingChange] = []
+    for pending_change in pending_changes:
+        ids = pending_change.ids()
+        if pending_change.is_plain(standing) and taken.isdisjoint(ids):
+            together.append(pending_change)
+        # One that changes the same query as an earlier pending one waits as well.
+        taken.update(ids)
+    return together
+
+
+def joined(pending_changes: Sequence[PendingChange]) -> tuple[list[Change | AscError], dict[int, ValidatedQuery]]:
+    """Return the changes of all, one after the other, and their candidates by position."""
+    changes: list[Change | AscError] = []
+    candidates: dict[int, ValidatedQuery] = {}
+    for pending_change in pending_changes:
+        candidates.update((len(changes) + position, one) for position, one in pending_change.candidates.items())
+        changes += pending_change.changes
+    return changes, candidates
+
+
+def unrefused(pending_changes: Sequence[PendingChange], refused: Collection[int]) -> list[PendingChange]:
+    """Return the pending changes of which no change is refused, by the positions that :func:`joined` gave."""
+    accepted, low = [], 0
+    for pending_change in pending_changes:
+        high = low + len(pending_change.changes)
+        if not any(low <= position < high for position in refused):
+            accepted.append(pending_change)
+        low = high
+    return accepted
+
+
+def part(pending_changes: Sequence[PendingChange], outcome: Outcome, before: QuerySet) -> None:
+    """Give each of the pending changes that were made in one step its own part of the outcome."""
+    low = 0
+    for pending_change in pending_changes:
+        high = low + len(pending_change.changes)
+        registered = _own(outcome.registered, low, high)
+        removed = _own(outcome.removed, low, high)
+        replaced = (before.queries.get(query_id) for query_id in pending_change.ids())
+        streams = {one.query.stream for one in registered.values()} | {
+            one.stream for one in replaced if one is not None
+        }
+        offsets = {name: found for name, found in outcome.effective_offsets.items() if name in streams}
+        pending_change.outcome = Outcome(outcome.version, registered, removed, {}, offsets)
+        low = high
+
+
+def _own(all_of: Mapping[int, _T], low: int, high: int) -> dict[int, _T]:
+    return {position - low: all_of[position] for position in range(low, high) if position in all_of}

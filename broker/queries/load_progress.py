@@ -1,0 +1,78 @@
+"""The progress of large changes, for those who wait for one."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from broker.cancellation import Cancellation
+
+LOG = logging.getLogger("asc.registration")
+
+Step = Literal["read", "validated", "compiled", "written"]
+STEPS: tuple[Step, ...] = ("read", "validated", "compiled", "written")
+
+_LOGGED_QUERIES = 20_000
+"""The number of queries changed at once that takes seconds, and is logged."""
+
+
+@dataclass(slots=True)
+class LoadProgress:
+    """A change of so many queries in progress; only the thread that makes it writes it.
+
+    ``by``: the name of the caller. ``read``: the number of queries whose predicates were read. ``last_step``: the last
+    of the STEPS that is done for all of them. ``cancellation``: looked at until the change is written.
+    """
+
+    queries: int
+    read: int = 0
+    last_step: Step | None = None
+    by: str = ""
+    cancellation: Cancellation = field(default_factory=Cancellation)
+
+    def begin(self) -> None:
+        """Begin at the first step, also anew where the standing queries changed after judging."""
+        self.read, self.last_step = 0, None
+
+    def note_done(self, step: Step, queries: int | None = None) -> None:
+        """Note a step as done, by all or by so many queries, and log it where there are many."""
+        self.last_step = step
+        count = self.queries if queries is None else queries
+        if count >= _LOGGED_QUERIES:
+            LOG.info("bulk load: %d queries are %s", count, step)
+
+    def shown(self) -> dict[str, Any]:
+        """Return the progress as JSON.
+
+        >>> LoadProgress(100_000, read=30_000).shown()
+        {'queries': 100000, 'read': 30000, 'last_step': None}
+        """
+        return {"queries": self.queries, "read": self.read, "last_step": self.last_step}
+
+
+class RunningLoads:
+    """The changes in progress, in the order in which they began. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._under_way: list[LoadProgress] = []
+
+    @contextmanager
+    def started(self, queries: int, by: str = "", cancellation: Cancellation | None = None) -> Iterator[LoadProgress]:
+        """Enter a context for which a change of so many queries is in progress."""
+        load = LoadProgress(queries, by=by, cancellation=cancellation or Cancellation())
+        with self._lock:
+            self._under_way.append(load)
+        try:
+            yield load
+        finally:
+            with self._lock:
+                self._under_way = [other for other in self._under_way if other is not load]
+
+    def shown(self, by: str | None = None) -> list[dict[str, Any]]:
+        """Return all of them, or those of one name, as JSON."""
+        return [load.shown() for load in self._under_way if by in (None, load.by)]

@@ -1,0 +1,294 @@
+"""Validated queries, and their entries in plans: one a query, or for a join one a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from asc.errors import PredicateError
+from asc.keys.attribute import PAttribute
+from asc.operators.feed import QuerySettings
+from asc.plan.destination import Destination
+from asc.plan.plan import Plan, Query
+from asc.predicate.normal_form.disjunctive_form import Predicate
+from asc.predicate.normal_form.join_predicate import JoinEffort, JoinPredicate
+from asc.spatial.feature import Feature
+from asc.spatial.layer import Layer
+from broker.cancellation import Cancellation
+from broker.errors import QueryError
+from broker.matching.plan_ids import member_id, members_in
+from broker.operators.expression import NO_EXPRESSIONS, OperatorExpressions
+from broker.operators.feed_destination import FeedDestination, selection_of, selection_of_join
+from broker.operators.fold_destination import FoldDestination
+from broker.operators.kind import FoldedQuery
+from broker.operators.kinds import feed_kinds, fold_kinds, kind_of
+from broker.operators.plan_expressions import expressions_of_destination
+from broker.plans.sorted_map import SortedMap
+from broker.queries.query import RegisteredQuery
+from broker.stream.analyser import StreamAnalyser
+
+_TOLD = 5
+"""The most shapes that a warning names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """The members of a join over the rows of its layer: a predicate for each shape.
+
+    ``refused``: the shapes refused with the values of their row, which have none, with the reasons. Invariant: a
+    function of the join's predicate and the rows, whatever came before. Cost: beside the predicates, that of
+    :class:`JoinPredicate` for each row.
+    """
+
+    join: JoinPredicate
+    rows: Mapping[str, Feature]
+    predicates: Mapping[str, Predicate]
+    refused: Mapping[str, PredicateError]
+
+    @staticmethod
+    def of(
+        join: JoinPredicate,
+        rows: Mapping[str, Feature],
+        cancellation: Cancellation | None = None,
+        *,
+        computed_max: int | None = None,
+        is_bounded: bool = False,
+    ) -> Members:
+        """Return the members for some rows.
+
+        ``cancellation``: looked at between two rows. Raises CancelledError, and QueryError as soon as Spark would have
+        to compute more than ``computed_max`` expressions. ``is_bounded``: PredicateError as soon as the rows have taken
+        more effort than a join may.
+        """
+        effort = JoinEffort(join, rows) if is_bounded else None
+        predicates: dict[str, Predicate] = {}
+        refused: dict[str, PredicateError] = {}
+        computed: set[PAttribute] = set()
+        for shape_id, row in rows.items():
+            if cancellation is not None:
+                cancellation.check()
+            if effort is not None:
+                effort.check()
+            try:
+                predicates[shape_id] = made = join.of(row, effort)
+            except PredicateError as error:
+                refused[shape_id] = error
+                continue
+            if computed_max is not None:
+                computed.update(attribute for attribute in made.read if attribute.is_computed)
+                if len(computed) > computed_max:
+                    raise too_many_expressions(made.text, computed_max)
+        return Members(join, rows, predicates, refused)
+
+    def over(self, rows: Mapping[str, Feature], cancellation: Cancellation | None = None) -> Members:
+        """Return the members for other rows of the layer; those of rows in both are taken over.
+
+        CancelledError, and PredicateError where the other rows take more effort than a join may.
+        """
+        if rows is self.rows:
+            return self
+        changed = _sorted(rows).differences(_sorted(self.rows))
+        came = {key: rows[key] for key in changed if key in rows}
+        fresh = Members.of(self.join, came, cancellation, is_bounded=True)
+        predicates = {key: one for key, one in self.predicates.items() if key not in changed}
+        refused = {key: one for key, one in self.refused.items() if key not in changed}
+        return Members(self.join, rows, {**predicates, **fresh.predicates}, {**refused, **fresh.refused})
+
+    @cached_property
+    def computed(self) -> Mapping[PAttribute, None]:
+        """Return the expressions that Spark computes for all of them together, in the order of first use."""
+        return dict.fromkeys(a for predicate in self.predicates.values() for a in predicate.read if a.is_computed)
+
+
+@dataclass(frozen=True, slots=True)
+class ValidatedQuery:
+    """A query that was judged and may be served.
+
+    ``predicate``: for a join the one that holds for all of its shapes (:attr:`JoinPredicate.template`), whose
+    ``members`` plans hold. ``expressions``: those of its operator, checked.
+    """
+
+    query: RegisteredQuery
+    predicate: Predicate
+    members: Members | None = None
+    expressions: OperatorExpressions = NO_EXPRESSIONS
+
+    @staticmethod
+    def of(
+        query: RegisteredQuery,
+        analyser: StreamAnalyser,
+        shapes: Mapping[str, Layer],
+        *,
+        may_wait: bool = True,
+        is_bounded: bool = False,
+        patiently: bool = False,
+        computed_max: int | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> ValidatedQuery:
+        """Return a query over the current layers as a candidate; AscError where it is refused.
+
+        ``may_wait``: it is registered already, so that missing shapes are waited for, refused ones excluded, and the
+        effort of a join is not bounded: one that stands is served. ``is_bounded``: it is bounded all the same, for it
+        was in no plan. ``patiently``: Spark has all the time that it needs for the conditions of an
+        operator. ``computed_max``, ``cancellation``: as :meth:`Members.of` has them.
+        """
+        if query.join is None:
+            predicate = analyser.normalise(query.where, shapes, may_wait=may_wait)
+            return ValidatedQuery(query, predicate, None, _expressions(query, analyser, patiently=patiently))
+        _check_join(query)
+        layer = query.join.layer
+        join = analyser.join(query.where, layer, shapes, may_wait=may_wait)
+        rows = shapes[layer].features
+        is_bounded = is_bounded or not may_wait
+        if is_bounded:
+            join.check_effort(rows)
+        elif query.paused:
+            # No plan holds it: it is judged again when it is resumed.
+            rows = {}
+        most = None if query.paused else computed_max
+        members = Members.of(join, rows, cancellation, computed_max=most, is_bounded=is_bounded)
+        if members.refused and not may_wait:
+            shape_id, error = next(iter(members.refused.items()))
+            raise of_shape(error, layer, shape_id)
+        return ValidatedQuery.of_members(query, analyser, members)
+
+    @staticmethod
+    def of_members(query: RegisteredQuery, analyser: StreamAnalyser, members: Members) -> ValidatedQuery:
+        """Return a join as a candidate with some of its members, or all."""
+        return ValidatedQuery(query, members.join.template, members, _expressions(query, analyser))
+
+    def over(self, shapes: Mapping[str, Layer], cancellation: Cancellation | None = None) -> ValidatedQuery:
+        """Return the candidate over other layers. Errors: as of :meth:`Members.over`."""
+        if self.members is None or self.query.join is None:
+            return self
+        return replace(self, members=self.members.over(shapes[self.query.join.layer].features, cancellation))
+
+    @property
+    def read(self) -> tuple[PAttribute, ...]:
+        """Return the p-attributes whose values it needs beside those of its members, each once."""
+        expressions = self.expressions.all
+        own = expressions if self.members is not None else (self.predicate, *expressions)
+        return tuple(dict.fromkeys(a for each in own for a in each.read))
+
+    @property
+    def computed(self) -> list[PAttribute]:
+        """Return the expressions that Spark would compute for it, in the order of first use."""
+        if self.members is not None:
+            return list(dict.fromkeys((*self.members.computed, *(a for a in self.read if a.is_computed))))
+        # Plain terms have none, and a bulk load has a million of them.
+        if self.predicate.forms is not None and not self.expressions.all:
+            return []
+        return [attribute for attribute in self.read if attribute.is_computed]
+
+    @property
+    def computed_texts(self) -> set[str]:
+        """Return the SQL texts of all that a batch computes for it, its operator's expressions included."""
+        destination = self.destination
+        own = () if destination is None else expressions_of_destination(destination)
+        return {attribute.sql for attribute in (*self.computed, *own)}
+
+    @property
+    def computes_by_row(self) -> bool:
+        """Return whether Spark computes other expressions for some rows of its layer than for others."""
+        return self.members is not None and not self.members.computed.keys() <= set(self.predicate.read)
+
+    def planned(self) -> list[Query]:
+        """Return its queries in plans while it runs."""
+        query, own = self.query, self.destination
+        destination = None if own is None else own.in_plan()
+        if self.members is not None:
+            return members_of(query, self.members.predicates, destination)
+        return [Query(query.id, self.predicate, query.topic, destination)]
+
+    @property
+    def destination(self) -> FeedDestination | FoldDestination | None:
+        """Return the operator that its matches go to, as plans have it; None for its topic."""
+        query, definition = self.query, self.query.operator
+        if definition is None:
+            return None
+        folded = fold_kinds().get(definition.name)
+        if folded is not None:
+            planned = FoldedQuery(query.id, query.stream, query.where, query.topic)
+            destination = folded.destination(definition, planned, self.predicate, self.expressions)
+            return replace(destination, since=query.since)
+        join = query.join
+        selection = selection_of(self.predicate) if join is None else selection_of_join(query.where, join.layer)
+        settings = QuerySettings(query.id, query.topic, "", "", (selection,), {})
+        return feed_kinds()[definition.name].destination(definition, settings, self.predicate, self.expressions)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return the warnings of its registration."""
+        warnings = (*self.predicate.warnings, *self.expressions.warnings)
+        refused = {} if self.members is None else self.members.refused
+        if not refused:
+            return warnings
+        listed = "; ".join(f"{shape_id}: {refused[shape_id]}" for shape_id in list(refused)[:_TOLD])
+        many = "1 shape of its layer is" if len(refused) == 1 else f"{len(refused):,} shapes of its layer are"
+        return (*warnings, f"{many} excluded: {listed}")
+
+
+def members_of(
+    query: RegisteredQuery, predicates: Mapping[str, Predicate], destination: Destination | None
+) -> list[Query]:
+    """Return the members of a join, by the shapes of their predicates, as plans hold them."""
+    per_shape = query.join is not None and query.join.per_shape
+    return [
+        Query(member_id(query.id, shape_id, per_shape=per_shape), predicate, query.topic, destination)
+        for shape_id, predicate in predicates.items()
+    ]
+
+
+def plan_id_of(query: RegisteredQuery, shape_id: str | None) -> str:
+    """Return the id in plans of a query, or of the member of a join for a shape."""
+    if query.join is None or shape_id is None:
+        return query.id
+    return member_id(query.id, shape_id, per_shape=query.join.per_shape)
+
+
+def planned_ids(plan: Plan, query: RegisteredQuery) -> Collection[str]:
+    """Return the ids in a plan of a query that it serves."""
+    return [query.id] if query.join is None else members_in(plan, query.id)
+
+
+def too_many_expressions(where: str, most: int) -> QueryError:
+    """Return the refusal of a join for which Spark would have to compute too many expressions."""
+    remedy = (
+        f"has Spark compute more than {most} expressions for the shapes of its layer: store what is compared in the"
+    )
+    return QueryError("predicate", where[:200], f"{remedy} shapes, or raise limits.spark_attributes")
+
+
+def _sorted(rows: Mapping[str, Feature]) -> SortedMap[str, Feature]:
+    return rows if isinstance(rows, SortedMap) else SortedMap(rows)
+
+
+def of_shape(error: PredicateError, layer: str, shape_id: str) -> PredicateError:
+    """Return the error with the shape whose row it is about."""
+    subject = f"of shape {layer}/{shape_id}: {error.subject}"
+    return PredicateError(subject, error.value, error.remedy, text=error.text, start=error.start, end=error.end)
+
+
+def _check_join(query: RegisteredQuery) -> None:
+    """Raise QueryError where the operator of a join cannot have one."""
+    definition, join = query.operator, query.join
+    if definition is None or join is None:
+        return
+    kind = kind_of(definition)
+    if not kind.allows_join:
+        raise QueryError(
+            f"join with operator {kind.name}",
+            query.id,
+            "does not go together: give a WHERE without a layer, and no join",
+        )
+    if join.per_shape:
+        remedy = "delivers a record a shape, and an operator takes each shape by itself: leave out per_shape"
+        raise QueryError(f"join with operator {kind.name}", query.id, remedy)
+
+
+def _expressions(query: RegisteredQuery, analyser: StreamAnalyser, *, patiently: bool = False) -> OperatorExpressions:
+    definition = query.operator
+    if definition is None:
+        return NO_EXPRESSIONS
+    return kind_of(definition).read(definition, analyser, patiently=patiently)

@@ -1,0 +1,213 @@
+"""Validation of changes: the refusals of each by itself, and of those that are made together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timezone
+
+from asc.errors import AscError
+from broker.access.scope import Scope
+from broker.cancellation import Cancellation
+from broker.config.config import Config
+from broker.errors import CancelledError, MissingStreamError, QueryError
+from broker.kafka.cluster import KafkaCluster
+from broker.operators.feed_topic import refused_feed
+from broker.operators.kinds import kind_of
+from broker.queries.change import Alter, Change, Put
+from broker.queries.load_progress import LoadProgress
+from broker.queries.query import RegisteredQuery, check_id, check_labels
+from broker.queries.query_set import QuerySet
+from broker.queries.query_state import QueryState
+from broker.queries.rules import check_destination
+from broker.queries.validated_query import ValidatedQuery
+from broker.stream.stream import Stream
+
+
+class Validator:
+    """The judge of changes, which changes nothing itself.
+
+    :meth:`judged` holds no lock, for Spark is asked and others go on. :meth:`refuse_together` is called under the
+    registrar's, for the rules that depend on the standing queries.
+    """
+
+    def __init__(
+        self, config: Config, cluster: KafkaCluster, streams: Mapping[str, Stream], stands: QueryState
+    ) -> None:
+        self._config = config
+        self._cluster = cluster
+        self._streams = streams
+        self._query_state = stands
+
+    def stream_of(self, name: str | None, scope: Scope) -> Stream:
+        """Return the stream of a name; QueryError when it is unknown, or missing where there are several.
+
+        ForbiddenError for a stream that is outside a caller's scope; errors name none of those.
+        """
+        if name is not None:
+            scope.check_stream(name)
+        permitted = {
+            known: stream for known, stream in self._streams.items() if scope.streams is None or known in scope.streams
+        }
+        known = ", ".join(sorted(permitted))
+        if name is None:
+            if len(permitted) != 1:
+                raise MissingStreamError("stream", None, f"name one of {known}", sorted(permitted))
+            return next(iter(permitted.values()))
+        if name not in permitted:
+            raise QueryError("unknown stream", name[:200], f"configured: {known}")
+        return permitted[name]
+
+    def judged(
+        self, changes: Sequence[Change | AscError], standing: QuerySet, load: LoadProgress, scope: Scope
+    ) -> tuple[dict[int, ValidatedQuery], dict[int, AscError]]:
+        """Return the candidates among changes, and the refusals, by position, except refusals that need other queries.
+
+        Spark is asked here, which takes a while: no lock is held, and other changes go on. Raises CancelledError.
+        """
+        refused: dict[int, AscError] = {i: change for i, change in enumerate(changes) if isinstance(change, AscError)}
+        candidates: dict[int, ValidatedQuery] = {}
+        own_ids: set[str] = set()
+        for position, change in enumerate(changes):
+            load.read = position
+            load.cancellation.check()
+            if isinstance(change, AscError):
+                continue
+            with refusing(refused, position):
+                scope.check_id(change.query_id)
+                if isinstance(change, Put):
+                    # Whatever is registered, no more of one load can be: the others are not read.
+                    own_ids.add(change.query_id)
+                    scope.check_number(len(own_ids))
+                    candidates[position] = self._candidate(change.query, scope, standing, load.cancellation)
+                elif isinstance(change, Alter):
+                    stands = standing.queries.get(change.query_id)
+                    is_own = stands is not None and scope.owns(stands.id, stands.stream)
+                    altered = change.altered(stands if is_own else None)
+                    candidates[position] = self._candidate(altered, scope, standing, load.cancellation)
+        load.read = len(changes)
+        load.note_done("read")
+        refused.update(
+            self._query_state.planning.asked(
+                {i: one for i, one in candidates.items() if not standing.holds(one.query)}, load.cancellation
+            )
+        )
+        return {i: one for i, one in candidates.items() if i not in refused}, refused
+
+    def _candidate(
+        self, query: RegisteredQuery, scope: Scope, standing: QuerySet, cancellation: Cancellation
+    ) -> ValidatedQuery:
+        """Return a query as a candidate, judged without other queries and Spark; AscError where it is refused.
+
+        A query that is registered with that predicate already may wait for a missing shape. Where no plan holds it, as
+        while it is paused, its layer may have grown: its effort is bounded as that of a new one.
+        """
+        check_id(query.id)
+        scope.check_id(query.id)
+        stream = self.stream_of(query.stream, scope)
+        scope.check_topic(query.topic)
+        check_destination(query.topic, stream.name, self._config)
+        check_labels(query.labels)
+        if query.expires_at is not None and query.expires_at <= _now():
+            raise QueryError("expires_at", query.expires_at.isoformat(), "is in the past: choose a later time")
+        stands = standing.queries.get(query.id)
+        may_wait = stands is not None and (stands.where, stands.join) == (query.where, query.join)
+        candidate = ValidatedQuery.of(
+            query,
+            stream.analyser,
+            standing.shapes,
+            may_wait=may_wait,
+            is_bounded=not query.paused and standing.planned_on(query.id) is None,
+            computed_max=self._config.limits.spark_attributes,
+            cancellation=cancellation,
+        )
+        for predicate in (candidate.predicate, *candidate.expressions.all):
+            scope.check_columns(predicate)
+        return candidate
+
+    def refuse_together(
+        self, candidates: Mapping[int, ValidatedQuery], refused: dict[int, AscError], scope: Scope, removed: int
+    ) -> set[str]:
+        """Refuse the candidates that fail beside others, by Spark or by Kafka; return the topics yet to be made.
+
+        A candidate fails where it would close a loop, Spark refuses it, there are too many, or its topic cannot be
+        used.
+        """
+        self._refuse_by_rules(candidates, refused)
+        if scope.max_queries is not None:
+            self._refuse_by_number(candidates, refused, scope, removed)
+        # One that is paused needs no topic: to pause it may be what mends a stream.
+        topics = {
+            i: candidate.query.topic
+            for i, candidate in candidates.items()
+            if i not in refused and not candidate.query.paused
+        }
+        by_topic, missing = self._cluster.destinations(set(topics.values()), keyed=keyed_topics(candidates.values()))
+        refused.update((i, by_topic[topic]) for i, topic in topics.items() if topic in by_topic)
+        for stream in fed_streams(candidate for i, candidate in candidates.items() if i not in refused):
+            fault = refused_feed(self._cluster, self._config.feed_topic(stream))
+            if fault is not None:
+                refused.update(
+                    (i, fault)
+                    for i, candidate in candidates.items()
+                    if _is_fed(candidate) and candidate.query.stream == stream
+                )
+        if any(
+            candidate.query.topic in by_topic and candidate.query.id in self._query_state.now
+            for candidate in candidates.values()
+        ):
+            # The queries that they would have replaced stay, and others may break a rule beside these.
+            self._refuse_by_rules(candidates, refused)
+        return missing
+
+    def _refuse_by_rules(self, candidates: Mapping[int, ValidatedQuery], refused: dict[int, AscError]) -> None:
+        standing = self._query_state.now
+        accepted = {position: candidate for position, candidate in candidates.items() if position not in refused}
+        plans = self._query_state.plans()
+        positions = list(accepted)
+        refusals = self._query_state.planning.refusals(list(accepted.values()), standing, plans)
+        refused.update((positions[i], error) for i, error in refusals.items())
+
+    def _refuse_by_number(
+        self, candidates: Mapping[int, ValidatedQuery], refused: dict[int, AscError], scope: Scope, removed: int
+    ) -> None:
+        """Refuse the candidates beyond the number of queries that a caller may have, with the lock held."""
+        number = self._query_state.now.count(scope.id_prefix, scope.streams) - removed
+        for position, candidate in sorted(candidates.items()):
+            if position in refused or candidate.query.id in self._query_state.now:
+                continue
+            with refusing(refused, position):
+                scope.check_number(number + 1)
+                number += 1
+
+
+def fed_streams(candidates: Iterable[ValidatedQuery]) -> set[str]:
+    """Return the streams that candidates need a feed of."""
+    return {candidate.query.stream for candidate in candidates if _is_fed(candidate)}
+
+
+def keyed_topics(candidates: Iterable[ValidatedQuery]) -> set[str]:
+    """Return the topics of candidates whose outputs all have a key."""
+    own = ((candidate.query.operator, candidate.query.topic) for candidate in candidates)
+    return {topic for operator, topic in own if operator is not None and kind_of(operator).allows_compacted_topic}
+
+
+def _is_fed(candidate: ValidatedQuery) -> bool:
+    """Return whether the records of a candidate go to its stream's feed."""
+    definition = candidate.query.operator
+    return definition is not None and kind_of(definition).handoff == "feed" and not candidate.query.paused
+
+
+@contextmanager
+def refusing(refused: dict[int, AscError], position: int) -> Iterator[None]:
+    """Record an exception raised within the context as the refusal of the change at a position; not CancelledError."""
+    try:
+        yield
+    except CancelledError:
+        raise
+    except AscError as error:
+        refused[position] = error
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)

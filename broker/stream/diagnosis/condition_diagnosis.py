@@ -1,0 +1,257 @@
+"""Diagnosis of a feed query's failing batches: the conditions that end them, or take them too long."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from broker.config.config import Config
+from broker.errors import KafkaError
+from broker.failure import is_of_dead_worker, is_of_kafka, one_line, root_cause
+from broker.operators.condition_watch import ConditionWatch, JudgedBatch
+from broker.plans.binding import write_durably
+from broker.stream.diagnosis.diagnosis_result import DiagnosisResult
+from broker.stream.diagnosis.poison_search import ChildTrial, child_master, guilty, slow
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOG = logging.getLogger("asc.operators")
+
+_TIMES_IN_VAIN = 2
+"""The number of starts of a batch before the cause of its end is looked for."""
+
+_SEARCHES_MAX = 2
+"""The most searches of one batch that may fail, as on a full disk, before the batch is run as it is."""
+
+_STOP_S = 10.0
+_LOOK_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """The batch that judges conditions, and the conditions that no batch judges.
+
+    ``times``: the number of its starts. ``is_slow``: it took too long. ``excluded``: the conditions, with the reasons.
+    """
+
+    batch_id: int = -1
+    times: int = 0
+    is_slow: bool = False
+    excluded: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self) -> str:
+        plain = {"batch": self.batch_id, "times": self.times, "slow": self.is_slow, "excluded": self.excluded}
+        return json.dumps(plain, ensure_ascii=False)
+
+    @staticmethod
+    def of_text(text: str) -> _Noted:
+        plain = json.loads(text)
+        excluded = {str(condition): str(reason) for condition, reason in plain["excluded"].items()}
+        return _Noted(int(plain["batch"]), int(plain["times"]), bool(plain["slow"]), excluded)
+
+
+class ConditionDiagnosis(ConditionWatch):
+    """The search for the conditions that batches of a feed query cannot go on with, which it excludes from these.
+
+    Before a batch judges conditions, a file beside the checkpoint notes it. A batch that was started twice in vain, or
+    that took longer than ``spark.expression_timeout_s``, has its conditions tried over its pairs in another process.
+    The conditions found are a finding, by which their queries are parked. No batch judges such a condition until a plan
+    has such a query again. Cost: a synced file for each batch with conditions.
+    """
+
+    def __init__(self, op: str, stream: str, config: Config, folder: Path) -> None:
+        """Create the search, and read its file. ``op``: the tag of the kind whose reader judges the conditions."""
+        self._op = op
+        self._stream = stream
+        self._config = config
+        self._path = folder / f"{op}-conditions.json"
+        self._rows = folder / f"{op}-suspects.parquet"
+        self._stopping = threading.Event()
+        self._lock = threading.Lock()
+        self._searched = -1
+        self._failed_searches = 0
+        self._lost_worker = -1
+        self.finding: DiagnosisResult | None = None
+        """The finding for which the stream's queries are to be parked; None while there is none."""
+        self._noted = _Noted()
+        try:
+            self._noted = _Noted.of_text(self._path.read_text("utf-8"))
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            LOG.warning("%s cannot be read, and what it said is found anew: %s", self._path, error)
+        if self._noted.excluded:
+            # A crash may have come before their queries were parked.
+            self.finding = DiagnosisResult(conditions=self._noted.excluded)
+
+    def ask_to_stop(self) -> None:
+        """Stop searching."""
+        self._stopping.set()
+
+    def go_on(self, finding: DiagnosisResult) -> None:
+        """Forget a finding, now that no plan has a query that uses it."""
+        if self.finding is finding:
+            self.finding = None
+
+    def allow(self, conditions: Collection[str]) -> None:
+        """Judge conditions again that a plan has once more: their queries were registered anew."""
+        with self._lock:
+            again = self._noted.excluded.keys() & set(conditions)
+            if again and self.finding is None:
+                kept = {text: reason for text, reason in self._noted.excluded.items() if text not in again}
+                self._note(replace(self._noted, excluded=kept))
+
+    @contextmanager
+    def judging(self, batch_id: int, batch: JudgedBatch) -> Iterator[Sequence[str]]:
+        """Enter the context of a batch: see :class:`broker.operators.condition_watch.ConditionWatch`."""
+        judged = self._allowed(batch)
+        if judged:
+            self._begin(batch_id)
+            if self._is_suspect():
+                self._search(batch, judged)
+                judged = self._allowed(batch)
+        if not judged:
+            yield judged
+            return
+        done = threading.Event()
+        self._end_overdue(batch.spark, done)
+        try:
+            yield judged
+        except BaseException as error:
+            cause = one_line(root_cause(error), 300)
+            LOG.warning("stream '%s': a batch of its %s queries failed: %s", self._stream, self._op, cause)
+            is_excused = self._stopping.is_set() or isinstance(error, KafkaError) or is_of_kafka(error)
+            if is_excused or self._is_first_dead_worker(error):
+                # None of the conditions' fault.
+                self._update(times=max(0, self._noted.times - 1))
+            raise
+        finally:
+            done.set()
+
+    def _is_first_dead_worker(self, error: BaseException) -> bool:
+        """Return whether the batch failed of a Python worker that died, and did not before."""
+        if self._lost_worker == self._noted.batch_id or not is_of_dead_worker(error):
+            return False
+        self._lost_worker = self._noted.batch_id
+        return True
+
+    def _allowed(self, batch: JudgedBatch) -> list[str]:
+        return [text for text in batch.texts if text not in self._noted.excluded]
+
+    def _begin(self, batch_id: int) -> None:
+        if self._noted.batch_id == batch_id:
+            self._update(times=self._noted.times + 1)
+        else:
+            with self._lock:
+                self._note(_Noted(batch_id, 1, False, self._noted.excluded))
+
+    def _is_suspect(self) -> bool:
+        noted = self._noted
+        return noted.batch_id != self._searched and (noted.is_slow or noted.times > _TIMES_IN_VAIN)
+
+    # -- the search
+
+    def _search(self, batch: JudgedBatch, texts: Sequence[str]) -> None:
+        """Exclude the conditions that the batch cannot go on with; nothing where none is found."""
+        noted, settings = self._noted, self._config.spark
+        what = "take too long for" if noted.is_slow else f"ended {noted.times - 1} times with"
+        LOG.warning("stream '%s': looks for the condition that its %s queries %s", self._stream, self._op, what)
+        try:
+            batch.write(self._rows)
+            suspects = batch.suspects(
+                self._rows,
+                texts,
+                master=child_master(settings.master),
+                driver_memory=settings.driver_memory,
+                time_zone=settings.time_zone,
+            )
+            limit: dict[str, Any] = {"limit_s": settings.expression_timeout_s} if noted.is_slow else {}
+            with ChildTrial(suspects, lambda: not self._stopping.is_set(), **limit) as trial:
+                faulty = (slow if noted.is_slow else guilty)(trial, len(texts))
+        except Exception as error:
+            LOG.error("stream '%s': the condition at fault is not found: %s", self._stream, one_line(error))
+            self._failed_searches += 1
+            if self._failed_searches >= _SEARCHES_MAX:
+                # The batch may well pass, and each search takes a Spark's start.
+                self._searched = noted.batch_id
+                self._update(times=1, is_slow=False)
+            return
+        finally:
+            self._rows.unlink(missing_ok=True)
+        self._searched, self._failed_searches = noted.batch_id, 0
+        fault = "takes too long for a batch" if noted.is_slow else "ends a batch"
+        reasons = {texts[slot]: _parked_for(texts[slot], fault, reason) for slot, reason in faulty.items()}
+        for reason in reasons.values():
+            LOG.warning("stream '%s': a query with operator %s %s", self._stream, self._op, reason)
+        if not reasons:
+            LOG.warning("stream '%s': no condition is at fault, and the batch is run again", self._stream)
+            return
+        with self._lock:
+            self._note(_Noted(noted.batch_id, 1, False, {**self._noted.excluded, **reasons}))
+            self.finding = DiagnosisResult(conditions=self._noted.excluded)
+
+    # -- a batch that takes too long
+
+    def _end_overdue(self, spark: SparkSession, done: threading.Event) -> None:
+        """Have a batch cancelled that judges conditions for too long, so that they are searched as it is run again.
+
+        Its group of jobs is that of the streaming query, whose thread this is.
+        """
+        group = spark.sparkContext.getLocalProperty("spark.jobGroup.id")
+        limit_s = self._config.spark.expression_timeout_s
+
+        def watch(group: str) -> None:
+            if not done.wait(limit_s) and not self._stopping.is_set() and self._noted.batch_id != self._searched:
+                LOG.warning(
+                    "stream '%s': a batch of its %s queries takes over %g s, and is run again",
+                    self._stream,
+                    self._op,
+                    limit_s,
+                )
+                self._update(is_slow=True)
+                _cancel(spark, group, self._stream)
+
+        if group is not None:
+            threading.Thread(target=watch, args=(group,), name=f"{self._op}-watch-{self._stream}", daemon=True).start()
+
+    # -- the file
+
+    def _update(self, **changed: Any) -> None:
+        with self._lock:
+            self._note(replace(self._noted, **changed))
+
+    def _note(self, noted: _Noted) -> None:
+        if noted != self._noted:
+            write_durably(self._path, noted.text())
+            self._noted = noted
+
+
+def _cancel(spark: SparkSession, group: str, stream: str) -> None:
+    """Cancel a group of jobs, and end Spark where a task of it does not stop: that task keeps a core for ever."""
+    from broker.runtime.spark import running_tasks
+
+    context = spark.sparkContext
+    tracker = context.statusTracker()
+    jobs = (tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group))
+    stages = {f" in stage {stage}." for job in jobs if job is not None for stage in job.stageIds}
+    context.cancelJobGroup(group)
+    give_up = time.monotonic() + _STOP_S
+    while any(stage in task for task in running_tasks(spark) for stage in stages):
+        if time.monotonic() > give_up:
+            LOG.error("stream '%s': a task of a feed query does not stop, and Spark is ended", stream)
+            spark.stop()
+            return
+        time.sleep(_LOOK_S)
+
+
+def _parked_for(condition: str, fault: str, reason: str) -> str:
+    remedy = "change it, or register it anew to try again"
+    return f"is parked, for its condition {condition[:200]!r} {fault} ({reason}): {remedy}"

@@ -1,0 +1,155 @@
+"""The time of a stream's batches, by phase."""
+
+from __future__ import annotations
+
+import logging
+import statistics
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from broker.failure import one_line
+
+LOG = logging.getLogger("asc.phases")
+
+PHASES: Mapping[str, str] = {
+    "offsets": "Kafka is asked what is new",
+    "log": "the batch's offsets are noted",
+    "plan": "Spark plans the reading",
+    "hand_over": "Spark hands the batch over, and takes it back",
+    "bind": "the batch is bound to its plan",
+    "build": "the frame of the batch is made",
+    "run": "records are fetched, decoded, matched and written",
+    "match": "within that: the slowest task matches, in Python",
+    "keep": "what the tasks folded is merged and committed, for queries that fold records",
+    "commit": "the batch is noted as done",
+}
+"""The phases in their order; ``match`` lies within ``run``. A batch has ``keep`` where its plan folds records."""
+
+_WITHIN, _AROUND = ("bind", "build", "run", "keep"), "addBatch"
+_OF_SPARK = {"latestOffset": "offsets", "walCommit": "log", "queryPlanning": "plan", "commitOffsets": "commit"}
+_BEFORE = ("latestOffset", "walCommit", "queryPlanning")
+_TRIGGER, _AFTER = "triggerExecution", "commitOffsets"
+KEPT = 20
+"""The number of batches with records that the median of a phase is over."""
+
+_AWAITING_SPARK = 200
+"""The most done batches that are kept until Spark reports its part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A phase of a batch: its start, seconds since 1970, and its duration."""
+
+    began_s: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class DoneBatch:
+    """A batch of which everything is known: its phases by name, and its counts.
+
+    ``hand_over`` is missing: it is the time between the other phases. ``said``: the counts that came with the batch.
+    """
+
+    batch_id: int
+    whole: Phase
+    phases: Mapping[str, Phase]
+    said: Mapping[str, int] = field(default_factory=dict)
+
+
+class BatchPhases:
+    """The seconds that each phase of the batches with records took: of the last ones, and of all together.
+
+    Spark's part comes later, batch by batch (:meth:`count_spark`). Invariant: no phase has more than the last ``KEPT``
+    batches. One batch runs at a time and is its one writer. ``on_batch_done`` is given each batch that is whole, and a
+    failure of it is no failure of the stream. Cost: a clock's reading a phase.
+    """
+
+    def __init__(self, on_batch_done: Callable[[DoneBatch], None] = lambda batch: None) -> None:
+        self._on_batch_done = on_batch_done
+        self._lock = threading.Lock()
+        self._batch: dict[str, Phase] = {}
+        self._done: dict[int, tuple[dict[str, Phase], Mapping[str, int]]] = {}
+        self._seconds: dict[str, deque[float]] = {phase: deque(maxlen=KEPT) for phase in PHASES}
+        self._batches: Counter[str] = Counter()
+        self._sums: dict[str, float] = dict.fromkeys(PHASES, 0.0)
+
+    @contextmanager
+    def timed(self, phase: str) -> Iterator[None]:
+        """Time the work within the context as that phase of the running batch, where it does not fail."""
+        began_s, start = time.time(), perf_counter()
+        yield
+        self._batch[phase] = Phase(began_s, perf_counter() - start)
+
+    def note(self, phase: str, seconds: float) -> None:
+        """Note the time of a part of the batch that is timed elsewhere and has just ended."""
+        self._batch[phase] = Phase(time.time() - seconds, seconds)
+
+    def count(self, batch_id: int, **said: int) -> None:
+        """Count the batch that was timed: it is done, and had records. ``said``: further counts of it."""
+        with self._lock:
+            for phase, timed in self._batch.items():
+                self._add(phase, timed.seconds)
+            self._done[batch_id] = (self._batch, said)
+            while len(self._done) > _AWAITING_SPARK:
+                del self._done[next(iter(self._done))]
+        self._batch = {}
+
+    def count_spark(self, batch_id: int, began_s: float, durations_ms: Mapping[str, float]) -> None:
+        """Add Spark's report of a batch with records, once for each: its start, and its milliseconds by Spark's names.
+
+        A batch that was counted here is complete with it.
+        """
+        seconds = {name: duration_ms / 1000 for name, duration_ms in durations_ms.items()}
+        with self._lock:
+            for name, phase in _OF_SPARK.items():
+                if name in seconds:
+                    self._add(phase, seconds[name])
+            timed, said = self._done.pop(batch_id, ({}, {}))
+            if not timed:
+                return
+            if _AROUND in seconds:
+                within = sum(timed[phase].seconds for phase in _WITHIN if phase in timed)
+                self._add("hand_over", max(0.0, seconds[_AROUND] - within))
+        whole = Phase(began_s, seconds.get(_TRIGGER, sum(seconds.values())))
+        try:
+            self._on_batch_done(DoneBatch(batch_id, whole, _placed(whole, seconds) | timed, said))
+        except Exception as error:
+            LOG.exception("batch %d is not told: %s", batch_id, one_line(error))
+
+    def medians(self) -> dict[str, float]:
+        """Return each phase's median over the last batches, in seconds. Phases without data are missing."""
+        with self._lock:
+            seconds_by_phase = {phase: list(seconds) for phase, seconds in self._seconds.items()}
+        return {phase: round(statistics.median(seconds), 5) for phase, seconds in seconds_by_phase.items() if seconds}
+
+    def totals(self) -> dict[str, tuple[int, float]]:
+        """Return by phase the number of batches with records that have it, and its seconds over all of them."""
+        with self._lock:
+            return {phase: (self._batches[phase], self._sums[phase]) for phase in PHASES if self._batches[phase]}
+
+    def _add(self, phase: str, seconds: float) -> None:
+        self._seconds[phase].append(seconds)
+        self._batches[phase] += 1
+        self._sums[phase] += seconds
+
+
+def _placed(whole: Phase, seconds: Mapping[str, float]) -> dict[str, Phase]:
+    """Return the phases for which Spark reports a duration and no start.
+
+    They are in their order from the beginning of the batch, and the last one at its end.
+    """
+    placed = {}
+    began_s = whole.began_s
+    for name in _BEFORE:
+        if name in seconds:
+            placed[_OF_SPARK[name]] = Phase(began_s, seconds[name])
+            began_s += seconds[name]
+    if _AFTER in seconds:
+        placed[_OF_SPARK[_AFTER]] = Phase(whole.began_s + whole.seconds - seconds[_AFTER], seconds[_AFTER])
+    return placed

@@ -1,0 +1,90 @@
+"""What is refused of changes, and that nothing is changed by judging them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+import pytest
+
+from asc.errors import PredicateError
+from broker.access.scope import Scope
+from broker.errors import ForbiddenError, QueryError
+from broker.queries.change import Put, Remove
+from broker.queries.load_progress import LoadProgress
+from broker.queries.query import RegisteredQuery
+from broker.queries.registrar import DAEMON
+from broker.queries.validation import refusing
+
+if TYPE_CHECKING:
+    from conftest import Resting
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+
+def test_each_is_judged_by_itself(resting: Resting) -> None:
+    judge, standing = resting.registrar()._validator, resting.registrar().standing
+    own, other = resting.stream("json"), resting.stream("csv")
+    long_ago = datetime(2020, 1, 1, tzinfo=timezone.utc)
+    error = QueryError("field id", 1, "is none")
+    changes = [
+        Put(RegisteredQuery("judge-a", own, "n > 1", "t")),
+        Put(RegisteredQuery("judge-b", other, "n > 1", "t")),
+        Put(RegisteredQuery("judge-c", own, "zz > 1", "t")),
+        Put(RegisteredQuery("judge-d", own, "n > 1", "t", expires_at=long_ago)),
+        error,
+        Remove("judge-none"),
+    ]
+    load = LoadProgress(len(changes))
+    candidates, refused = judge.judged(changes, standing, load, Scope("x", streams=frozenset({own})))
+    assert (set(candidates), set(refused)) == ({0}, {1, 2, 3, 4})
+    assert isinstance(refused[1], ForbiddenError)
+    assert "is in the past" in str(refused[3])
+    assert refused[4] is error
+    assert load.read == len(changes)
+    assert resting.registrar().standing is standing
+
+
+def test_what_hangs_on_others_is_judged_together(resting: Resting) -> None:
+    judge, standing = resting.registrar()._validator, resting.registrar().standing
+    own = resting.stream("json")
+    scope = Scope("few", id_prefix="judge-few-", max_queries=2)
+    changes = [Put(RegisteredQuery(f"judge-few-{i}", own, "n > 1", "judge-not-there")) for i in range(3)]
+    candidates, refused = judge.judged(changes, standing, LoadProgress(3), DAEMON)
+    assert refused == {}
+    assert judge.refuse_together(candidates, refused, scope, 0) == {"judge-not-there"}
+    assert set(refused) == {2}
+    refused.clear()
+    # One that is removed in the same step makes room.
+    judge.refuse_together(candidates, refused, scope, 1)
+    assert refused == {}
+    assert resting.registrar().standing is standing
+
+
+def test_of_a_load_no_more_is_read_than_may_stand(resting: Resting) -> None:
+    judge, standing = resting.registrar()._validator, resting.registrar().standing
+    scope = Scope("few", id_prefix="judge-few-", max_queries=2)
+    ids = ["1", "2", "1", "3"]
+    changes = [Put(RegisteredQuery(f"judge-few-{i}", resting.stream("json"), "no predicate", "t")) for i in ids]
+    candidates, refused = judge.judged(changes, standing, LoadProgress(len(ids)), scope)
+    assert candidates == {}
+    assert [type(refused[position]) for position in range(4)] == [PredicateError] * 3 + [ForbiddenError]
+
+
+def test_the_stream_that_is_meant(resting: Resting) -> None:
+    judge, own = resting.registrar()._validator, resting.stream("json")
+    assert judge.stream_of(None, Scope("x", streams=frozenset({own}))).name == own
+    with pytest.raises(QueryError, match="name one of"):
+        judge.stream_of(None, DAEMON)
+    with pytest.raises(QueryError, match="unknown stream 'none'"):
+        judge.stream_of("none", DAEMON)
+
+
+def test_what_is_refused_is_kept_with_its_place() -> None:
+    refused = {}
+    with refusing(refused, 3):
+        raise QueryError("a", "b", "c")
+    assert str(refused[3]) == "a 'b': c"
+    with pytest.raises(ValueError, match="not refused"), refusing(refused, 4):
+        raise ValueError("not refused")
+    assert set(refused) == {3}

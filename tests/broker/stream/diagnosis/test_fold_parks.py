@@ -1,0 +1,36 @@
+"""Queries whose states failed, told until they are parked."""
+
+from __future__ import annotations
+
+from broker.stream.diagnosis.fold_parks import FoldParks
+
+
+def test_it_is_told_until_it_is_parked() -> None:
+    parks = FoldParks()
+    parks.tell({}, 1)
+    assert parks.finding is None
+    parks.tell({"a": "why"}, 3)
+    first = parks.finding
+    assert first is not None
+    assert (first.queries, first.version) == ({"a": "why"}, 3)
+    parks.tell({"a": "why"}, 3)
+    assert parks.finding is first
+    parks.go_on(first)
+    assert parks.finding is None
+    # A batch that was begun before comes after.
+    parks.tell({"a": "why"}, 3)
+    assert parks.finding is not None
+
+
+def test_a_query_that_failed_meanwhile_is_not_forgotten() -> None:
+    parks = FoldParks()
+    parks.tell({"a": "why"}, 3)
+    first = parks.finding
+    assert first is not None
+    parks.tell({"a": "why", "b": "too"}, 4)
+    parks.go_on(first)
+    assert parks.finding is not None
+    assert (parks.finding.queries, parks.finding.version) == ({"a": "why", "b": "too"}, 4)
+    # A replaced version is not named by a later plan.
+    parks.tell({"b": "too"}, 5)
+    assert (parks.finding.queries, parks.finding.version) == ({"b": "too"}, 5)
