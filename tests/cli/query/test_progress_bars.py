@@ -21,7 +21,7 @@ from tqdm import tqdm
 from broker.answers.query import Load
 from broker.client.errors import NoAnswerError, RefusedError
 from broker.client.progress import follow
-from broker.queries.load_progress import STEPS, Loads
+from broker.queries.load_progress import STEPS, RunningLoads
 from cli.client import connected
 from cli.query.progress_bars import load_bar, show, walk_bar
 
@@ -58,7 +58,7 @@ def drawn(answers: list[Any]) -> Iterator[str]:
 
 
 def test_each_step_is_shown_as_the_daemon_tells_it() -> None:
-    loads = Loads()
+    loads = RunningLoads()
     with loads.started(QUERIES) as load, loads.started(3):
         load.read = 1_500
         answers = [loads.shown()]
