@@ -59,7 +59,11 @@ NO_INPUT = frozenset(
             "asc.predicate.type_checking.lambdas:_MAX_LENGTH",
             "asc.spatial.reading:VERTICES_MAX",
         ),
-        *("broker.http.join_routes:_PAGE_MAX", "broker.http.layer_routes:_PAGE_MAX", "broker.http.last_matches:_BYTES_MAX"),
+        *(
+            "broker.http.join_routes:_PAGE_MAX",
+            "broker.http.layer_routes:_PAGE_MAX",
+            "broker.http.last_matches:_BYTES_MAX",
+        ),
         *("broker.http.console.dead_letters:_BYTES_MAX", "broker.http.console.tracing:_BYTES_MAX"),
     }
 )
