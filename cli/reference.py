@@ -1,5 +1,5 @@
 """``python -m cli.reference``: docs/cli.md, made from the commands themselves, docs/operate/limits.md and the tables of
-docs/predicates.md and docs/metrics.md.
+docs/reference/functions.md and docs/metrics.md.
 """
 
 from __future__ import annotations
@@ -71,10 +71,9 @@ if __name__ == "__main__":
     docs = Path(__file__).parent.parent / "docs"
     (docs / "cli.md").write_text(reference(), encoding="utf-8")
     (docs / "operate" / "limits.md").write_text(limits(), encoding="utf-8")
-    for name, with_table in (("predicates.md", with_functions), ("metrics.md", with_metrics)):
+    for name, with_table in (("reference/functions.md", with_functions), ("metrics.md", with_metrics)):
         page = docs / name
         page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")
     # Nothing on stdout, which could be sent into the very page.
-    click.echo(
-        "docs/cli.md, docs/operate/limits.md, tables of docs/predicates.md and docs/metrics.md written", err=True
-    )
+    tables = "tables of docs/reference/functions.md and docs/metrics.md"
+    click.echo(f"docs/cli.md, docs/operate/limits.md, {tables} written", err=True)

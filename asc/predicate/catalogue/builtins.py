@@ -237,7 +237,7 @@ def builtins() -> Sequence[Builtin]:
 
 
 def markdown() -> str:
-    """The list as the table that docs/predicates.md has."""
+    """Return the list as the table of docs/reference/functions.md."""
     lines = ["| function | arguments | where one is NULL | |", "|---|---|---|---|"]
     for builtin in builtins():
         name = builtin.name.replace("|", "\\|")

@@ -46,7 +46,7 @@ OF_NULL: Mapping[str, str] = MappingProxyType(
         "nvl2": "for the first: the third; else what is chosen",
         "position": _START,
         "printf": _AS_TEXT,
-        "sentences": "for language and country: as if left out",
+        "sentences": "for language and country: as if not given",
         "size": "-1",
         "to_unix_timestamp": _DEFAULT_FORMAT,
         "typeof": "the name of the type",
