@@ -85,6 +85,17 @@ def test_links_between_the_pages_lead_somewhere() -> None:
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
+def test_every_message_of_the_page_of_troubleshooting_is_one_of_the_code() -> None:
+    page = (ROOT / "docs" / "operate" / "troubleshooting.md").read_text(encoding="utf-8")
+    tables = re.findall(r"^\| (?:message|message of a trace|reason) \|.*?\n\n", page, re.MULTILINE | re.DOTALL)
+    messages = re.findall(r"^\| `([^`]+)` \|", "".join(tables), re.MULTILINE)
+    assert len(messages) > 60
+    sources = [path.read_text("utf-8") for name in ("asc", "broker", "cli") for path in (ROOT / name).rglob("*.py")]
+    code = "\n".join(sources)
+    parts = {part.strip() for message in messages for part in message.split("...")}
+    assert sorted(part for part in parts if part.strip(" ,:") not in code) == []
+
+
 def test_the_library_page_says_what_the_matcher_gives() -> None:
     page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
     session = "\n".join(code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if code.startswith(">>>"))
@@ -95,8 +106,8 @@ def test_the_library_page_says_what_the_matcher_gives() -> None:
     assert results.failed == 0, "".join(told)
 
 
-def test_the_page_on_predicates_lists_every_function() -> None:
-    page = (ROOT / "docs" / "predicates.md").read_text(encoding="utf-8")
+def test_the_page_of_functions_lists_every_function() -> None:
+    page = (ROOT / "docs" / "reference" / "functions.md").read_text(encoding="utf-8")
     assert page == with_functions(page), "make it again: python -m cli.reference"
     assert all(f"| `{name}` |" in page for name in FUNCTIONS)
 
