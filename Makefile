@@ -43,11 +43,12 @@ setup: .venv/.ready  ## set up .venv, Java and the jars
 demo: setup  ## the whole path on a sample of flights: register, publish, receive, compare
 	@$(BIN)/asc demo
 
-lint: .venv/.dev  ## ruff, mypy --strict, import-linter
+lint: .venv/.dev  ## ruff, mypy --strict, import-linter, prose
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python -m tools.prose
 
 check: lint  ## the checks of lint, then, on all cores, every test of the gate that starts neither a JVM nor Kafka
 	@$(BIN)/python -m pytest -m "not spark and not kafka and not nightly" --numprocesses auto --dist worksteal

@@ -115,6 +115,7 @@ WITHOUT_TESTS = {
         "is what tests/tools/faults/test_faults.py runs on",
     ),
     "tools/fuzz/spark_target.py": "has an example that is run, and is what test_decoder.py and test_schemas.py run on",
+    "tools/prose/finding.py": "has an example that is run",
     **dict.fromkeys(("tools/fuzz/child.py", "tools/fuzz/target.py"), "is what tests/tools/fuzz/test_watch.py runs on"),
 }
 

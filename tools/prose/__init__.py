@@ -1,0 +1,1 @@
+"""The checker of prose: sentences of pages and docstrings, and subjects of commits."""

@@ -1,0 +1,127 @@
+"""Passages of a text in Markdown, and their sentences.
+
+A passage is a text whose sentences end within it: a heading, a paragraph, an item of a list, a cell of a table, the
+text of a picture. Blocks of code, comments and addresses of links are no prose. A code span is one word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+CODE = "\ufffc"
+"""Replaces a code span in a passage."""
+
+_FENCE = re.compile(r"\s*(```+|~~~+)")
+_HEADING = re.compile(r"#{1,6}\s+")
+_ITEM = re.compile(r"(\s*)([-*+]|\d+[.)])\s+")
+_RULE = re.compile(r"\s*\|?[\s:|-]*-{3,}[\s:|-]*$")
+_DOCTEST = re.compile(r"\s*>>> ")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+_SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+_PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])")
+_ADDRESS = re.compile(r"<?https?://[^\s>)]+>?")
+_CELL = re.compile(r"(?<!\\)\|")
+_BREAK = re.compile(rf"[.!?][\"')\]*_]*\s+(?=[\"'(\[*_]*[A-Z0-9{CODE}])")
+_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|vs|cf|Fig)\.$")
+_WORD = re.compile(rf"[\w{CODE}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence and the line it begins in; `CODE` replaces its code spans."""
+
+    line: int
+    text: str
+
+    @property
+    def words(self) -> int:
+        """The number of words: what is between spaces and has a letter, a digit or a code span."""
+        return sum(1 for word in self.text.split() if _WORD.search(word))
+
+    def line_of(self, at: int) -> int:
+        """Return the line of a place in the text."""
+        return self.line + self.text.count("\n", 0, at)
+
+
+def sentences(markdown: str, first_line: int = 1, *, indent_is_code: bool = False) -> Iterator[Sentence]:
+    r"""Yield the sentences of a text; ``indent_is_code`` passes over indented blocks and examples, as in a docstring.
+
+    >>> [sentence.text for sentence in sentences("# Names\n\nA **bold** one. See [it](x.md).")]
+    ['Names', 'A bold one.', 'See it.']
+    """
+    lines = _COMMENT.sub(_blank, markdown).split("\n")
+    for line, passage in _passages(_without_code(lines, indent_is_code), first_line):
+        yield from _split(line, passage)
+
+
+def _without_code(lines: Sequence[str], indent_is_code: bool) -> Iterator[str]:
+    """Yield the lines, empty ones in place of blocks of code."""
+    fence = ""
+    is_example = is_prose = False
+    for line in lines:
+        mark = _FENCE.match(line)
+        is_indented = indent_is_code and not is_prose and line.startswith("    ")
+        is_example = indent_is_code and bool(line.strip()) and (is_example or _DOCTEST.match(line) is not None)
+        is_code = bool(fence or mark) or is_indented or is_example
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence):
+            fence = ""
+        is_prose = not is_code and bool(line.strip())
+        yield line if is_prose else ""
+
+
+def _passages(lines: Iterable[str], first_line: int) -> Iterator[tuple[int, str]]:
+    """Yield the first line and the raw text of each passage."""
+    held: list[str] = []
+    start = first_line
+    for number, line in enumerate(lines, first_line):
+        heading, item = _HEADING.match(line), _ITEM.match(line)
+        is_row = line.lstrip().startswith("|")
+        if held and (heading or item or is_row or not line):
+            yield start, "\n".join(held)
+            held = []
+        if heading:
+            yield number, line[heading.end() :]
+        elif is_row and not _RULE.match(line):
+            spans = _SPAN.sub(lambda match: match[0].replace("|", " "), line.strip().strip("|"))
+            yield from ((number, cell) for cell in _CELL.split(spans) if cell.strip())
+        elif line and not is_row and not _RULE.match(line):
+            start = start if held else number
+            held.append(line[item.end() :] if item else line.lstrip("> "))
+    if held:
+        yield start, "\n".join(held)
+
+
+def _split(line: int, raw: str) -> Iterator[Sentence]:
+    """Yield the sentences of one passage, those of the texts of its pictures at the end."""
+    text = _SPAN.sub(lambda match: CODE + _blank(match), raw)
+    pictures = [match[1] for match in _PICTURE.finditer(text)]
+    text = _PICTURE.sub(_blank, text)
+    for _ in range(2):  # A link may be the text of another one.
+        text = _LINK.sub(lambda match: match[1] + "\n" * (match[0].count("\n") - match[1].count("\n")), text)
+    text = _ADDRESS.sub(CODE, _TAG.sub("", text)).replace("*", "")
+    begin = 0
+    for match in _BREAK.finditer(text):
+        if not _ABBREVIATION.search(text[begin : match.start() + 1]):
+            yield from _sentence(line, text, begin, match.end())
+            begin = match.end()
+    yield from _sentence(line, text, begin, len(text))
+    for picture in pictures:
+        yield from _split(line, picture)
+
+
+def _sentence(line: int, text: str, begin: int, end: int) -> Iterator[Sentence]:
+    own = text[begin:end]
+    if own.strip():
+        before = len(own) - len(own.lstrip())
+        yield Sentence(line + text.count("\n", 0, begin + before), own.strip())
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Return the line ends of a match, so that lines keep their numbers."""
+    return "\n" * match[0].count("\n")
