@@ -155,8 +155,8 @@ def scale() -> None:
     """The executor with 1,000 to 1,000,000 queries, where few and where many accept a tuple.
 
     Over tuples that are made, and over recorded ones: flights, network connections (KDD Cup 99) and the census, with
-    constants drawn from them. As pairs of row and query and as ids, in large and small batches, on one core and on all;
-    beside it a scan of every query that ends at the first predicate which fails, and vectorised brute force.
+    constants drawn from them. As pairs of row and query and as ids, in large and small batches, on one core and on all.
+    Beside it run a scan of every query that ends at the first predicate which fails, and vectorised brute force.
     """
 
 
@@ -182,7 +182,7 @@ _PART = click.option(
     options=(_PART, _QUICK),
 )
 def monitor() -> None:
-    """What the side monitor costs, and what it gains where data changes slowly.
+    """Cost of the side monitor, and its gain where data changes slowly.
 
     The cost: batches through Spark with it and without it, in turns. The gain: 1,000 to 100,000 alerts over streams
     that drift, through the executor alone, in turns with orders that stay.
@@ -197,8 +197,8 @@ def monitor() -> None:
 def registration() -> None:
     """How long a user waits for a change of the standing queries, while the stream is idle.
 
-    A daemon on an embedded Kafka: 10,000 queries as one bulk load; while they stand, one is registered, replaced and
-    removed over HTTP, and 'asc query add' and 'asc query check' are run.
+    A daemon on an embedded Kafka: 10,000 queries as one bulk load. Beside them one is registered, replaced and removed
+    over HTTP, and 'asc query add' and 'asc query check' are run.
     """
 
 
@@ -208,15 +208,15 @@ def registration() -> None:
     "asc bench judging --quick --output /tmp/results",
 )
 def judging() -> None:
-    """How long the API takes to judge a predicate, for 10,000 that are as heavy as the limits allow."""
+    """How long the API takes to validate a predicate, for 10,000 that are as heavy as the limits allow."""
 
 
 @benchmark("bench.stream", "asc bench stream", "asc bench stream --quick --output /tmp/results")
 def stream() -> None:
     """A backlog of 1,000,000 records in Kafka through a daemon: records a second with 10 to 100,000 queries.
 
-    Beside it a bare Spark job that decodes, filters and writes as many, and a loop in plain Python that asks one
-    predicate after the other; and where the time of a batch goes.
+    Beside it run a bare Spark job that decodes, filters and writes as many, and a loop in plain Python that asks one
+    predicate after the other. The phases of a batch are printed as well.
     """
 
 
@@ -224,8 +224,8 @@ def stream() -> None:
 def cluster() -> None:
     """A backlog of 2,000,000 records through executors on a standalone cluster: records a second with 1 and 2 workers.
 
-    The cluster, Kafka and the daemon share this machine; beside the figures stand what limits them and the processor
-    time of each kind of process. And predicates divided over two executors. Takes about half an hour.
+    The cluster, Kafka and the daemon share this machine. Each figure has its limit and the processor time of each kind
+    of process. Predicates are also divided over two executors. Takes about half an hour.
     """
 
 
@@ -376,8 +376,8 @@ _RATIOS = click.option("--ratios", is_flag=True, help="The table of Hybrid / SEQ
 def synthetic() -> None:
     """Figures 6, 7 and 8 of the paper: evaluated constructs a tuple on uniform and on skewed, correlated tuples.
 
-    SEQ_best and SEQ_worst, Ticket Routing, Macro and Hybrid, with the time of the batch executor beside them, and the
-    paper's claims, confirmed, refuted or left open by the intervals over the seeds. And a table of Hybrid / SEQ_best
+    The orders are SEQ_best and SEQ_worst, Ticket Routing, Macro and Hybrid, with the time of the batch executor. The
+    paper's claims are confirmed, refuted or left open by the intervals over the seeds. A table has Hybrid / SEQ_best
     over the numbers of queries and of p-attributes.
     """
 
@@ -396,6 +396,6 @@ def census() -> None:
 def adaptation() -> None:
     """Figure 9 of the paper: cost over time on a stream that changes, by rearrangement threshold.
 
-    Beside it the dropping-ratio trigger against the cost trigger, on a stream whose share of unmatched tuples stays the
-    same while the best order turns round; and the seconds that finding a sequence takes.
+    It compares the dropping-ratio trigger with the cost trigger, on a stream whose share of unmatched tuples stays the
+    same while the best order turns round. It measures the seconds that finding a sequence takes.
     """

@@ -26,8 +26,8 @@ def config(config_file: Path | None, as_json: bool) -> None:
     """Check a configuration and print the effective one.
 
     Defaults are filled in, secrets masked. Behind each value that is not a default
-    stands where it is from: the file, or a variable as ASC__API__PORT, which stands
-    in for the file's; with --json that is in "origins".
+    is its origin: the file, or a variable as ASC__API__PORT, which overrides the
+    file. With --json the origins are in "origins".
     """
     from broker.config.config import load_config, origins
 

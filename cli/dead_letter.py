@@ -162,8 +162,8 @@ def replay(
     """Send dead letters to the source topic again, as they came: after the stream's schema or options were mended.
 
     Key, value, headers and partition are those of the original. They stay among the dead letters, and what still
-    cannot be decoded becomes another one; to send one twice has it judged twice. What stands for a record that was too
-    large for a destination has not all of it: it is excluded, and named.
+    cannot be decoded becomes another one; to send one twice has it evaluated twice. The dead letter of a record that
+    was too large for a destination has not all of it: it is excluded, and named.
     """
     chosen = [bool(places), reason is not None, everything]
     if sum(chosen) != 1:

@@ -68,9 +68,9 @@ def add(
 ) -> None:
     """Register a join, or replace the query of that ID.
 
-    An accepted record arrives once in the topic, with a header asc-shape: ID/SHAPE for each shape that accepts it; with
-    --per-shape once for each shape. 'asc events add --layer' registers a join that writes events of objects in place of
-    records. Returns once every shape of the layer is in the running plan.
+    An accepted record arrives once in the topic, with a header asc-shape: ID/SHAPE for each shape that accepts it. With
+    --per-shape it arrives once for each shape. 'asc events add --layer' registers a join that writes events of objects
+    in place of records. Returns once every shape of the layer is in the running plan.
     """
     body = {"id": query_id, "where": where, "join": {"layer": layer, "per_shape": per_shape}}
     register(client, body, stream=stream, fields=fields, replaces=replaces, as_json=as_json)

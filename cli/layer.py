@@ -46,8 +46,8 @@ _BECAME = ("added", "changed", "unchanged")
 def layer() -> None:
     """Shapes that predicates name as shape('layer', 'id').
 
-    A layer is a compacted Kafka topic of GeoJSON Features that [layers.NAME] of the configuration names. What is put
-    holds from the next batch on, for every predicate that names it.
+    A layer is a compacted Kafka topic of GeoJSON Features that [layers.NAME] of the configuration names. A shape
+    that is put holds from the next batch on, for every predicate that names it.
     """
 
 
@@ -82,7 +82,7 @@ def put(
     """Put the shapes of a file into a layer, each in place of the one of its id.
 
     FILE is GeoJSON (.geojson, .json), a Feature a line (.ndjson), or CSV with a column of WKT (.csv); also with .gz.
-    Without --id a shape has the Feature's own id, else its property 'id'. What is refused is named and excluded: the
+    Without --id a shape has the Feature's own id, else its property 'id'. A refused shape is named and excluded: the
     exit code is 1 then. Prints how many shapes are new, changed and as they were, how many the layer had and has, and
     its bounds: the least and greatest x and y.
     """

@@ -66,12 +66,12 @@ def publish(
 ) -> None:
     """Send the rows of a file into a stream's source topic.
 
-    They are sent in order, each in the stream's format, times of CSV and Parquet by the patterns of its options.
-    FILE is CSV with a header (an empty field is NULL), NDJSON or Parquet, by the end of its name; .gz may follow. - is
-    standard input, line by line as it comes, until it ends, or Ctrl-C or SIGTERM.
+    They are sent in order, each in the stream's format, times of CSV and Parquet by the patterns of its options. FILE
+    is CSV with a header (an empty field is NULL), NDJSON or Parquet, by the end of its name. The suffix .gz may follow.
+    - is standard input, line by line as it comes, until it ends, or Ctrl-C or SIGTERM.
 
     Lines of NDJSON that are no JSON objects are counted, and the first is named. Into a JSON stream they are sent as
-    they stand, with --key without a key, and end up among its dead letters; into a CSV stream they are not sent.
+    they are, with --key without a key, and end up among its dead letters; into a CSV stream they are not sent.
 
     Kafka's address comes from the daemon; where it asks for TLS or SASL, --config names the file that has them.
     """

@@ -29,8 +29,9 @@ def runtime() -> None:
     """Look at what the broker runs on; carry its jars to a machine without a network, its packages to a cluster.
 
     Java comes with the packages. The jars of Spark's Kafka connector and of the embedded Kafka are fetched once into a
-    cache (ASC_CACHE_DIR), from the Maven repository that ASC_MAVEN_URL names, with the proxies of the environment
-    (HTTPS_PROXY) and the certificates of the system (SSL_CERT_FILE). Each is checked against its locked SHA-256.
+    cache (ASC_CACHE_DIR), from the Maven repository that ASC_MAVEN_URL names. The proxies of the environment
+    (HTTPS_PROXY) and the certificates of the system (SSL_CERT_FILE) are taken. Each is checked against its locked
+    SHA-256.
     """
 
 
@@ -94,7 +95,7 @@ def bundle_file(command: Callable[..., Any]) -> Callable[..., Any]:
 def bundle(file: Path, force: bool, as_json: bool) -> None:
     """Write every jar the broker needs into FILE, a tar of about 55 MB.
 
-    What is not in the cache is fetched first. 'asc runtime load' of the same version reads it on another machine.
+    Jars that the cache lacks are fetched first. 'asc runtime load' of the same version reads it on another machine.
     """
     from broker.runtime.bundle import write_bundle
 

@@ -37,9 +37,9 @@ def schema() -> None:
 def infer(*, file: Path, rows: int, as_json: bool) -> None:
     """Print the schema of a file as Spark DDL, a field a line.
 
-    FILE is CSV with a header, NDJSON or Parquet, by the end of its name; .gz may follow. What was guessed, and from
-    how much, is said on stderr. Malformed lines are excluded and counted; the first is named. The types are the
-    narrowest common ones that hold every value that was seen: INT, else BIGINT, else DECIMAL(38,0); DATE, else
+    FILE is CSV with a header, NDJSON or Parquet, by the end of its name; .gz may follow. Each guess, and the number of
+    rows that it is from, is printed on stderr. Malformed lines are excluded and counted; the first is named. The types
+    are the narrowest common ones that hold every value that was seen: INT, else BIGINT, else DECIMAL(38,0); DATE, else
     TIMESTAMP; text where nothing else does.
 
     The output is a stream's schema_file, and the --schema of 'asc match' and 'asc query check'.

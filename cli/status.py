@@ -65,9 +65,9 @@ def status(
     """Say whether the daemon is ready, and what it runs.
 
     Prints a line for each stream: rates of the last minute, and the lag, which is the records that are not done ("-"
-    while Kafka does not say). Then its latency, the queries that were given most, those that are not served, what
-    became of records that could not be decoded, where the time of a batch goes, and the last rearrangements of its
-    sequences. Records and dead letters are counted since the daemon began. "cost" is the number of constructs
+    while Kafka does not say). Then come its latency, the queries that were given most, those that are not served, and
+    dead letters. The phases of a batch follow, and the last rearrangements of its sequences. Records and dead letters
+    are counted since the daemon started. "cost" is the number of constructs
     evaluated for a record, as the executor visits them. On a terminal, what is wider goes on below. Ends with 1 when
     the daemon is not ready.
 

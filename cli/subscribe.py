@@ -53,14 +53,14 @@ def subscribe(
 ) -> None:
     """Print the records that arrive in a topic, until Ctrl-C.
 
-    Given the ID of a query, it reads the topic that the query delivers to, with what others deliver there; of a topic
-    and a query of one name, the topic.
+    Given the ID of a query, it reads the topic that the query delivers to, with the records that others deliver there.
+    Of a topic and a query of one name, it reads the topic.
 
     A line is: the queries that accepted it in brackets (of a dead letter, what is wrong with it), the key if there is
     one, the value. A dot stands for each control character, which --json has as it is. A key or value that is no UTF-8
-    is 'base64 ...', with --json key_base64 or value_base64. What a fault had the broker deliver twice is printed once,
-    and a group's place is noted after a record is printed. With --exit, a member of a group reads the partitions that
-    it is given, and stops at once where the other members have all of them.
+    is 'base64 ...', with --json key_base64 or value_base64. A record that a fault had the broker deliver twice is
+    printed once, and a group's place is noted after a record is printed. With --exit, a member of a group reads the
+    partitions that it is given, and stops at once where the other members have all of them.
 
     Kafka's address comes from the daemon; where it asks for TLS or SASL, --config names the file that has them.
     """

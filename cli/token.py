@@ -68,8 +68,8 @@ def new(
 ) -> None:
     """Make a token, and the entry of the tokens file that lets its bearer in.
 
-    The token is printed this once, first; what is kept is its hash. What limits it can be written into the entry
-    later as well. Without options it may do everything.
+    The token is printed this once, first; the entry has its hash. You can write its limits into the entry later as
+    well. Without options it may do everything.
     """
     from broker.access.secret import check_secret, digest, new_secret
     from broker.access.tokens_file import check_token_name, parse_tokens, token_entry

@@ -130,11 +130,12 @@ def trace(
     """Show why a record reaches queries, or does not.
 
     The record is one of a source topic (--source), or made up (--tuple). It is decoded as the stream decodes it, and
-    followed through the plan that runs now, which need not be the one that a record was delivered by: who accepts it;
-    step by step the region that its value lies in, how many candidates are left, and what fell out and why; who remains
-    after the last construct. With --query, first of all, which terms of that predicate hold.
+    followed through the plan that runs now, which need not be the one that a record was delivered by. It shows the
+    queries that accept it, and those that remain after the last construct. Each step has the region of the value, the
+    number of candidates left, and the eliminated queries with the reason. With --query the terms of that predicate
+    that hold come first.
 
-    --html writes a page that needs nothing else, with the way drawn.
+    --html writes a page that needs nothing else, with the path drawn.
     """
     if (tuple_text is None) == (source is None):
         raise click.UsageError("say which record: --source PLACE or --tuple JSON")

@@ -23,7 +23,7 @@ PARTS = ("asc-broker", "pyspark", "kafka-python", "pyarrow", "numpy", "numba", "
 )
 @json_option
 def version(as_json: bool) -> None:
-    """Print the versions of the broker and of what it stands on.
+    """Print the versions of the broker and of the packages that it runs on.
 
     As JSON also the folder that each of the broker's packages is imported from.
     """

@@ -122,8 +122,9 @@ def add(
 ) -> None:
     """Register an event query, or replace the query of that ID.
 
-    Its topic gets an event when the query begins to accept an object (enter), when it no longer accepts it (exit), and
-    when an object inside was not seen for --lost-after (lost). With --layer these are events of each shape.
+    Its topic gets an event when the query begins to accept an object (enter), and when it no longer accepts it (exit).
+    An event is also written when an object inside was not seen for --lost-after (lost). With --layer these are events
+    of each shape.
     """
     body = {"id": query_id, "where": where, "operator": operator, **given(join=_join(layer))}
     register(client, body, stream=stream, fields=fields, replaces=replaces, as_json=as_json)

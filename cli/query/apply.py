@@ -124,16 +124,16 @@ def apply(
     """Register the predicates of a file, or of all files in a folder.
 
     FILE (- for stdin) holds objects with the keys id and where and, if wanted, stream, topic, labels, paused,
-    expires_at, join and operator, as the API has them: one a line (NDJSON), a JSON list of them, or, in JSON and TOML,
-    a mapping of ids to them or to predicates. What 'asc query list' prints with --json or --format is such a file; what
-    only the daemon knows of a query is excluded. Of DIR, all files that end in .toml, .json, .ndjson or .jsonl are
+    expires_at, join and operator, as the API has them. It has one a line (NDJSON), a JSON list of them, or, in JSON and
+    TOML, a mapping of ids to them or to predicates. 'asc query list' prints such a file with --json or --format; fields
+    that only the daemon sets are ignored. Of DIR, all files that end in .toml, .json, .ndjson or .jsonl are
     read, those in folders within it too.
 
-    All is made in one step, removals included; where one is refused, nothing is. A predicate that stands just so is
+    All is made in one step, removals included; where one is refused, nothing is. A predicate that is equal is
     left as it is. Ends with 1 when one was refused.
 
-    With --prune, a query that is in no file is removed, if it is one of those that the files manage: --prefix,
-    --label (both: those that fit both) or --all says which. A query in a file that is none of these is an error.
+    With --prune, a query that is in no file is removed, if it is one of those that the files manage. --prefix, --label
+    (both: those that fit both) or --all says which. A query in a file that is none of these is an error.
     """
     selector = _selector(prune=prune, prefix=prefix, label=label, whole=whole, keep_going=keep_going, replaces=replaces)
     if tells and not dry_run:

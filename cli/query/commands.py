@@ -72,7 +72,7 @@ def add(
 
     'asc join add', 'asc events add' and 'asc near add' register queries with a layer or an operator.
 
-    A plan of BBoxDB Streams becomes a predicate, or a join with the layer that its join-table names; its stream-table
+    A plan of BBoxDB Streams becomes a predicate, or a join with the layer that its join-table names. Its stream-table
     names the stream, where --stream does not (both without the group: of dgroup_ships, ships).
     """
     body = {"id": query_id, **asked}

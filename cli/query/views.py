@@ -58,7 +58,7 @@ def list_queries(
     """List the registered predicates.
 
     On a terminal long ones are cut to its width; 'asc query show' and --json have them whole, with all that the daemon
-    knows of them. Evaluation errors have a column where there are any and it has room. 'asc query apply' reads what
+    knows of them. Evaluation errors have a column where there are any and it fits. 'asc query apply' reads what
     --json and --format print.
     """
     if form is not None and as_json:
@@ -169,10 +169,10 @@ def explain(
 ) -> None:
     """Show how a registered predicate is evaluated, or why it accepts a record.
 
-    Without a record: its constructs and their sequence; --html draws them, with all of the block that it stands in.
-    With --tuple, or --source for one of the source topic: whether the record is accepted, and which terms of the
-    predicate hold; --all adds its way through the constructs of all predicates, which --html draws. 'asc trace' asks
-    the same of all queries of a stream.
+    Without a record it shows the constructs and their sequence; --html draws them, with all of the predicate's block.
+    With --tuple, or --source for one of the source topic, it shows whether the record is accepted, and which terms of
+    the predicate hold. --all adds the record's path through the constructs of all predicates, which --html draws.
+    'asc trace' asks the same of all queries of a stream.
     """
     if tuple_text is not None and source is not None:
         raise click.UsageError("give --tuple or --source, not both")
