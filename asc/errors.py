@@ -83,7 +83,7 @@ class PredicateError(AscError):
         self.end = end
 
     def caret(self) -> str:
-        """The line of the text that holds the trouble with carets under it; empty where no position is known.
+        """Return the line of the text that holds the trouble with carets under it; empty where no position is known.
 
         Of a long line it is the part around the trouble, with dots where more was.
         """

@@ -43,7 +43,7 @@ _WKT = "\0wkt"
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A row of a file: where it stands there, its id, and what it is, or why it is refused."""
+    """A row of a file: its place, its id, and its Feature or the reason why it is refused."""
 
     place: str
     id: str
@@ -59,13 +59,15 @@ def read_layer(
     allow_edges_over_180_deg: bool = False,
     properties: str = "",
 ) -> Layer:
-    """The layer in a file, for :class:`asc.Matcher` and ``broker.match``: GeoJSON (``.geojson``, ``.json``), a Feature
-    a line (``.ndjson``, ``.jsonl``) or CSV with a column of WKT; also with ``.gz``.
+    """Read the layer in a file, for :class:`asc.Matcher` and ``broker.match``.
+
+    The file is GeoJSON (``.geojson``, ``.json``), a Feature a line (``.ndjson``, ``.jsonl``) or CSV with a column of
+    WKT; also with ``.gz``.
 
     ``id``: the property, or column, that names a shape; without it a Feature's own ``id``, else its property ``id``.
-    ``repair``: what GEOS calls invalid is mended. ``allow_edges_over_180_deg``: edges may be longer than half a turn.
-    ``properties``: those that joins name, as Spark DDL. Raises ShapeError, with the place, for a row that is refused or
-    an id that is there twice, SchemaError for what is no DDL, and OSError.
+    ``repair``: shapes that GEOS calls invalid are mended. ``allow_edges_over_180_deg``: edges may be longer than half a
+    turn. ``properties``: those that joins name, as Spark DDL. Raises ShapeError, with the place, for a row that is
+    refused or an id that is there twice, SchemaError where the properties are no DDL, and OSError.
     """
     if crs not in CRSS:
         raise ShapeError("crs", crs, f"write {' or '.join(CRSS)}")
@@ -93,9 +95,9 @@ def layers_of(sources: Mapping[str, Layer | str | Path], crs: str) -> dict[str, 
 
 
 def file_rows(path: Path, rules: Rules, id_property: str | None = None) -> Iterator[FileRow]:
-    """The rows of a file, one by one; what a row is refused for is in it.
+    """Yield the rows of a file, one by one; a refused row has the reason in it.
 
-    Raises ShapeError for a file that is none, for a row without an id, and for an id that is there twice.
+    Raises ShapeError for a file without shapes, for a row without an id, and for an id that is there twice.
     """
     seen: dict[str, str] = {}
     for place, document in _documents(path, rules):
@@ -123,7 +125,7 @@ def _row(document: Mapping[str, Any], rules: Rules) -> Feature | ShapeError:
 
 
 def _documents(path: Path, rules: Rules) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The Features of a file with their places; those of CSV with WKT for a geometry."""
+    """Yield the Features of a file with their places; those of CSV with WKT for a geometry."""
     name = path.name.lower().removesuffix(".gz")
     with _opened(path) as file, _reading(path):
         if name.endswith(_GEOJSON):
@@ -207,7 +209,7 @@ def _opened(path: Path) -> IO[str]:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """ShapeError for a file that is no text, or whose archive is damaged."""
+    """Raise ShapeError for a file that is no text, or whose archive is damaged."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -229,7 +231,7 @@ def _object(path: Path, place: str, text: str) -> Mapping[str, Any]:
 
 
 def _check_crs(path: Path, document: Mapping[str, Any], rules: Rules) -> None:
-    """Of GeoJSON from before RFC 7946, which could name any: ShapeError where it is no longitude and latitude."""
+    """Raise ShapeError for a crs, which GeoJSON before RFC 7946 could name, of other than longitude and latitude."""
     named = document.get("crs")
     properties = named.get("properties") if isinstance(named, dict) else None
     name = properties.get("name") if isinstance(properties, dict) else None

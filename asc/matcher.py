@@ -25,7 +25,7 @@ from asc.spark_types import folded
 from asc.spatial.layer import Layer
 
 QUERIES_COLUMN = "queries"
-"""What :meth:`Matcher.filter` adds."""
+"""The column that :meth:`Matcher.filter` adds."""
 
 
 class Matcher:
@@ -52,12 +52,14 @@ class Matcher:
         crs: str | None = None,
         layers: Mapping[str, Layer | str | Path] | None = None,
     ) -> None:
-        """``schema``: of the tables to come, as :meth:`Schema.of` takes it, or one of these tables, or its Arrow schema
-        (:func:`asc.interchange.predicates_schema`); SchemaError for what is none. ``queries``: id -> predicate, to
-        begin with; refused as by :meth:`add`. ``options``: how plans are laid out; ``limits``: of predicates.
-        ``time_zone``: the session time zone that timestamps in predicates are read in. ``crs``: of positions, ``wgs84``
-        or ``planar``; that of the schema unless told. ``layers``: what ``shape('layer', 'id')`` means, by name: layers
-        (:func:`asc.read_layer`), or files of shapes with an id each.
+        """Compile the first queries over a schema; SchemaError where it is none.
+
+        ``schema``: of the tables to come, as :meth:`Schema.of` takes it, or one of these tables, or its Arrow schema
+        (:func:`asc.interchange.predicates_schema`). ``queries``: id -> predicate, refused as by :meth:`add`.
+        ``options``: the layout of plans; ``limits``: of predicates. ``time_zone``: the session time zone of timestamps
+        in predicates. ``crs``: of positions, ``wgs84`` or ``planar``; without it that of the schema. ``layers``: the
+        layers of ``shape('layer', 'id')`` by name, as :func:`asc.read_layer` returns them, or files of shapes with an
+        id each.
         """
         found = _schema_of(schema)
         self.schema = found if crs is None else found.with_crs(crs)
@@ -71,7 +73,7 @@ class Matcher:
 
     @property
     def plan(self) -> Plan:
-        """The compiled set as it stands."""
+        """The compiled set of now."""
         return self._plan
 
     def __len__(self) -> int:
@@ -96,7 +98,7 @@ class Matcher:
         self._plan = change_plan(self._plan, remove=[query_id])
 
     def match(self, table: object, *, by: By = "pair") -> pa.Table:
-        """What matches in a table, as an Arrow table.
+        """Return the matches in a table, as an Arrow table.
 
         ``by="pair"``: ``row`` int32 and ``query`` string, a row of it for each pair that matches, sorted by row, then
         id. ``by="row"``: ``queries`` list<string>, one list a row of the table, in its order, empty where no query
@@ -105,22 +107,23 @@ class Matcher:
         The table is a ``pyarrow`` Table, RecordBatch or RecordBatchReader, or any object with ``__arrow_c_stream__``
         (a DataFrame of Polars or pandas, a relation of DuckDB). It may hold more columns than the schema, and a column
         of another type whose every value its own type holds exactly (int64 for INT, double for FLOAT, ...). Raises
-        PlanError for what is no table, for a missing column, for one of a type that does not go with its own, and for a
-        value that does not fit.
+        PlanError for an argument that is no table, and for a missing column. It also raises it for a column of a type
+        that does not go with its own, and for a value that does not fit.
         """
         return result_table(self._plan, (matches for _, matches in self._matched_parts(table)), by)
 
     def count(self, table: object) -> pa.Table:
-        """How many rows of a table each query accepts: ``query`` and ``count`` int64, every query, by id.
+        """Count the rows of a table that each query accepts: ``query`` and ``count`` int64, every query, by id.
 
         Of a stream no more than a part is held at a time. Takes and raises what :meth:`match` does.
         """
         return count_table(self._plan, (matches for _, matches in self._matched_parts(table)))
 
     def filter(self, table: object) -> pa.Table:
-        """The rows that at least one query accepts, their columns unchanged (those of Arrow's view types as their large
-        ones), with one more: ``queries`` list<string>, the ids of those queries, sorted. What ``broker.match`` gives,
-        as Arrow.
+        """Return the rows that at least one query accepts, as ``broker.match`` does, in Arrow.
+
+        Their columns are unchanged (those of Arrow's view types as their large ones). There is one more: ``queries``
+        list<string>, the ids of those queries, sorted.
 
         Takes and raises what :meth:`match` does; PlanError also where a column of that name is there already.
         """
@@ -185,7 +188,7 @@ def _matched(plan: Plan, incoming: Incoming) -> Iterator[tuple[Part, Matches]]:
 
 
 def _values(part: Part, attribute: PAttribute, before: int) -> pa.Array | pa.ChunkedArray:
-    """The values of a p-attribute in a part of a table whose rows count from ``before``."""
+    """Return the values of a p-attribute in a part of a table whose rows count from ``before``."""
     if not attribute.parts:
         return fitted(attribute, column_at(part, attribute.path or (), attribute.sql), before)
     return position_of(attribute, [_values(part, half, before) for half in attribute.parts])

@@ -28,18 +28,18 @@ from asc.spatial.layer import Layer
 from asc.spatial.properties import Properties, is_property_type
 
 GEOMETRY = "geometry"
-"""What predicates of joins call the shape of a row, beside its properties."""
+"""The name of the shape of a row in predicates of joins, beside its properties."""
 
 WGS84, PLANAR = "wgs84", "planar"
 CRSS = (WGS84, PLANAR)
-"""What the numbers of positions may be: degrees of longitude and latitude, or x and y of a plane."""
+"""The meanings of the numbers of a position: degrees of longitude and latitude, or x and y of a plane."""
 
 
 class StructType(Protocol):
     """A PySpark StructType, as far as it is looked at here: the engine knows no Spark."""
 
     def json(self) -> str:
-        """Its JSON."""
+        """Return its JSON."""
         ...
 
 
@@ -84,8 +84,8 @@ class Schema:
 
     @classmethod
     def of(cls, value: Schema | pa.Schema | StructType | str) -> Schema:
-        """A schema as callers have it: one of these, a ``pyarrow.Schema``, a PySpark ``StructType``, Spark DDL or the
-        JSON of a StructType as text. SchemaError for anything else.
+        """Return the schema of one of these, a ``pyarrow.Schema``, a PySpark ``StructType``, Spark DDL or the JSON of a
+        StructType as text; SchemaError for anything else.
 
         >>> Schema.of(pa.schema({"delay": pa.int32()})).ddl()
         'delay INT'
@@ -105,14 +105,14 @@ class Schema:
 
     @classmethod
     def from_ddl(cls, text: str) -> Schema:
-        """Reads Spark DDL: ``"a INT, s STRUCT<x: DOUBLE>"``, also inside ``STRUCT<...>``. SchemaError where it is
+        """Read Spark DDL: ``"a INT, s STRUCT<x: DOUBLE>"``, also inside ``STRUCT<...>``. SchemaError where it is
         none.
         """
         return cls(_checked(fields_of_ddl(text)))
 
     @classmethod
     def from_json(cls, value: str | Mapping[str, Any]) -> Schema:
-        """Reads the JSON of a Spark StructType, as text or parsed. SchemaError where it is none."""
+        """Read the JSON of a Spark StructType, as text or parsed. SchemaError where it is none."""
         if isinstance(value, str):
             try:
                 value = json.loads(value)
@@ -125,7 +125,7 @@ class Schema:
 
     @classmethod
     def from_arrow(cls, schema: pa.Schema) -> Schema:
-        """Takes an Arrow schema; large and dictionary-encoded types become their plain ones. SchemaError for types
+        """Read an Arrow schema; large and dictionary-encoded types become their plain ones. SchemaError for types
         without a Spark counterpart (unsigned integers, timestamps in another unit than microseconds, ...).
         """
         excluded = fields_without_plain_text(schema.metadata)
@@ -133,17 +133,17 @@ class Schema:
         return cls(_checked(f.with_type(normalised_arrow_type(f.type, f.name)) for f in fields), excluded=excluded)
 
     def with_crs(self, crs: str) -> Schema:
-        """The same attributes, positions being in ``wgs84`` or ``planar``; SchemaError for anything else."""
+        """Return the same attributes, positions being in ``wgs84`` or ``planar``; SchemaError for anything else."""
         if crs not in CRSS:
             raise SchemaError("crs", crs, f"write {' or '.join(CRSS)}")
         return replace(self, crs=crs)
 
     def with_layers(self, layers: Mapping[str, Layer]) -> Schema:
-        """The same attributes, the names of shapes being those of some layers, by the name of each."""
+        """Return the same attributes, the names of shapes being those of some layers, by the name of each."""
         return replace(self, layers=layers)
 
     def ddl(self) -> str:
-        """The schema as Spark DDL; ``Schema.from_ddl`` reads it back to an equal schema."""
+        """Return the schema as Spark DDL; ``Schema.from_ddl`` reads it back to an equal schema."""
         return ", ".join(
             f"{quoted_name(f.name)} {ddl_of_type(f.type)}{'' if f.nullable else ' NOT NULL'}" for f in self.arrow
         )
@@ -158,7 +158,7 @@ class Schema:
         return {tuple(map(folded, a.path)): a for a in _walk(self.arrow, (), False)}
 
     def resolve(self, path: Sequence[str]) -> Attribute:
-        """The attribute of a path, without regard to case, as Spark resolves it.
+        """Return the attribute of a path, without regard to case, as Spark resolves it.
 
         Its spelling is the schema's. SchemaError names the nearest attribute where there is none of that path.
         """
@@ -204,8 +204,9 @@ class Schema:
 
 
 def properties_of_ddl(text: str) -> Properties:
-    """The properties of a layer, as Spark DDL has them; none for an empty text. SchemaError for what is no DDL, and for
-    a type that JSON has no plain value of.
+    """Return the properties of a layer, as Spark DDL has them; none for an empty text.
+
+    SchemaError where it is no DDL, and for a type that JSON has no plain value of.
 
     >>> list(properties_of_ddl("name STRING, ceiling INT").types)
     ['name', 'ceiling']

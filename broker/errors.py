@@ -51,7 +51,7 @@ class KafkaError(BrokerError):
 
 
 class TopicError(KafkaError):
-    """What Kafka refuses of one topic: others may be well."""
+    """A refusal of Kafka that concerns one topic: others may be well."""
 
 
 class MissingTopicError(TopicError):
@@ -207,7 +207,7 @@ class NotThereError(BrokerError):
 
 
 def http_status(error: AscError) -> HTTPStatus:
-    """What the API answers with where an error is raised, the engine's included.
+    """Return the status that the API answers with where an error is raised, the engine's included.
 
     >>> int(http_status(UnknownQueryError("unknown query", "late", "register it first")))
     404

@@ -24,11 +24,13 @@ _COMMITTED_EACH_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A record as it was delivered. ``queries``: the ids of those that accepted it, sorted; ``source``: the source
-    record, ``<topic>-<partition>-<offset>``. ``timestamp_ms``: when it was delivered; ``source_timestamp_ms``: the
-    source record's own. ``shapes``: as ``<query>/<shape>``, those for which joins among the queries accepted it.
-    ``identity``: the one thing that repeats of the delivery have in common and no other output of its queries has, the
-    header ``asc-window``, else ``asc-event``, else ``asc-source``; None of a record that no broker delivered.
+    """A record as it was delivered.
+
+    ``queries``: the ids of those that accepted it, sorted; ``source``: the source record,
+    ``<topic>-<partition>-<offset>``. ``timestamp_ms``: of the delivery; ``source_timestamp_ms``: of the source record.
+    ``shapes``: as ``<query>/<shape>``, those for which joins among the queries accepted it. ``identity``: equal for
+    repeats of the delivery, and for no other output of its queries. It is the header ``asc-window``, else
+    ``asc-event``, else ``asc-source``; None of a record that no broker delivered.
     """
 
     topic: str
@@ -54,19 +56,19 @@ def consume(
     window: int = WINDOW,
     timeout_s: float = 15,
 ) -> Iterator[Delivery]:
-    """The deliveries in topics, as they come, without an end; each is done with when the next one is asked for.
+    """Yield the deliveries in topics, as they come, without an end; each is done when the next one is asked for.
 
-    The group's place is noted in Kafka as far as deliveries are done with: about a second after, while the iterator is
-    asked, before partitions go to another member, and when it is closed. So a program that is killed gets again what it
-    was at, and what it had done since the place was noted last. Members of one group share the partitions; one that
-    takes longer than five minutes for a single delivery is taken for dead, and another one gets that delivery as well.
-    A group that is new begins with the oldest record.
+    The group's offsets are committed as far as deliveries are done. That is about a second after, while the iterator is
+    asked, before partitions go to another member, and when it is closed. So a program that is killed gets the current
+    delivery again, and those since the last commit. Members of one group share the partitions. A member that takes
+    longer than five minutes for a single delivery is taken for dead, and another one gets that delivery as well. A
+    group that is new begins with the oldest record.
 
-    A fault makes the broker deliver a record twice. What has the identity, the queries, the shapes, the key and the
-    value of one of the last ``window`` deliveries of its topic to this consumer is passed over; records without an
-    identity never are. ``options`` are Kafka's own, by the names that ``[kafka.options]`` has: TLS and SASL.
-    Raises KafkaError where Kafka does not answer at the start for ``timeout_s``, refuses, or has no such topic; later
-    it is waited for.
+    A fault makes the broker deliver a record twice. A record is skipped where one of the last ``window`` deliveries of
+    its topic to this consumer has the same identity, queries, shapes, key and value. Records without an identity are
+    never skipped. ``options`` are Kafka's own, by the names that ``[kafka.options]`` has: TLS and SASL. Raises
+    KafkaError where Kafka does not answer at the start for ``timeout_s``, refuses, or has no such topic. Later the
+    iterator waits for Kafka.
 
     ::
 
@@ -91,7 +93,7 @@ def receive(
     window: int = WINDOW,
     idle: Callable[[], object] | None = None,
 ) -> Generator[Delivery, None, None]:
-    """As :func:`consume`, with a client that is there; without a group no place is noted, and all partitions are read.
+    """Yield deliveries as :func:`consume` does, by a client; without a group, of all partitions and without commits.
 
     ``from_beginning``: where to begin where no place was noted. ``to_end``: no further than the topics reach by now.
     ``most``: no more deliveries than these. ``idle`` is called whenever Kafka is asked for more, some times a second
@@ -142,7 +144,7 @@ def _check(group: str, options: Mapping[str, str], window: int) -> None:
 
 
 def delivery_of(message: Any) -> Delivery:
-    """A message of kafka-python's consumer."""
+    """Return the delivery of a message of kafka-python's consumer."""
     headers = tuple(message.headers or ())
     hop = last_hop(headers)
     return Delivery(
@@ -166,7 +168,7 @@ class _Seen:
     Cost: a look-up and a digest a delivery; the memory is the same however long identities are.
 
     One of another content is no duplicate: streams may share a source topic, and a topic that is made again counts
-    anew. One that comes again at its own place is one: it was done with, though Kafka could not be told any more.
+    anew. One that comes again at its own place is one: it was done, though its commit could not reach Kafka any more.
     """
 
     def __init__(self, window: int) -> None:
@@ -213,7 +215,7 @@ class _Places:
             self.commit()
 
     def commit(self) -> None:
-        """What was done since the last time."""
+        """Commit the deliveries that were done since the last time."""
         from kafka.errors import CommitFailedError, KafkaTimeoutError, RetriableError
 
         places = self._taken()
@@ -236,7 +238,7 @@ class _Places:
         return places
 
     def _listener(self) -> Any:
-        """What hears, within a poll, that partitions may go to another member: the last time to note their places."""
+        """Return a listener that commits, within a poll, before partitions may go to another member."""
         from kafka import AsyncConsumerRebalanceListener
         from kafka.errors import KafkaError as ClientError
 

@@ -214,7 +214,7 @@ def _query_changes(permitted_of: _ScopedServiceOf) -> APIRouter:
         """Register a query, or replace the one of the same id in one step; answered when it is in the running plan.
 
         NDJSON registers one query a line: all or none, or with ``keep_going`` the valid ones and a list of the others.
-        A line ``{"remove": "ID"}`` removes one in the same step. With ``dry_run`` lines are judged, nothing changes.
+        A line ``{"remove": "ID"}`` removes one in the same step. With ``dry_run`` lines are validated, nothing changes.
         With ``If-None-Match: *`` no query is replaced: a registered id is refused, with 412 where it is the only one.
         An operator with lists of values, where its kind has such, stands for new queries: all are registered, or none.
         """

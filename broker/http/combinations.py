@@ -16,7 +16,7 @@ from broker.queries.query import RegisteredQuery, default_topic
 
 
 def combinations_of(plain: Any) -> list[Any]:
-    """Return the bodies of the queries that the body of a new one stands for: itself, or one for each combination of
+    """Return the bodies of the queries of the body of a new one: itself, or one for each combination of
     the lists of its operator, all with one topic. QueryError where there are too many.
     """
     if not isinstance(plain, dict):

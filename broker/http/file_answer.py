@@ -33,7 +33,7 @@ class SentFile(Protocol):
 class FileAnswer(Response):
     """The answer that makes a file, sends it, and closes it.
 
-    The file is made when the answer is begun, so that nothing is held between. What making it raises is answered as
+    The file is made when the answer starts, so that nothing is held between. An error of making it is answered as
     any error. A client that is gone, which cancels the request, ends it.
     """
 

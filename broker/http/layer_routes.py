@@ -26,10 +26,10 @@ _PAGE_MAX = 1_000
 _REFUSED_MAX = 100
 
 _JUDGED_TOGETHER_BYTES = 1 << 20
-"""The texts of rows, in bytes, that are judged between two looks at the clock."""
+"""The texts of rows, in bytes, that are validated between two looks at the clock."""
 
 _JUDGED_WITHIN_S = 120.0
-"""The time to judge the rows of one request: a polygon made to be hard to judge takes a second or two."""
+"""The time to validate the rows of one request: a polygon made to be hard to validate takes a second or two."""
 
 
 def layer_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
@@ -103,7 +103,7 @@ def layer_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
         """Put many rows, NDJSON of GeoJSON Features with an ``id``; lines ``{"remove": "ID"}`` remove rows.
 
         All lines are applied or none, or with ``keep_going`` the valid ones, with a list of the others. With
-        ``dry_run`` they are judged, and nothing changes.
+        ``dry_run`` they are validated, and nothing changes.
         """
         from starlette.concurrency import run_in_threadpool
 
@@ -131,7 +131,7 @@ def _load(
 
 
 class _Lines:
-    """The rows of a request, judged by the rules of the layer's topic before anything is written."""
+    """The rows of a request, validated by the rules of the layer's topic before anything is written."""
 
     def __init__(self, layer: StoredLayer) -> None:
         self._layer = layer

@@ -128,7 +128,7 @@ class TrialBody(Body):
 
 
 class ExplainBody(Body):
-    """A tuple to judge, as the JSON object a record would hold, or none.
+    """A tuple to evaluate, as the JSON object a record would hold, or none.
 
     ``with_sequence``: with its path through the sequence, past the constructs of all other queries.
     """

@@ -127,8 +127,8 @@ class ScopedService:
     def stream_name(self, name: str | None) -> str:
         """Return the name of the stream of a query to be registered; QueryError for none where there are several.
 
-        A given name is returned as it is, for :meth:`apply` judges and audits it. Without one, it is that of the only
-        stream.
+        A given name is returned as it is, for :meth:`apply` validates and audits it. Without one, it is that of the
+        only stream.
         """
         return name if name is not None else self.stream_of(None).name
 

@@ -155,7 +155,7 @@ def _followed(
 
 
 def _when(stream: Stream, plan: Plan, place: Place) -> str:
-    """Return, in words, the plan that judged or will judge the record, beside that with which it is followed."""
+    """Return, in words, the plan that evaluated or will evaluate the record, beside that with which it is traced."""
     following = f"it is followed through version {plan.version}, which runs now"
     if place.offset < stream.running.effective_offsets().get(place.partition, 0):
         return f"{place} was read before, and judged by the plan of then: {following}"

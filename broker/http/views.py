@@ -35,7 +35,7 @@ _EXPRESSIONS_CHECKED = 400
 def checked(
     permitted: ScopedService, stream: Stream, where: str, layer: str | None = None, operator: Definition | None = None
 ) -> dict[str, Any]:
-    """Return a predicate's normal form, judged as by a registration; AscError where it would be refused.
+    """Return a predicate's normal form, validated as by a registration; AscError where it would be refused.
 
     For a join over a ``layer`` it is that of the first of its shapes, of which a thousand are looked at. It comes with
     the expressions of an ``operator``, and with an estimate of its states where workers fill these.

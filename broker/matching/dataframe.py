@@ -47,7 +47,7 @@ def match(
     crs: str = WGS84,
     layers: Mapping[str, Layer | str | Path] | None = None,
 ) -> DataFrame:
-    """The rows that at least one query accepts, with one more column ``queries array<string>``: their ids, sorted.
+    """Return the rows that at least one query accepts, with one more column, ``queries array<string>``: sorted ids.
 
     ``df`` is a batch or a streaming DataFrame; its columns come back unchanged, whatever their types. ``queries`` maps
     an id to a predicate (Spark SQL) over them; accepted is exactly what ``df.filter(predicate)`` accepts with
@@ -75,7 +75,7 @@ def match_plan(
     observation: Observation | None = None,
     tallying: Tallying | None = None,
 ) -> DataFrame:
-    """A DataFrame matched by a plan that was shipped for its columns, as :func:`match` has it.
+    """Match a DataFrame by a plan that was shipped for its columns, as :func:`match` does.
 
     In the same pass, ``observation`` (batch only) counts ``tuples`` and ``accepted``, and ``tallying`` counts and
     draws. Raises MatchError where a column of the result's name is there already.
@@ -101,14 +101,16 @@ def delivering(
     tallying: Tallying | None = None,
     told: Sequence[Column] = (),
 ) -> tuple[tuple[Column, ...], ...]:
-    """What to select, one projection over the other, of a frame that a plan was shipped for: the columns ``kept`` and
-    DELIVERIES_COLUMN, a text (:mod:`broker.matching.matches_text`) of each topic that a query which accepts the row
-    sends to and the ids of these queries, sorted; NULL where none accepts it. Every row stays.
+    """Return the projections, one over the other, that match a frame which a plan was shipped for. Every row stays.
 
-    Made once, it serves all frames alike. ``tallying`` counts and draws in the same pass; ``told`` is what it needs for
-    that of a row beside the values: with tracks or folding the source partition (INT), an event time for each track
-    (BIGINT), and at last, where it counts records, what it counts of one (BIGINT). The session that analyses them has
-    ANSI mode off.
+    They select the columns ``kept`` and DELIVERIES_COLUMN, a text (:mod:`broker.matching.matches_text`); NULL where no
+    query accepts the row. The text has each topic that an accepting query delivers to, and the ids of these queries,
+    sorted.
+
+    Made once, the projections serve all frames alike. ``tallying`` counts and draws in the same pass, by the columns
+    ``told`` of a row beside its values. With tracks or folding these are the source partition (INT) and an event time
+    for each track (BIGINT). Where it counts records, the last one is the count of one (BIGINT). The session that
+    analyses them has ANSI mode off.
     """
     columns = tuple(map(sf.col, kept))
     with own_interpreter(spark.sparkContext):
@@ -119,7 +121,7 @@ def delivering(
 
 
 def schema_of(df: DataFrame) -> Schema:
-    """The attributes of a DataFrame that predicates may name: columns of a type that no predicate knows are
+    """Return the attributes of a DataFrame that predicates may name: columns of a type that no predicate knows are
     excluded, with the reason.
     """
     excluded = {field.name: why for field in df.schema.fields if (why := _why_excluded(field.jsonValue())) is not None}
@@ -158,8 +160,9 @@ def _free_name(df: DataFrame) -> str:
 
 
 def matching_function(spark: SparkSession, shipped: ShippedPlan, tallying: Tallying | None) -> Any:
-    """What the JVM runs in Python for :func:`delivering`: its own object of the function. It may take the place of that
-    of another plan which crosses in the same way.
+    """Return the JVM's object of the function that runs in Python for :func:`delivering`.
+
+    It may replace that of another plan which crosses in the same way.
     """
     with own_interpreter(spark.sparkContext):
         function: Any = _function(shipped, "deliveries", tallying)

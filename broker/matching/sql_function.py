@@ -137,7 +137,7 @@ def _check_name(spark: SparkSession, name: str) -> None:
 
 
 def _parameters(schema: Schema, queries: Iterable[Query]) -> Iterator[pa.Field]:
-    """The columns that queries name, as they are in the schema; whatever is handed over may be NULL."""
+    """Yield the columns that queries name, as they are in the schema; whatever is handed over may be NULL."""
     named = {folded(path[0]) for query in queries for path in query.predicate.columns}
     for field in schema.arrow:
         if folded(field.name) in named:

@@ -124,7 +124,7 @@ def _plane(across: Sequence[float], up: Sequence[float], *, is_position: bool, w
 
 
 def _lengths(wide: float, high: float) -> tuple[float, float]:
-    """Return the pixels of two differences at equal scales, as large as there is room."""
+    """Return the pixels of two differences at equal scales, as large as the picture allows."""
     if wide <= 0 and high <= 0:
         return 0.0, 0.0
     if wide / _ACROSS >= high / _UP:
