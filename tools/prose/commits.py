@@ -10,7 +10,7 @@ from pathlib import Path
 from tools.prose.finding import Finding
 from tools.prose.rules import is_imperative
 
-SUBJECT_CHARS_MAX = 72
+MOST_SUBJECT_CHARS = 72
 SINCE = "2be9668b"
 """The commit after which the form of subjects holds, until a release has a tag."""
 _SUBJECT = re.compile(r"(?:[a-z][a-z0-9_.-]*)(?:, [a-z][a-z0-9_.-]*)*: (?P<rest>\S.*)")
@@ -40,7 +40,7 @@ def subject_findings(commit: str, subject: str) -> Iterator[Finding]:
         yield Finding(commit, 1, "commit", f"no 'area: imperative': '{subject}'")
     elif not is_imperative(parts["rest"]):
         yield Finding(commit, 1, "commit", f"no verb after the area: '{subject}'")
-    if len(subject) > SUBJECT_CHARS_MAX:
+    if len(subject) > MOST_SUBJECT_CHARS:
         yield Finding(commit, 1, "commit", f"{len(subject)} characters: '{subject}'")
 
 

@@ -11,7 +11,7 @@ from tools.prose.finding import Finding, beginning
 from tools.prose.passages import CODE, Sentence
 from tools.prose.terms import ANY_BANNED, BANNED
 
-WORDS_MAX = 30
+MOST_WORDS = 30
 VERBS_FILE = Path(__file__).with_name("verbs.txt")
 _CLAUSE = re.compile(r"[\"'(]*(?:What|Who|Whoever|Whose|Which|Those (?:that|who|which)|That which)\b")
 _FIRST_WORD = re.compile(r"[A-Za-z]+")
@@ -23,7 +23,7 @@ def sentence_findings(path: str, sentence: Sentence) -> Iterator[Finding]:
     >>> [finding.rule for finding in sentence_findings("a.md", Sentence(1, "What is left stands here."))]
     ['term', 'clause']
     """
-    if sentence.words > WORDS_MAX:
+    if sentence.words > MOST_WORDS:
         yield Finding(path, sentence.line, "long", f"{sentence.words} words: '{_shown(sentence)}'")
     for banned in BANNED if ANY_BANNED.search(sentence.text) else ():
         for match in banned.pattern.finditer(sentence.text):
