@@ -14,7 +14,7 @@ from asc.spark_types import ddl_of_type, folded, normalised_arrow_type
 
 
 def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.Array | pa.ChunkedArray:
-    """The values of a p-attribute as its type holds them; an error numbers rows from ``first_row`` on.
+    """Return the values of a p-attribute as its type holds them; an error numbers rows from ``first_row`` on.
 
     Cast exactly: integers and decimals of another width, integers for floats and back, floats of another width,
     timestamps of another unit, a column of nothing but NULLs; what is run-end encoded is written out. One whose type
@@ -67,7 +67,7 @@ def _place(names: list[str], wanted: str, name: str) -> int:
 
 
 def position_of(attribute: PAttribute, parts: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
-    """The positions that two columns of numbers make, each as the double that Spark casts it to."""
+    """Return the positions that two columns of numbers make, each as the double that Spark casts it to."""
     return pa.StructArray.from_arrays([as_doubles(part) for part in parts], fields=list(attribute.type))
 
 
@@ -99,7 +99,7 @@ def _goes_with(given_type: pa.DataType, wanted: pa.DataType) -> bool:
 
 
 def _exact(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray | None:
-    """The values in a type; None where it does not hold one of them."""
+    """Return the values in a type; None where it does not hold one of them."""
     if pa.types.is_float16(values.type):
         # Every value is a float32; Arrow compares none of these.
         values = values.cast(pa.float32())

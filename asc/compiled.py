@@ -48,7 +48,7 @@ def _compiled(function: F, **options: Any) -> F:
 
 @intrinsic
 def trailing_zeros(typing_context: Any, word: Any) -> Any:
-    """The number of zeros below the lowest 1 of a uint64; 64 for 0."""
+    """Return the number of zeros below the lowest 1 of a uint64; 64 for 0."""
     from numba.core import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -59,7 +59,7 @@ def trailing_zeros(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def ones(typing_context: Any, word: Any) -> Any:
-    """The number of ones of a uint64."""
+    """Return the number of ones of a uint64."""
     from numba.core import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

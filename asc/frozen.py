@@ -20,7 +20,7 @@ STORED = "stored"
 
 
 def frozen(array: npt.NDArray[S]) -> npt.NDArray[S]:
-    """The array itself, no longer writeable."""
+    """Return the array itself, no longer writeable."""
     array.setflags(write=False)
     return array
 
@@ -55,10 +55,10 @@ class OfArrays:
         return tuple(self.arrays().values())
 
     def arrays(self, prefix: str = "") -> dict[str, npt.NDArray[Any]]:
-        """Its arrays by their names, with something before each."""
+        """Return its arrays by their names, with something before each."""
         return {f"{prefix}{name}": array for name, array in arrays_of(self).items()}  # type: ignore[arg-type]
 
 
 def frozen_int32(array: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    """The numbers as int32, not writeable."""
+    """Return the numbers as int32, not writeable."""
     return frozen(np.asarray(array, dtype=np.int32))

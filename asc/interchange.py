@@ -52,7 +52,7 @@ class Incoming:
 
 
 def is_table(value: object) -> bool:
-    """Whether a value is a table as :meth:`Incoming.of` takes it."""
+    """Return whether a value is a table as :meth:`Incoming.of` takes it."""
     is_arrow = isinstance(value, (pa.Table, pa.RecordBatch, pa.RecordBatchReader))
     return is_arrow or hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
 
@@ -96,7 +96,10 @@ def _known_fields(fields: Iterable[pa.Field], prefix: str, others: dict[str, str
 
 
 def _widened(data_type: pa.DataType) -> pa.DataType:
-    """The narrowest type with a counterpart in Spark that holds the values; the type itself where there is none."""
+    """Return the narrowest type with a counterpart in Spark that holds the values.
+
+    The type itself where there is none.
+    """
     types = pa.types
     if types.is_dictionary(data_type) or types.is_run_end_encoded(data_type):
         return _widened(data_type.value_type)
@@ -117,7 +120,7 @@ def _slices(data: Part) -> Iterator[Part]:
 
 
 def _together(reader: pa.RecordBatchReader, name: str) -> Iterator[Part]:
-    """The batches of a stream, small ones together."""
+    """Yield the batches of a stream, small ones together."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     while (batch := _next(reader, name)) is not None:

@@ -51,8 +51,8 @@ def count_table(plan: Plan, parts: Iterable[Matches]) -> pa.Table:
 
 
 def ids_by_row(plan: Plan, matches: Matches) -> pa.ListArray:
-    """The ids of the queries that accept each row, a list for each, sorted. PlanError where they are more text than one
-    Arrow array holds.
+    """Return the ids of the queries that accept each row, a list for each, sorted. PlanError where they are more text
+    than one Arrow array holds.
     """
     offsets = pa.array(_offsets(matches.rows, matches.tuples), pa.int32())
     ids = _ids(plan, matches.queries)
@@ -63,8 +63,9 @@ def ids_by_row(plan: Plan, matches: Matches) -> pa.ListArray:
 
 
 def filtered(part: Part, mask: pa.BooleanArray) -> pa.Table:
-    """The rows of a part that a mask keeps. Arrow filters neither views, which become the large types of the same
-    values, nor what is run-end encoded, which is written out. PlanError for a column that it cannot filter otherwise.
+    """Return the rows of a part that a mask keeps. Arrow filters neither views, which become the large types of the
+    same values, nor what is run-end encoded, which is written out. PlanError for a column that it cannot filter
+    otherwise.
     """
     fields: list[pa.Field] = []
     columns: list[pa.ChunkedArray] = []
@@ -110,14 +111,14 @@ def _joined(parts: Iterable[Matches]) -> tuple[npt.NDArray[np.int32], npt.NDArra
 
 
 def _offsets(places: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
-    """Where the pairs of each place begin, int64[count + 1], the pairs being sorted by place."""
+    """Return where the pairs of each place begin, int64[count + 1], the pairs being sorted by place."""
     offsets = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(places, minlength=count), out=offsets[1:])
     return offsets
 
 
 def _ids(plan: Plan, queries: npt.NDArray[np.int32]) -> pa.ChunkedArray:
-    """The ids of queries, in pieces that are no larger than an Arrow array of strings may be."""
+    """Return the ids of queries, in pieces that are no larger than an Arrow array of strings may be."""
     lengths = np.asarray(pc.binary_length(plan.query_ids), dtype=np.int64)
     if not len(queries) or len(queries) * int(lengths.max()) <= _TEXT_BYTES:
         return pa.chunked_array([plan.query_ids.take(pa.array(queries))], pa.string())

@@ -65,12 +65,12 @@ MAX_TYPE_DEPTH = 32
 
 
 def quoted_name(name: str) -> str:
-    """A field's name as DDL has it: bare where it can be, else in backquotes."""
+    """Return a field's name as DDL has it: bare where it can be, else in backquotes."""
     return name if _PLAIN_NAME.match(name) else backquoted(name)
 
 
 def backquoted(name: str) -> str:
-    """A name in backquotes, whatever it is: so an expression takes it for no keyword and no function."""
+    """Return a name in backquotes, whatever it is: so an expression takes it for no keyword and no function."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -89,7 +89,7 @@ def folded(name: str) -> str:
 
 
 def simple_type(name: str) -> pa.DataType | None:
-    """The type of a name without parameters; None for a name that is no such type.
+    """Return the type of a name without parameters; None for a name that is no such type.
 
     >>> simple_type("BIGINT")
     DataType(int64)
@@ -108,7 +108,7 @@ def decimal_type(precision: int, scale: int) -> pa.DataType:
 
 
 def ddl_of_type(data_type: pa.DataType) -> str:
-    """A type as Spark DDL.
+    """Return a type as Spark DDL.
 
     >>> ddl_of_type(pa.struct([("x", pa.int32()), ("inner", pa.list_(pa.decimal128(10, 2)))]))
     'STRUCT<x: INT, inner: ARRAY<DECIMAL(10,2)>>'
@@ -135,7 +135,7 @@ _NO_TYPE = ("", ",", ":", "<", ">", "(", ")")
 
 
 def fields_of_ddl(text: str, *, variants: bool = False) -> list[pa.Field]:
-    """The fields of ``name TYPE [NOT NULL] [COMMENT '...'], ...`` or of a ``STRUCT<...>`` around them.
+    """Return the fields of ``name TYPE [NOT NULL] [COMMENT '...'], ...`` or of a ``STRUCT<...>`` around them.
 
     ``variants``: whether VARIANT is a type as well.
     """
@@ -150,7 +150,7 @@ def fields_of_ddl(text: str, *, variants: bool = False) -> list[pa.Field]:
 
 
 def type_of_ddl(text: str) -> pa.DataType:
-    """One type as DDL has it, VARIANT among them; SchemaError for what is none.
+    """Return one type as DDL has it, VARIANT among them; SchemaError for what is none.
 
     >>> type_of_ddl("array<int>")
     ListType(list<item: int32>)
@@ -261,7 +261,7 @@ class _DdlReader:
 
 
 def type_of_json(value: Any, depth: int = 0) -> pa.DataType:
-    """The type of one node of a StructType's JSON; SchemaError for what is none."""
+    """Return the type of one node of a StructType's JSON; SchemaError for what is none."""
     if depth > MAX_TYPE_DEPTH:
         raise SchemaError("schema", "JSON", f"types are nested deeper than {MAX_TYPE_DEPTH}")
     if isinstance(value, str):
@@ -343,8 +343,8 @@ def _name(value: object) -> str:
 
 
 def normalised_arrow_type(data_type: pa.DataType, where: str) -> pa.DataType:
-    """An Arrow type as the engine holds it; SchemaError naming the attribute ``where`` for what Spark has no type
-    for.
+    """Return an Arrow type as the engine holds it; SchemaError naming the attribute ``where`` for what Spark has no
+    type for.
     """
     types = pa.types
     if types.is_dictionary(data_type):

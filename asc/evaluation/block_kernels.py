@@ -34,7 +34,9 @@ _LOW_OPEN_BIT, _HIGH_OPEN_BIT = LOW_OPEN.bit_length() - 1, HIGH_OPEN.bit_length(
 def _holds(
     conjunct: int, row: int, keys: Array, regions: Array, null_regions: Array, has_null: bool, exact: Any
 ) -> bool:
-    """Whether the inexact constraints of a conjunct admit the row's values (NULL's region never leaves a doubt)."""
+    """Return whether the inexact constraints of a conjunct admit the row's values (NULL's region never
+    leaves a doubt).
+    """
     first, code, low, high, least, greatest = exact
     i = first[conjunct]
     end = first[conjunct + 1]

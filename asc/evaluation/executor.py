@@ -231,7 +231,10 @@ _Arguments = tuple[Any, ...]
 
 
 def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, _Arguments, _Arguments, _Arguments]:
-    """The kernel for a block; its arguments about the sequence, about what is to be verified, and its own room."""
+    """Return the kernel for a block.
+
+    Its arguments about the sequence, about what is to be verified, and its own room.
+    """
     table = block.table
     limits = np.iinfo(table.low.dtype)
     exact = (table.first, table.code, table.low, table.high, int(limits.min), int(limits.max))
@@ -250,7 +253,7 @@ def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, _
 
 
 def _with_match_all(rows: Integers, ordinals: Integers, match_all: Integers, tuples: int) -> tuple[Integers, Integers]:
-    """The pairs and, for every row, the match-all queries; sorted."""
+    """Return the pairs and, for every row, the match-all queries; sorted."""
     if not len(match_all):
         return rows, ordinals
     places = np.arange(tuples, dtype=np.int64) << 32

@@ -42,7 +42,7 @@ class Explanation:
 def explain(
     plan: Plan, query_id: str, values: Sequence[pa.Scalar] | None = None, *, whole: bool = False
 ) -> Explanation:
-    """The constructs that a query uses and their place in the sequence of its block.
+    """Return the constructs that a query uses and their place in the sequence of its block.
 
     With the ``values`` of a tuple, one Arrow scalar a p-attribute in the order of ``plan.p_attributes``: the verdict,
     then the query's terms and which of them hold; where the ``whole`` is wanted, also the constructs and the tuple's
@@ -63,7 +63,7 @@ def explain(
 
 
 def verdict_lines(verdict: Verdict) -> Iterator[str]:
-    """The verdict, then the terms of each conjunct and whether they hold."""
+    """Yield the verdict, then the terms of each conjunct and whether they hold."""
     yield verdict.reason
     several = len(verdict.conjuncts) > 1
     for number, conjunct in enumerate(verdict.conjuncts, 1):

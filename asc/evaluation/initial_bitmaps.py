@@ -127,13 +127,13 @@ class InitialBitmaps:
 
 
 def chunk_rows(plan: Plan, most: int) -> int:
-    """The tuples of a chunk: ``most``, or as many fewer as keep within bounds what patterns they can match."""
+    """Return the tuples of a chunk: ``most``, or as many fewer as keep within bounds what patterns they can match."""
     patterns = sum(len(own) for own in plan.patterns.values())
     return min(most, max(_FEWEST_CHUNK_ROWS, _LABELS // max(1, patterns)))
 
 
 def _texts(column: Column, start: int, stop: int) -> tuple[Places, pa.Array]:
-    """The number of each value of some rows among different texts, -1 for NULL; the texts."""
+    """Return the number of each value of some rows among different texts, -1 for NULL; the texts."""
     values = column.values.slice(start, stop - start)
     nulls = null_mask(values)
     if not pa.types.is_dictionary(values.type):
@@ -155,7 +155,7 @@ def _texts(column: Column, start: int, stop: int) -> tuple[Places, pa.Array]:
 
 @compiled
 def _is_among(hits: Array, labels: Array, begin: int, end: int, label: int) -> bool:
-    """Whether a label is that of one of ``hits[begin:end]``, which are in the order of their labels."""
+    """Return whether a label is that of one of ``hits[begin:end]``, which are in the order of their labels."""
     high = end
     while begin < high:
         middle = (begin + high) >> 1

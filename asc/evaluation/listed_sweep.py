@@ -52,7 +52,7 @@ CONJUNCT = (np.int64(1) << np.int64(31)) - np.int64(1)
 
 
 def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int, most: int) -> Pairs:
-    """The pairs ``row << 32 | ordinal`` of a batch in the listed blocks of a plan, each once, in any order.
+    """Return the pairs ``row << 32 | ordinal`` of a batch in the listed blocks of a plan, each once, in any order.
 
     ``columns`` in the order of the plan's slots, ready to become keys. Raises TooManyPairsError where room for more
     than ``most`` would be wanted, before they are looked at closely. Cost: of a tuple a search in the index of each
@@ -130,7 +130,7 @@ class ListedTuples:
         return ListedTuples(block, columns, start, kinds, keys, x, y, nulls, np.zeros((slots, 0), dtype=np.bool_))
 
     def conjuncts(self, ranks: npt.NDArray[np.int32], most: int = sys.maxsize) -> Pairs:
-        """The pairs ``row << 32 | conjunct`` that hold, of queries that have a rank; a few of them twice. Raises
+        """Return the pairs ``row << 32 | conjunct`` that hold, of queries that have a rank; a few of them twice. Raises
         TooManyPairsError where room for more than ``most`` would be wanted.
         """
         return self._settled(self.candidates(ranks, most))
@@ -238,7 +238,7 @@ class ListedTuples:
         return settled
 
     def _holds(self, row: int, conjunct: int) -> bool:
-        """Whether one tuple satisfies all of a conjunct that is known of it, by the exact constraints."""
+        """Return whether one tuple satisfies all of a conjunct that is known of it, by the exact constraints."""
         of = dict(zip(self.block.attributes, self.columns, strict=True))
         terms = list(self.block.constraints(conjunct))
         if self.errors.shape[1]:
@@ -255,7 +255,7 @@ def _kind(attribute: Any) -> int:
 
 @inlined
 def others_hold(shapes: tuple[Array, Array, Array], exact: Any, values: Any, begin: int, end: int, row: int) -> int:
-    """Whether a tuple satisfies the constraints between two intervals of one conjunct: NO, YES or UNSURE."""
+    """Return whether a tuple satisfies the constraints between two intervals of one conjunct: NO, YES or UNSURE."""
     words, reals, bases = shapes
     _, code, low, high, least, greatest, labels = exact
     kinds, keys, x, y, nulls, errors = values

@@ -102,7 +102,7 @@ class ListedTrace:
         )
 
     def eliminated(self, conjunct: JudgedConjunct, place: int) -> JudgedConjunct:
-        """A conjunct of the verdict with what ruled it out."""
+        """Return a conjunct of the verdict with what ruled it out."""
         if conjunct.holds:
             return conjunct
         is_near = bool(np.isin(place, self.near))
@@ -126,7 +126,7 @@ class ListedTrace:
 
 
 def _listed(tuples: ListedTuples) -> Bits:
-    """The conjuncts listed for the value of the only tuple."""
+    """Return the conjuncts listed for the value of the only tuple."""
     block = tuples.block
     if isinstance(block.index, ValueIndex):
         own = block.index.conjuncts_for(int(tuples.keys[block.slot, 0]))

@@ -29,7 +29,7 @@ def _plain_hold(
     end: int,
     row: int,
 ) -> bool:
-    """Whether a tuple satisfies the constraints between two intervals of one conjunct, all of them on keys.
+    """Return whether a tuple satisfies the constraints between two intervals of one conjunct, all of them on keys.
 
     As :func:`asc.evaluation.listed_sweep.others_hold`, but of arrays one by one, which are handed over in a tenth of
     the time that tuples of them take.

@@ -98,7 +98,7 @@ def evaluate_block(plan: Plan, number: int, values: Sequence[Key | None]) -> Eva
 
 
 def accepted_by(plan: Plan, values: Sequence[Key | None]) -> list[str]:
-    """The ids of the queries that accept a tuple, sorted; ``values`` are its keys in slot order.
+    """Return the ids of the queries that accept a tuple, sorted; ``values`` are its keys in slot order.
 
     The oracle of the matches of :func:`asc.evaluation.executor.match`.
     """

@@ -18,7 +18,7 @@ RegionIds = npt.NDArray[np.uint16]
 
 
 def region_ids(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray | None], rows: int) -> RegionIds:
-    """The region of every tuple in the construct of every p-attribute: uint16[slots, rows], NULL's the last one.
+    """Return the region of every tuple in the construct of every p-attribute: uint16[slots, rows], NULL's the last one.
 
     ``columns`` are in the order of ``plan.p_attributes``; where one is None, nothing is known of its values and its row
     is all zeros. Raises PlanError for a column of the wrong type or length.
@@ -33,7 +33,7 @@ def region_ids(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray | None],
 
 
 def columns_of(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int) -> list[Column]:
-    """The columns of a batch, in slot order, ready to become keys; PlanError where they do not fit the plan."""
+    """Return the columns of a batch, in slot order, ready to become keys; PlanError where they do not fit the plan."""
     _check_number(plan, columns)
     return [_column(plan, slot, values, rows) for slot, values in enumerate(columns)]
 

@@ -112,7 +112,10 @@ class Remaining:
 
     @staticmethod
     def of(plan: Plan, owners: npt.NDArray[np.int32], focus: int, most: int) -> Remaining:
-        """The queries that some conjuncts belong to, by their handles; ``focus``: of the one asked about, or -1."""
+        """Return the queries that some conjuncts belong to, by their handles.
+
+        ``focus``: of the one asked about, or -1.
+        """
         handles = np.unique(owners)
         ranks = plan.ranks[handles]
         first = ranks[np.lexsort((ranks, handles != focus))][:most]
@@ -168,12 +171,12 @@ class Trace:
 
 
 def plain(told: Trace | Verdict) -> Mapping[str, Any]:
-    """The same as dictionaries, lists and values, ready for JSON."""
+    """Return the same as dictionaries, lists and values, ready for JSON."""
     return asdict(told)
 
 
 def shortened(text: str) -> str:
-    """A text of ``TEXT_CHARS`` at most.
+    """Return a text of ``TEXT_CHARS`` at most.
 
     >>> len(shortened("a" * 1000)), shortened("delay = 75")
     (300, 'delay = 75')

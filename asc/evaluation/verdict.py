@@ -38,7 +38,7 @@ def judged(plan: Plan, query_id: str, keys: Keys) -> Verdict:
 
 
 def failing_term(terms: Sequence[tuple[PAttribute, Constraint]], keys: Keys, read: PAttribute | None = None) -> str:
-    """The first term that a tuple fails, of those that need the values of ``read`` where that is told."""
+    """Return the first term that a tuple fails, of those that need the values of ``read`` where that is told."""
     for attribute, constraint in terms:
         if (read is None or attribute.read == read) and not constraint.admits(attribute.key_among(keys)):
             return shortened(constraint_text(attribute, constraint))

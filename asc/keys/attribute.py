@@ -88,7 +88,7 @@ class PAttribute:
         return space
 
     def key_of(self, value: pa.Scalar) -> Key | None:
-        """The key of an Arrow scalar of its type; None for NULL.
+        """Return the key of an Arrow scalar of its type; None for NULL.
 
         >>> PAttribute("city", pa.string()).key_of(pa.scalar("Oslo"))
         b'Oslo'
@@ -96,7 +96,7 @@ class PAttribute:
         return self.space.key_of(value) if value.is_valid else None
 
     def key_among(self, keys: Mapping[PAttribute, Key | None]) -> Key | None:
-        """Its key, of a tuple that has these: None for NULL."""
+        """Return its key, of a tuple that has these: None for NULL."""
         if self.like is None:
             return keys[self]
         value = keys[self.like.subject]
@@ -125,7 +125,7 @@ class PAttribute:
 
 
 def matched(subject: PAttribute, key: bytes) -> PAttribute:
-    r"""The boolean p-attribute of a match with a subject (one that ``is_matched``).
+    r"""Return the boolean p-attribute of a match with a subject (one that ``is_matched``).
 
     >>> matched(PAttribute("note", pa.string(), ("note",), is_matched=True), b"\xfferror\xff").sql
     "note LIKE '%error%'"
@@ -138,8 +138,8 @@ def matched(subject: PAttribute, key: bytes) -> PAttribute:
 
 
 def position(parts: Sequence[PAttribute], *, is_planar: bool, error_condition: str | None = None) -> PAttribute:
-    """The p-attribute of a position that two numbers make, x and y, or longitude and latitude in degrees; of a box, by
-    the four of its corners.
+    """Return the p-attribute of a position that two numbers make, x and y, or longitude and latitude in degrees; of a
+    box, by the four of its corners.
 
     >>> parts = [PAttribute(name, pa.float64(), (name,)) for name in ("lon", "lat")]
     >>> str(position(parts, is_planar=False))

@@ -40,7 +40,7 @@ class ShapesOfBoxes:
 
     @staticmethod
     def of(dictionary: Dictionary) -> ShapesOfBoxes:
-        """The shapes whose keys are the constants of a dictionary."""
+        """Return the shapes whose keys are the constants of a dictionary."""
         return ShapesOfBoxes(dictionary.offsets, dictionary.data, frozen(dictionary.labels.astype(np.int32)))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> ShapesOfBoxes:
@@ -48,11 +48,11 @@ class ShapesOfBoxes:
         return self if len(dictionary) == len(self) else ShapesOfBoxes.of(dictionary)
 
     def relabelled(self, dictionary: Dictionary) -> ShapesOfBoxes:
-        """The same with the labels of another dictionary, which may have more constants."""
+        """Return the same with the labels of another dictionary, which may have more constants."""
         return ShapesOfBoxes.of(dictionary)
 
     def __len__(self) -> int:
-        """The number of shapes."""
+        """Return the number of shapes."""
         return len(self.labels)
 
     @property
@@ -80,7 +80,9 @@ class ShapesOfBoxes:
         return shapely.STRtree(np.array([_reach(one) for one in self._asked], dtype=object))
 
     def find(self, values: pa.Array) -> tuple[Longs, Integers]:
-        """The shapes that each of some boxes (none NULL) meets, as :meth:`asc.keys.shapes.ShapeSet.find` has them."""
+        """Return the shapes that each of some boxes (none NULL) meets, as :meth:`asc.keys.shapes.ShapeSet.find` has
+        them.
+        """
         import shapely
 
         asked, tree = self._asked, self._tree
@@ -101,7 +103,7 @@ class ShapesOfBoxes:
 
 
 def _reach(asked: Asked) -> Any:
-    """A box around everything that may meet what is asked."""
+    """Return a box around everything that may meet what is asked."""
     import shapely
 
     if asked.geometry.is_empty:

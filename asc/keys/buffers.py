@@ -33,7 +33,7 @@ def fixed_width(values: pa.Array, dtype: Any) -> npt.NDArray[Any]:
 
 
 def bits(buffer: pa.Buffer, offset: int, length: int) -> Mask:
-    """The bits ``offset`` to ``offset + length`` of a buffer of packed bits, one a byte."""
+    """Return the bits ``offset`` to ``offset + length`` of a buffer of packed bits, one a byte."""
     first = offset >> 3
     packed = np.frombuffer(buffer, dtype=np.uint8)[first : (offset + length + 7) >> 3]
     return np.unpackbits(packed, bitorder="little", count=offset - first * 8 + length)[offset - first * 8 :].view(

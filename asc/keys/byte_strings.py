@@ -80,7 +80,7 @@ class Binaries(KeySpace):
 
 
 def quoted(value: str) -> str:
-    r"""A string as a Spark literal that decodes to it.
+    r"""Return a string as a Spark literal that decodes to it.
 
     Spark puts variables into the text of an expression before it parses that, those of the process's environment among
     them; what looks like one is written so that it does not.
@@ -93,7 +93,7 @@ def quoted(value: str) -> str:
 
 
 def starting_with(prefix: str) -> Interval:
-    """The strings that begin with a prefix of at least one character.
+    """Return the strings that begin with a prefix of at least one character.
 
     >>> starting_with("Os")
     ((b'Os', 0), (b'Ot', 0))

@@ -61,18 +61,18 @@ class Column:
         return self._with_values(nulls, indices)
 
     def scalar(self, row: int) -> pa.Scalar:
-        """The value of a row, NULL where its different value is."""
+        """Return the value of a row, NULL where its different value is."""
         found = self.values[row]
         return found.value if isinstance(found, pa.DictionaryScalar) else found
 
     def nulls(self, start: int, stop: int) -> Mask | None:
-        """The mask of NULLs of rows ``start`` to ``stop``, if any."""
+        """Return the mask of NULLs of rows ``start`` to ``stop``, if any."""
         part = self.values.slice(start, stop - start)
         nulls = null_mask(part)
         return nulls if self.value_nulls is None else self._with_values(nulls, _indices(part, nulls))
 
     def _with_values(self, nulls: Mask | None, indices: npt.NDArray[Any]) -> Mask | None:
-        """The mask of NULLs where some of the different values are NULL as well."""
+        """Return the mask of NULLs where some of the different values are NULL as well."""
         if self.value_nulls is None:
             return nulls
         among: Mask = self.value_nulls[indices]
@@ -80,8 +80,8 @@ class Column:
 
 
 def column(attribute: PAttribute, dictionary: Dictionary, values: pa.Array | pa.ChunkedArray) -> Column:
-    """The column of a p-attribute from any array of its type: chunked, sliced, dictionary-encoded, of a large or view
-    type.
+    """Return the column of a p-attribute from any array of its type: chunked, sliced, dictionary-encoded, of a large or
+    view type.
 
     Raises PlanError for an array of another type.
     """
@@ -106,12 +106,12 @@ def column(attribute: PAttribute, dictionary: Dictionary, values: pa.Array | pa.
 
 
 def _indices(values: pa.Array, nulls: Mask | None) -> npt.NDArray[Any]:
-    """The indices of dictionary-encoded values, 0 for NULL."""
+    """Return the indices of dictionary-encoded values, 0 for NULL."""
     indices = fixed_width(values, values.type.index_type.to_pandas_dtype())
     return indices if nulls is None else np.where(nulls, 0, indices)
 
 
 def _repeats(values: pa.Array) -> bool:
-    """Whether many values are there more than once, by the first ones; NULLs are none."""
+    """Return whether many values are there more than once, by the first ones; NULLs are none."""
     first = values.slice(0, _LOOKED_AT).drop_null()
     return len(first.unique()) < _MOST_DIFFERENT * len(first)

@@ -42,11 +42,11 @@ class Constraint:
         return self.null and self.intervals == ((None, None),)
 
     def constants(self) -> tuple[Key, ...]:
-        """The constraining constants: the end points of the intervals, sorted, each once."""
+        """Return the constraining constants: the end points of the intervals, sorted, each once."""
         return tuple(sorted({cut[0] for interval in self.intervals for cut in interval if cut is not None}))
 
     def admits(self, key: Key | None) -> bool:
-        """Whether a value (None for NULL) is in the set."""
+        """Return whether a value (None for NULL) is in the set."""
         if key is None:
             return self.null
         for low, high in self.intervals:
@@ -55,7 +55,7 @@ class Constraint:
         return False
 
     def complement(self) -> Constraint:
-        """Every other value, NULL included when it is not in this set."""
+        """Return every other value, NULL included when it is not in this set."""
         gaps: list[Interval] = []
         start: Cut | None = None
         open_start = True
@@ -86,7 +86,7 @@ class Constraint:
         return Constraint(tuple(common), self.null and other.null)
 
     def includes(self, other: Constraint) -> bool:
-        """Whether every value of the other set is in this one.
+        """Return whether every value of the other set is in this one.
 
         >>> Constraint(((None, (5, 0)), ((7, 0), None))).includes(Constraint((((1, 0), (2, 0)), ((7, 1), None))))
         True
@@ -108,7 +108,7 @@ class Constraint:
         return True
 
     def union(self, other: Constraint) -> Constraint:
-        """The values in either set."""
+        """Return the values in either set."""
         return Constraint(merged((*self.intervals, *other.intervals)), self.null or other.null)
 
 

@@ -31,7 +31,7 @@ def decimal_key(unscaled: int) -> bytes:
 
 
 def unscaled_of(value: Decimal) -> int:
-    """The digits of a decimal as an integer, exactly (its scale is that of its type).
+    """Return the digits of a decimal as an integer, exactly (its scale is that of its type).
 
     >>> unscaled_of(Decimal("-5.50"))
     -550
@@ -47,7 +47,7 @@ class Decimals(KeySpace):
 
     @abstractmethod
     def key(self, value: int) -> Key:
-        """The key of the unscaled digits."""
+        """Return the key of the unscaled digits."""
 
     def key_of(self, scalar: pa.Scalar) -> Key:
         return self.key(unscaled_of(scalar.as_py()))

@@ -39,7 +39,7 @@ class Dictionary:
 
     @staticmethod
     def of(constants: Iterable[bytes]) -> Dictionary:
-        """The dictionary of some constants, with labels spread evenly so that others fit between them.
+        """Return the dictionary of some constants, with labels spread evenly so that others fit between them.
 
         >>> names = Dictionary.of([b"oslo", b"bergen"])
         >>> names.label(b"bergen") < names.label(b"hamar") < names.label(b"oslo")
@@ -59,7 +59,7 @@ class Dictionary:
         return self.offsets.nbytes + self.data.nbytes + self.labels.nbytes + self.heads.nbytes
 
     def constant(self, index: int) -> bytes:
-        """The constant at a position of the sorted order."""
+        """Return the constant at a position of the sorted order."""
         return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
 
     def constants(self) -> list[bytes]:
@@ -68,11 +68,11 @@ class Dictionary:
         return [data[start:end] for start, end in pairwise(ends)]
 
     def labels_by_constant(self) -> dict[bytes, int]:
-        """The label of each constant, for many look-ups."""
+        """Return the label of each constant, for many look-ups."""
         return dict(zip(self.constants(), self.labels.tolist(), strict=True))
 
     def label(self, value: bytes) -> int:
-        """The label of any value, a constant or not."""
+        """Return the label of any value, a constant or not."""
         index = self._rank(value)
         if index < len(self) and self.constant(index) == value:
             return int(self.labels[index])
@@ -81,7 +81,7 @@ class Dictionary:
         return int(self.labels[0]) - 1 if len(self) else 0
 
     def value(self, label: int) -> tuple[bytes, bool]:
-        """The constant whose label this is and True; or the constant just below it and False.
+        """Return the constant whose label this is and True; or the constant just below it and False.
 
         Where a label lies below every constant the empty string stands for it, which sorts below all.
         """
@@ -130,7 +130,7 @@ class Dictionary:
         )
 
     def only(self, labels: npt.NDArray[np.int64]) -> Dictionary:
-        """The constants that have some of its labels, ascending, which they keep. Cost: a copy of the arrays."""
+        """Return the constants that have some of its labels, ascending, which they keep. Cost: a copy of the arrays."""
         if len(labels) == len(self):
             return self
         places = np.searchsorted(self.labels, labels)

@@ -16,7 +16,8 @@ class Domain(NamedTuple):
 
 
 def clipped(constraint: Constraint, domain: Domain) -> Constraint:
-    """The same set of values of the domain, ends at or beyond the domain's left out and what is empty there dropped.
+    """Return the same set of values of the domain, ends at or beyond the domain's left out and what is empty there
+    dropped.
 
     >>> clipped(Constraint((((5, 1), (6, 0)),)), Domain(-128, 127, discrete=True)).is_empty
     True

@@ -33,7 +33,7 @@ def float_key(value: float) -> int:
 
 
 def float_of_key(key: int) -> float:
-    """The double whose key this is (:func:`float_key`)."""
+    """Return the double whose key this is (:func:`float_key`)."""
     bits = key if key >= 0 else key ^ SIGN_MASK
     value: float = struct.unpack("<d", struct.pack("<q", bits))[0]
     return value

@@ -50,12 +50,12 @@ class Grid:
 
     @staticmethod
     def of_patterns(*, exact: bool) -> Grid:
-        """The grid of a p-attribute that is matched with patterns, in a plan of exact or of bounded regions."""
+        """Return the grid of a p-attribute that is matched with patterns, in a plan of exact or of bounded regions."""
         return replace(_with_table(np.empty(0, dtype=np.int64), exact=exact), is_matched=True)
 
     @staticmethod
     def of_constants(constants: Keys) -> Grid:
-        """The exact regions of sorted, distinct constants: 2m + 1 of them.
+        """Return the exact regions of sorted, distinct constants: 2m + 1 of them.
 
         >>> Grid.of_constants(np.array([30, 50])).regions_of(np.array([10, 30, 40, 50, 80])).tolist()
         [0, 1, 2, 3, 4]
@@ -82,7 +82,7 @@ class Grid:
         return _with_table(distinct, exact=False)
 
     def moved(self, boundaries: Keys) -> Grid:
-        """The same regions, with as many boundaries at other keys."""
+        """Return the same regions, with as many boundaries at other keys."""
         return replace(_with_table(boundaries, exact=self.exact), is_matched=self.is_matched)
 
     @property
@@ -99,17 +99,17 @@ class Grid:
         return self.boundaries.nbytes + self.table.nbytes
 
     def constants(self) -> Keys:
-        """The constraining constants of an exact grid, sorted."""
+        """Return the constraining constants of an exact grid, sorted."""
         if not self.exact:
             raise PlanError("bounded regions", self.regions, "they have boundaries but no constants")
         return self.boundaries[0::2]
 
     def regions_of(self, keys: Keys) -> npt.NDArray[np.intp]:
-        """The region of each key."""
+        """Return the region of each key."""
         return np.searchsorted(self.boundaries, keys, side="right")
 
     def has_boundary(self, keys: Keys) -> npt.NDArray[np.bool_]:
-        """Whether a region begins at each key."""
+        """Return whether a region begins at each key."""
         if not len(self.boundaries):
             return np.zeros(len(keys), dtype=np.bool_)
         places = np.minimum(np.searchsorted(self.boundaries, keys), len(self.boundaries) - 1)

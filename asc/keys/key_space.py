@@ -33,25 +33,25 @@ class KeySpace(ABC):
     @staticmethod
     @abstractmethod
     def of(data_type: pa.DataType) -> KeySpace | None:
-        """The space of a type; None for a type of another kind."""
+        """Return the space of a type; None for a type of another kind."""
 
     @abstractmethod
     def key(self, value: Any) -> Key:
-        """The key of a value as it is stored: bool, int, float, str, bytes, days, microseconds, the unscaled digits of
-        a decimal.
+        """Return the key of a value as it is stored: bool, int, float, str, bytes, days, microseconds, the unscaled
+        digits of a decimal.
         """
 
     @abstractmethod
     def key_of(self, scalar: pa.Scalar) -> Key:
-        """The key of an Arrow scalar of the type, not NULL."""
+        """Return the key of an Arrow scalar of the type, not NULL."""
 
     @abstractmethod
     def text(self, key: Key) -> str:
-        """A key as the SQL constant it stands for."""
+        """Return a key as the SQL constant it stands for."""
 
     def readable(self, values: pa.Array) -> pa.Array | None:
-        """The values in the memory layout that :meth:`write` reads, copied only where they have another; None for an
-        array of another type.
+        """Return the values in the memory layout that :meth:`write` reads, copied only where they have another; None
+        for an array of another type.
         """
         return values if values.type == self.type else None
 

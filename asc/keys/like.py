@@ -40,7 +40,7 @@ class Elements:
         return f"array_contains({self.array}, {quoted(element.decode()) if self.is_text else element.decode()})"
 
     def text(self, value: bytes) -> str:
-        """The array of a text."""
+        """Return the array of a text."""
         elements = value.split(SEPARATOR)[1:-1]
         return f"[{', '.join(self._text(element) for element in elements)}]"
 
@@ -82,12 +82,12 @@ def like_key(parts: Sequence[str | None]) -> bytes | None:
 
 
 def element_key(element: str | None) -> bytes:
-    """The key that asks for an element of an array that is matched as a text, None for one that is NULL."""
+    """Return the key that asks for an element of an array that is matched as a text, None for one that is NULL."""
     return _BEFORE + (NULL_ELEMENT if element is None else element.encode()) + _AFTER
 
 
 def like_text(key: bytes) -> str:
-    r"""The SQL pattern of a key.
+    r"""Return the SQL pattern of a key.
 
     >>> like_text(ANY + b"100%" + ANY)
     '%100\\%%'
@@ -98,7 +98,7 @@ def like_text(key: bytes) -> str:
 
 
 def like_accepts(key: bytes, value: bytes) -> bool:
-    """Whether a value matches the pattern of a key: the oracle of :mod:`asc.keys.pattern_kernels`.
+    """Return whether a value matches the pattern of a key: the oracle of :mod:`asc.keys.pattern_kernels`.
 
     For LIKE the leftmost place of each segment is as good as any later one.
 

@@ -20,7 +20,7 @@ CHILD, FAIL, HIT, OUT = range(4)
 
 @allocating
 def make_trie(offsets: Array, data: Array, parent: Array, symbol: Array, out: Array) -> int:
-    """The trie of sorted, distinct byte strings that are not empty, level by level: the number of its nodes.
+    """Return the trie of sorted, distinct byte strings that are not empty, level by level: the number of its nodes.
 
     Node 0 is the root; the children of a node stand side by side, by their ``symbol``, after those of the nodes before
     it. ``out``: the string that ends in a node, -1 for none. The arrays have room for a node a byte, and the root.
@@ -53,7 +53,7 @@ def make_trie(offsets: Array, data: Array, parent: Array, symbol: Array, out: Ar
 
 @compiled
 def _child(nodes: Array, symbol: Array, node: int, byte: int) -> int:
-    """The child of a node by a byte; -1 for none."""
+    """Return the child of a node by a byte; -1 for none."""
     low, high = nodes[node, CHILD], nodes[node + 1, CHILD]
     while high - low > 8:
         middle = (low + high) >> 1
@@ -69,7 +69,7 @@ def _child(nodes: Array, symbol: Array, node: int, byte: int) -> int:
 
 @compiled
 def _followed(nodes: Array, symbol: Array, root: Array, node: int, byte: int) -> int:
-    """The node that a byte leads to: by the first node along the links that has such a child, or by the root."""
+    """Return the node that a byte leads to: by the first node along the links that has such a child, or by the root."""
     while node != 0:
         child = _child(nodes, symbol, node, byte)
         if child >= 0:
@@ -123,8 +123,8 @@ def _advanced(
     matched: Array,
     count: int,
 ) -> int:
-    """A pattern whose literal ``at`` was found and ends at ``end``: it waits for the next one, or its tail is compared
-    and it is found or not. The number of labels found.
+    """Return a pattern whose literal ``at`` was found and ends at ``end``: it waits for the next one, or its tail is
+    compared and it is found or not. The number of labels found.
     """
     literals, first_literal, first_tail, tails, labels = rules
     head, head_of, link, place, position = waiting
@@ -163,8 +163,9 @@ def _at_literal(
     matched: Array,
     count: int,
 ) -> tuple[int, int, bool]:
-    """A literal was found from ``start`` to ``end``: the patterns that wait for it go on, and where it is found for the
-    first time in the text those that begin with it. The labels found, how many went on, and whether any still waits.
+    """Return a literal was found from ``start`` to ``end``: the patterns that wait for it go on, and where it is found
+    for the first time in the text those that begin with it. The labels found, how many went on, and whether any still
+    waits.
     """
     first_literal = rules[1]
     first_starter, starters, at_start = beginning
@@ -210,7 +211,8 @@ def find_patterns(
     matched: Array,
     count: int,
 ) -> tuple[int, int]:
-    """The labels of the patterns that the texts ``first_text`` and after match, sorted for each, from ``count`` on.
+    """Return the labels of the patterns that the texts ``first_text`` and after match, sorted for each, from ``count``
+    on.
 
     Text i is ``texts[offsets[i]:offsets[i + 1]]``; its labels end at ``ends[i]``. ``trie``, ``rules``, ``beginning``
     and ``ending`` are arrays of :class:`asc.keys.patterns.PatternSet`; ``visited`` (seen, quiet) int64 by literal and

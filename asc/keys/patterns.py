@@ -66,7 +66,7 @@ class PatternSet:
 
     @staticmethod
     def of(labels: Mapping[bytes, int]) -> PatternSet:
-        """The set of some keys with their labels."""
+        """Return the set of some keys with their labels."""
         keys = sorted(labels)
         literals: list[list[bytes]] = []
         tails: list[bytes] = []
@@ -104,7 +104,7 @@ class PatternSet:
         return PatternSet(*(frozen(array) for array in arrays))
 
     def __len__(self) -> int:
-        """The number of patterns."""
+        """Return the number of patterns."""
         return len(self.labels)
 
     @property
@@ -116,13 +116,13 @@ class PatternSet:
         return sum(array.nbytes for array in self.arrays.values())
 
     def constants(self) -> list[bytes]:
-        """The keys of its patterns."""
+        """Return the keys of its patterns."""
         data, ends = self.data.tobytes(), self.offsets.tolist()
         return [data[low:high] for low, high in pairwise(ends)]
 
     def find(self, texts: pa.Array) -> tuple[npt.NDArray[np.int64], Integers]:
-        """The patterns that each of some texts (strings, none NULL) matches: where the labels of each begin, and the
-        end, int64[texts + 1]; the labels, sorted for each.
+        """Return the patterns that each of some texts (strings, none NULL) matches: where the labels of each begin, and
+        the end, int64[texts + 1]; the labels, sorted for each.
         """
         # Imported late: what only parses predicates does not wait for the kernels.
         from asc.keys.pattern_kernels import find_patterns
@@ -171,7 +171,7 @@ class Patterns:
 
     @staticmethod
     def of(dictionary: Dictionary) -> Patterns:
-        """The patterns whose keys are the constants of a dictionary, in one set."""
+        """Return the patterns whose keys are the constants of a dictionary, in one set."""
         return Patterns((PatternSet.of(dictionary.labels_by_constant()),))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> Patterns:
@@ -188,7 +188,7 @@ class Patterns:
         return Patterns((self.sets[0], PatternSet.of(later)))
 
     def relabelled(self, dictionary: Dictionary) -> Patterns:
-        """The same with the labels of another dictionary."""
+        """Return the same with the labels of another dictionary."""
         label_of = dictionary.labels_by_constant()
         moved = []
         for one in self.sets:
@@ -201,7 +201,7 @@ class Patterns:
         return sum(one.nbytes for one in self.sets)
 
     def __len__(self) -> int:
-        """The number of patterns."""
+        """Return the number of patterns."""
         return sum(map(len, self.sets))
 
     def find(self, texts: pa.Array) -> tuple[npt.NDArray[np.int64], Integers]:
@@ -223,7 +223,7 @@ def _packed(values: Sequence[bytes]) -> tuple[npt.NDArray[np.int64], Bytes]:
 
 
 def _by_literal(firsts: Integers, patterns: npt.NDArray[np.intp], literals: int) -> tuple[Integers, Integers]:
-    """Where the patterns that begin with each literal begin and end, and these patterns."""
+    """Return where the patterns that begin with each literal begin and end, and these patterns."""
     own = firsts[patterns]
     first = np.zeros(literals + 1, dtype=np.int32)
     np.cumsum(np.bincount(own, minlength=literals), out=first[1:])
@@ -231,7 +231,7 @@ def _by_literal(firsts: Integers, patterns: npt.NDArray[np.intp], literals: int)
 
 
 def _trie(literals: Sequence[bytes]) -> tuple[Integers, Bytes, Integers]:
-    """The nodes of an automaton, their symbols, and the children of its root."""
+    """Return the nodes of an automaton, their symbols, and the children of its root."""
     from asc.keys.pattern_kernels import link_trie, make_trie
 
     offsets, data = _packed(literals)

@@ -56,7 +56,7 @@ class Positions(KeySpace):
         return struct.pack(f"<{len(value)}d", *value)
 
     def key_of(self, scalar: pa.Scalar) -> bytes | None:
-        """The key of a position; None of one that is NULL by its parts."""
+        """Return the key of a position; None of one that is NULL by its parts."""
         parts = tuple(scalar.as_py().values())
         if None in parts or not self._are_known([np.array([part]) for part in parts])[0]:
             return None
@@ -68,7 +68,7 @@ class Positions(KeySpace):
         return f"{name}({', '.join(map(repr, parts))})"
 
     def readable(self, values: pa.Array) -> pa.Array | None:
-        """The same with NULL for what is no position, zero copy but for the mask."""
+        """Return the same with NULL for what is no position, zero copy but for the mask."""
         if values.type != self.type:
             return None
         parts = [values.field(place) for place in range(self.type.num_fields)]
@@ -95,12 +95,12 @@ class Positions(KeySpace):
 
 
 def numbers_of(key: bytes) -> tuple[float, ...]:
-    """The numbers of a position's key: x and y, or those of both corners of a box."""
+    """Return the numbers of a position's key: x and y, or those of both corners of a box."""
     return struct.unpack(f"<{len(key) // 8}d", key)
 
 
 def coordinates(values: pa.Array) -> list[Reals]:
-    """The parts of positions, writeable by nobody; arbitrary where they are NULL."""
+    """Return the parts of positions, writeable by nobody; arbitrary where they are NULL."""
     return [_reals(values.field(place)) for place in range(values.type.num_fields)]
 
 

@@ -39,7 +39,7 @@ class ShapeSet:
 
     @staticmethod
     def of(dictionary: Dictionary) -> ShapeSet:
-        """The shapes whose keys are the constants of a dictionary."""
+        """Return the shapes whose keys are the constants of a dictionary."""
         shapes = Shapes.of(dictionary.offsets, dictionary.data)
         index = ShapeIndex.of(shapes, np.arange(len(dictionary), dtype=np.int32))
         return ShapeSet(dictionary.offsets, dictionary.data, frozen(dictionary.labels.astype(np.int32)), index)
@@ -57,11 +57,11 @@ class ShapeSet:
         return ShapeSet.of(dictionary)
 
     def relabelled(self, dictionary: Dictionary) -> ShapeSet:
-        """The same with the labels of another dictionary, which may have more constants."""
+        """Return the same with the labels of another dictionary, which may have more constants."""
         return ShapeSet.of(dictionary)
 
     def __len__(self) -> int:
-        """The number of shapes."""
+        """Return the number of shapes."""
         return len(self.labels)
 
     @property
@@ -78,7 +78,7 @@ class ShapeSet:
         return self.offsets.nbytes + self.data.nbytes + self.labels.nbytes + self.index.nbytes
 
     def find(self, values: pa.Array) -> tuple[Longs, Integers]:
-        """The shapes that each of some positions (none NULL) meets: where the labels of each begin, and the end,
+        """Return the shapes that each of some positions (none NULL) meets: where the labels of each begin, and the end,
         int64[positions + 1]; the labels, ascending for each.
         """
         x, y = coordinates(values)
@@ -91,8 +91,8 @@ class ShapeSet:
 
 
 def found_shapes(shapes: Shapes, index: ShapeIndex, x: Reals, y: Reals) -> tuple[Longs, Integers]:
-    """The pairs of position and shape, by their numbers, in which the position meets what the shape's key asks; each
-    pair once, in any order.
+    """Return the pairs of position and shape, by their numbers, in which the position meets what the shape's key asks;
+    each pair once, in any order.
     """
     assert len(x) < 1 << 27  # What the search packs into a word.
     keys = index.cell_keys(x, y)
@@ -124,7 +124,7 @@ def found_shapes(shapes: Shapes, index: ShapeIndex, x: Reals, y: Reals) -> tuple
 
 
 def decided(shapes: Shapes, numbers: Integers, x: Reals, y: Reals) -> npt.NDArray[np.bool_]:
-    """Whether each position meets the shape of its number, by the oracle: what the kernels leave open."""
+    """Return whether each position meets the shape of its number, by the oracle: what the kernels leave open."""
     holds = np.zeros(len(numbers), dtype=np.bool_)
     order = np.argsort(numbers, kind="stable")
     for own in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1):

@@ -31,7 +31,7 @@ _KINDS: tuple[type[KeySpace], ...] = (
 
 @lru_cache(maxsize=1024)
 def space_of(data_type: pa.DataType) -> KeySpace | None:
-    """The key space of a scalar type; None for a type that cannot be a p-attribute's (array, map, struct, ...).
+    """Return the key space of a scalar type; None for a type that cannot be a p-attribute's (array, map, struct, ...).
 
     >>> type(space_of(pa.date32())).__name__, space_of(pa.list_(pa.int32()))
     ('Dates', None)

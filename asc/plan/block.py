@@ -117,14 +117,14 @@ class Block:
         return sum(array.nbytes for array in arrays) + self.table.nbytes + homes + others
 
     def order_of(self, sequence: Sequence[int], micro_arrows: Iterable[tuple[int, int, int]] = ()) -> Order:
-        """The order of its constructs: a permutation of them, and micro-arrows (construct, region, construct).
+        """Return the order of its constructs: a permutation of them, and micro-arrows (construct, region, construct).
 
         Raises PlanError for what does not fit the block.
         """
         return Order.of(self.bases, len(self.matrix), sequence, micro_arrows)
 
     def with_order(self, order: Order) -> Block:
-        """The block in another order. Raises PlanError for one of a block with other constructs or rows."""
+        """Return the block in another order. Raises PlanError for one of a block with other constructs or rows."""
         constructs, rows = len(order.sequence), len(order.arrows)
         if constructs != len(self.slots) or rows not in (0, len(self.matrix)):
             needed = f"the block has {len(self.slots)} constructs in {len(self.matrix)} rows"
@@ -132,7 +132,7 @@ class Block:
         return replace(self, order=order)
 
     def micro_arrows(self) -> list[tuple[int, int, int]]:
-        """The micro-arrows: (construct, region, construct that it leads to), by row."""
+        """Return the micro-arrows: (construct, region, construct that it leads to), by row."""
         found = []
         for row in np.flatnonzero(self.arrows >= 0).tolist():
             construct = int(np.searchsorted(self.bases, row, side="right")) - 1
@@ -140,12 +140,12 @@ class Block:
         return found
 
     def region_count(self, construct: int) -> int:
-        """The number of regions of a construct, NULL's not counted (it comes after them)."""
+        """Return the number of regions of a construct, NULL's not counted (it comes after them)."""
         ends = [*self.bases.tolist(), len(self.matrix)]
         return int(ends[construct + 1]) - int(ends[construct]) - 2
 
     def without(self, handles: npt.NDArray[np.int32]) -> Block:
-        """A copy without the conjuncts of these queries; their bits become free."""
+        """Return a copy without the conjuncts of these queries; their bits become free."""
         gone = np.isin(self.table.owner, handles)
         table = self.table
         kept = np.repeat(~gone, np.diff(table.first))
@@ -173,7 +173,9 @@ class Block:
         )
 
     def with_conjuncts(self, added: ConjunctTable, grids: Sequence[Grid], bits: Bits) -> Block:
-        """A copy with the conjuncts of ``added`` in the free bits ``bits``; new constructs come last in sequence."""
+        """Return a copy with the conjuncts of ``added`` in the free bits ``bits``; new constructs come last in
+        sequence.
+        """
         block = self._with_slots(np.setdiff1d(added.slots, self.slots), grids)
         added = added.with_inexact(is_inexact(added, grids))
         order = np.arange(self.capacity, dtype=np.int64)
@@ -192,7 +194,7 @@ class Block:
         return block._with_matrix(matrix, masks, table=table, pattern_postings=postings)
 
     def widened(self, words: int) -> Block:
-        """A copy with room for more conjuncts: ``words`` uint64 a row."""
+        """Return a copy with room for more conjuncts: ``words`` uint64 a row."""
         more = words - self.matrix.shape[1]
         ones = np.full((len(self.matrix), more), ~np.uint64(0))
         ones[0] = 0
@@ -234,23 +236,23 @@ class Block:
 
 
 def lines_of(words: int) -> int:
-    """The lines that so many words make, the last one perhaps a part of one."""
+    """Return the lines that so many words make, the last one perhaps a part of one."""
     return -(-words // LINE)
 
 
 def group_words(words: int) -> int:
-    """The words of a group in rows of so many."""
+    """Return the words of a group in rows of so many."""
     return -(-lines_of(words) // _GROUPS) * LINE
 
 
 def used_slots(blocks: Iterable[Block]) -> set[int]:
-    """The slots of the p-attributes that some conjunct constrains."""
+    """Return the slots of the p-attributes that some conjunct constrains."""
     return {int(slot) for block in blocks for slot in block.slots[block.qubs.any(axis=1)]}
 
 
 def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int, homes: Homes | None = None) -> Block:
-    """The block of these conjuncts, one bit each in their order, visited by static selectivity; ``homes``: where they
-    are at home, if that is what they are ordered by. An owner of -1 is no conjunct, but a bit that stays free.
+    """Return the block of these conjuncts, one bit each in their order, visited by static selectivity; ``homes``: where
+    they are at home, if that is what they are ordered by. An owner of -1 is no conjunct, but a bit that stays free.
     """
     slots = np.unique(table.slots)
     bases = 1 + _offsets(slots, grids)
@@ -284,8 +286,8 @@ def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int, homes: 
 
 
 def _expected_survivors(table: ConjunctTable, grids: Sequence[Grid]) -> float:
-    """The conjuncts that a tuple leaves over, were all regions of a p-attribute as likely as each other, and were they
-    of each other independent.
+    """Return the conjuncts that a tuple leaves over, were all regions of a p-attribute as likely as each other, and
+    were they of each other independent.
     """
     begins, shares = admitted_shares(table, grids)
     is_matched = np.array([grid.is_matched for grid in grids], dtype=np.bool_)
@@ -335,7 +337,7 @@ def _postings(table: ConjunctTable, slots: Integers, grids: Sequence[Grid], word
 
 
 def static_sequence(block: Block) -> list[int]:
-    """The constructs by the share of ones over their regions, the most selective first; ties in slot order.
+    """Return the constructs by the share of ones over their regions, the most selective first; ties in slot order.
 
     Every region counts alike, for nothing is known of the values yet: measuring tuples is the monitor's part.
     """
@@ -347,12 +349,14 @@ def static_sequence(block: Block) -> list[int]:
 
 
 def _admitted(grid: Grid, starts: Keys, ends: Keys) -> tuple[Places, Places]:
-    """The first and the last region that each interval admits a part of."""
+    """Return the first and the last region that each interval admits a part of."""
     return grid.regions_of(starts), grid.regions_of(ends)
 
 
 def _admitted_whole(grid: Grid, starts: Keys, ends: Keys) -> tuple[Places, Places]:
-    """The first and the last region that each interval admits whole; the last comes before the first where none is."""
+    """Return the first and the last region that each interval admits whole; the last comes before the first where none
+    is.
+    """
     if grid.is_matched:
         return _admitted(grid, starts, ends)
     begins = np.append(KEY_MIN, grid.boundaries)
@@ -394,7 +398,9 @@ def _fill(
 
 
 def is_inexact(table: ConjunctTable, grids: Sequence[Grid]) -> npt.NDArray[np.bool_]:
-    """Whether the regions leave open what the constraint of each interval admits: bool[n], alike for one constraint."""
+    """Return whether the regions leave open what the constraint of each interval admits: bool[n], alike for one
+    constraint.
+    """
     slots, starts, ends = table.slots, table.starts(), table.ends()
     inexact = np.zeros(len(slots), dtype=np.bool_)
     for slot in np.unique(slots).tolist():

@@ -35,7 +35,7 @@ _MANY_QUERIES = 1_000
 
 
 def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None, version: int = 0) -> Plan:
-    """The plan of a set of queries. Raises PlanError for an id given twice and where a bound is passed."""
+    """Return the plan of a set of queries. Raises PlanError for an id given twice and where a bound is passed."""
     ordered = sorted(queries, key=lambda query: query.id)
     for before, after in pairwise(ordered):
         if before.id == after.id:
@@ -74,7 +74,7 @@ def change_plan(
     *,
     postpones: bool = False,
 ) -> Plan:
-    """The plan with queries added and removed; a query whose id stands already is replaced.
+    """Return the plan with queries added and removed; a query whose id stands already is replaced.
 
     Blocks that hold none of them are shared; a listed block is made anew with those that are not much larger. Grids are
     left as they are, so that a new constant of a p-attribute with bounded regions is verified instead. Everything is
@@ -108,7 +108,7 @@ def change_plan(
 
 
 def is_renewal_due(plan: Plan) -> bool:
-    """Whether so much of a plan has changed that it should be compiled anew: see :func:`change_plan`."""
+    """Return whether so much of a plan has changed that it should be compiled anew: see :func:`change_plan`."""
     if _is_exact_block(plan) and not plan.listed:
         return False
     used = {plan.p_attributes[slot] for slot in used_slots(plan.blocks)}
@@ -117,7 +117,7 @@ def is_renewal_due(plan: Plan) -> bool:
 
 
 def renewed(plan: Plan) -> Plan:
-    """The same queries compiled anew, from the plan alone."""
+    """Return the same queries compiled anew, from the plan alone."""
     return _rebuilt_with(plan, (), set(), plan.version)
 
 
@@ -146,8 +146,8 @@ def _assembled(
     version: int,
     listed: tuple[ListedBlock, ...],
 ) -> Plan:
-    """A plan from scratch of a table in the order of ordinals, which holds all that ``listed`` does not; what of it is
-    better listed by values is.
+    """Return a plan from scratch of a table in the order of ordinals, which holds all that ``listed`` does not; what of
+    it is better listed by values is.
     """
     _check_bounds(attributes, range(len(attributes)), options)
     if not options.always_exact:
@@ -192,7 +192,7 @@ def _assembled(
 
 
 def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan | None:
-    """The next plan with all untouched blocks shared; None where everything has to be compiled anew."""
+    """Return the next plan with all untouched blocks shared; None where everything has to be compiled anew."""
     changes = len(added) + len(gone)
     delta = PlanDelta.of(added, len(plan.ranks), IndexChoice(plan.listed))
     if changes > plan.options.rebuild_share * len(plan):
@@ -249,8 +249,8 @@ def _touches(plan: Plan, delta: PlanDelta, gone: set[str]) -> bool:
 def _rebuilt_with(
     plan: Plan, added: Sequence[Query], gone: set[str], version: int, *, keeps_lists: bool = False
 ) -> Plan:
-    """The next plan compiled from the constraints that the plan holds and the queries added; with ``keeps_lists`` its
-    bitmaps alone: listed blocks are changed, and handles stay.
+    """Return the next plan compiled from the constraints that the plan holds and the queries added; with
+    ``keeps_lists`` its bitmaps alone: listed blocks are changed, and handles stay.
     """
     queries, ranks = _merged(plan, added, gone)
     if keeps_lists:
@@ -297,7 +297,10 @@ def _rebuilt_with(
 
 
 def _renewed_listed(plan: Plan, added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
-    """One listed block for each position, of what is left of the plan's and of those added; owners are ordinals."""
+    """Return one listed block for each position, of what is left of the plan's and of those added.
+
+    Owners are ordinals.
+    """
     by_position: dict[PAttribute, list[ListedBlock]] = {}
     for block in (*plan.listed, *added):
         if block.by_shapes:
@@ -337,7 +340,9 @@ def _grown(
 
 
 def _merged(plan: Plan, added: Sequence[Query], gone: set[str]) -> tuple[_Queries, Integers]:
-    """The tables of queries after a change, and the ordinal of every handle, the new ones' after the old ones'."""
+    """Return the tables of queries after a change, and the ordinal of every handle, the new ones' after
+    the old ones'.
+    """
     keep = np.ones(len(plan), dtype=np.bool_)
     keep[[ordinal for query_id in gone if (ordinal := plan.ordinal(query_id)) is not None]] = False
     kept = np.flatnonzero(keep)
@@ -365,7 +370,7 @@ def _merged(plan: Plan, added: Sequence[Query], gone: set[str]) -> tuple[_Querie
 
 
 def _attributes(queries: Iterable[Query]) -> list[PAttribute]:
-    """The p-attributes of some queries in the order of their text, whatever the order of the queries."""
+    """Return the p-attributes of some queries in the order of their text, whatever the order of the queries."""
     found = {attribute for query in queries for attribute in query.predicate.read}
     return sorted(found, key=_by_text)
 
@@ -375,7 +380,7 @@ def _by_text(attribute: PAttribute) -> tuple[str, bool]:
 
 
 def _handles(queries: Sequence[Query], start: int, *, match_all: bool) -> Integers:
-    """The handles of the match-all queries, or of the contradictions."""
+    """Return the handles of the match-all queries, or of the contradictions."""
     predicates = enumerate((query.predicate for query in queries), start)
     return np.array([i for i, p in predicates if not p.conjuncts and p.match_all == match_all], dtype=np.int32)
 
@@ -388,15 +393,15 @@ def _labels(dictionaries: Mapping[int, Dictionary], queries: int) -> dict[int, C
 
 
 def _constants(table: ConjunctTable, slot: int) -> Keys:
-    """The constraining constants of a p-attribute, sorted, each once."""
+    """Return the constraining constants of a p-attribute, sorted, each once."""
     which = table.slots == slot
     low, high = table.finite()
     return np.unique(np.concatenate([table.low[which & low], table.high[which & high]]).astype(np.int64))
 
 
 def _cuts(table: ConjunctTable, slot: int) -> Keys:
-    """The first keys of everything that begins inside the key space where an interval of the p-attribute begins or
-    ends.
+    """Return the first keys of everything that begins inside the key space where an interval of the p-attribute begins
+    or ends.
     """
     which = table.slots == slot
     starts, ends = table.starts()[which], table.ends()[which]
@@ -405,7 +410,7 @@ def _cuts(table: ConjunctTable, slot: int) -> Keys:
 
 
 def _grid(table: ConjunctTable, slot: int, attributes: Sequence[PAttribute], options: CompileOptions) -> Grid:
-    """The regions of a p-attribute in a plan that is more than one block of the paper's design."""
+    """Return the regions of a p-attribute in a plan that is more than one block of the paper's design."""
     if attributes[slot].is_matched:
         return Grid.of_patterns(exact=False)
     cuts = _cuts(table, slot)

@@ -74,7 +74,7 @@ class ConjunctTable:
         return bool((self.code & INEXACT).any())
 
     def wide(self) -> ConjunctTable:
-        """The same with bounds of type int64."""
+        """Return the same with bounds of type int64."""
         if self.low.dtype == np.int64:
             return self
         bounds = []
@@ -86,7 +86,7 @@ class ConjunctTable:
         return ConjunctTable(self.first, self.code, bounds[0], bounds[1], self.owner)
 
     def compact(self) -> ConjunctTable:
-        """The same in the smallest type that holds the constants, read-only."""
+        """Return the same in the smallest type that holds the constants, read-only."""
         wide = self.wide()
         low, high = wide.low, wide.high
         bounds = np.concatenate([low, high])
@@ -101,13 +101,13 @@ class ConjunctTable:
         return ConjunctTable(self.first, self.code, low, high, self.owner)
 
     def with_free_bits(self, free: int) -> ConjunctTable:
-        """The same and so many bits after them that no conjunct has: owner -1, no intervals."""
+        """Return the same and so many bits after them that no conjunct has: owner -1, no intervals."""
         first = np.concatenate([self.first, np.full(free, self.first[-1], dtype=np.int32)])
         owner = np.concatenate([self.owner, np.full(free, -1, dtype=np.int32)])
         return ConjunctTable(first, self.code, self.low, self.high, owner)
 
     def take(self, which: npt.NDArray[np.int64]) -> ConjunctTable:
-        """The conjuncts ``which``, in that order."""
+        """Return the conjuncts ``which``, in that order."""
         counts = np.diff(self.first)[which]
         first = np.zeros(len(which) + 1, dtype=np.int32)
         np.cumsum(counts, out=first[1:])
@@ -115,25 +115,27 @@ class ConjunctTable:
         return ConjunctTable(first, self.code[places], self.low[places], self.high[places], self.owner[which])
 
     def with_inexact(self, inexact: npt.NDArray[np.bool_]) -> ConjunctTable:
-        """The same with INEXACT set where told (bool[n], the same for all intervals of a constraint), those first."""
+        """Return the same with INEXACT set where told (bool[n], the same for all intervals of a constraint), those
+        first.
+        """
         order = np.argsort(self.conjuncts * 2 + ~inexact, kind="stable")
         code = np.where(inexact, self.code | INEXACT, self.code & ~np.uint16(INEXACT)).astype(np.uint16)
         return ConjunctTable(self.first, code[order], self.low[order], self.high[order], self.owner)
 
     def starts(self) -> Keys:
-        """The first key of each interval (int64 tables)."""
+        """Return the first key of each interval (int64 tables)."""
         starts: Keys = self.low.astype(np.int64) + ((self.code & LOW_OPEN) != 0)
         return starts
 
     def finite(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Whether the low and the high bound of each interval is a constant (int64 tables)."""
+        """Return whether the low and the high bound of each interval is a constant (int64 tables)."""
         real = (self.low != KEY_MAX) | (self.high != KEY_MIN)
         low = real & ((self.low != KEY_MIN) | (self.code & LOW_OPEN != 0))
         high = real & ((self.high != KEY_MAX) | (self.code & HIGH_OPEN != 0))
         return low, high
 
     def ends(self) -> Keys:
-        """The last key of each interval (int64 tables); below its start where the interval is empty."""
+        """Return the last key of each interval (int64 tables); below its start where the interval is empty."""
         ends: Keys = self.high.astype(np.int64) - ((self.code & HIGH_OPEN) != 0)
         return ends
 
@@ -158,7 +160,8 @@ def encoded(
     slots: Mapping[PAttribute, int],
     labels: Mapping[int, Callable[[bytes], int]],
 ) -> ConjunctTable:
-    """The table of (query handle, conjunct) pairs; ``labels`` gives, by slot, the label of a constant that is bytes.
+    """Return the table of (query handle, conjunct) pairs; ``labels`` gives, by slot, the label of a constant that is
+    bytes.
 
     An interval that holds no key (below the least int64, say) is left out.
     """
@@ -205,7 +208,7 @@ def encoded(
 
 
 def used_labels(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, Keys]:
-    """The labels of the constants that a table (with bounds of type int64) has, sorted, by slot."""
+    """Return the labels of the constants that a table (with bounds of type int64) has, sorted, by slot."""
     low, high = table.finite()
     slots, labels_by_slot = table.slots, {}
     for slot in dictionaries:
@@ -217,7 +220,7 @@ def used_labels(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) ->
 
 
 def used_constants(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, list[bytes]]:
-    """The constants that a table (with bounds of type int64) has of those in dictionaries, by slot."""
+    """Return the constants that a table (with bounds of type int64) has of those in dictionaries, by slot."""
     used = used_labels(table, dictionaries)
     return {slot: [dictionaries[slot].value(label)[0] for label in own.tolist()] for slot, own in used.items()}
 
@@ -229,8 +232,8 @@ def translated(
     slots: Mapping[PAttribute, int],
     dictionaries: Mapping[int, Dictionary],
 ) -> ConjunctTable:
-    """A table (with bounds of type int64) over p-attributes and dictionaries by other slots and the labels of others,
-    which have all of its constants.
+    """Return a table (with bounds of type int64) over p-attributes and dictionaries by other slots and the labels of
+    others, which have all of its constants.
     """
     old_slots = table.slots
     code, low, high = table.code.copy(), table.low.copy(), table.high.copy()
@@ -250,7 +253,7 @@ def translated(
 
 
 def _match_bounds(constraint: Constraint, label: int) -> tuple[int, int]:
-    """How a constraint on whether a value matches a pattern is put down: see :class:`ConjunctTable`."""
+    """Return how a constraint on whether a value matches a pattern is put down: see :class:`ConjunctTable`."""
     matching, other = constraint.admits(1), constraint.admits(0)
     if matching and other:
         return KEY_MIN, KEY_MAX
@@ -260,7 +263,7 @@ def _match_bounds(constraint: Constraint, label: int) -> tuple[int, int]:
 def decoded(
     table: ConjunctTable, conjunct: int, dictionaries: Mapping[int, Dictionary], attributes: Sequence[PAttribute]
 ) -> Iterator[tuple[PAttribute, Constraint]]:
-    """The constraints of one conjunct by p-attribute, given those by slot; constants in key form again (bytes for
+    """Yield the constraints of one conjunct by p-attribute, given those by slot; constants in key form again (bytes for
     labels).
     """
     span = slice(int(table.first[conjunct]), int(table.first[conjunct + 1]))

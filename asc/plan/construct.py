@@ -40,7 +40,7 @@ class RegionArray:
     construct: int
 
     def __len__(self) -> int:
-        """The number of regions, NULL's not counted."""
+        """Return the number of regions, NULL's not counted."""
         return len(self.rows) - 1
 
     def __getitem__(self, index: int) -> Region:
@@ -85,7 +85,7 @@ class Construct:
         return tuple(dict.fromkeys(constant for constant, _ in self.cuts))
 
     def region_of(self, value: Key | None) -> int:
-        """The index of the region that holds a value (None for NULL), by binary search."""
+        """Return the index of the region that holds a value (None for NULL), by binary search."""
         if value is None:
             return self.null
         # A value lies after the cut just before it, (value, 0), and before the cut just after it, (value, 1).
@@ -93,5 +93,5 @@ class Construct:
 
 
 def bits_of(row: Words) -> bitarray:
-    """A row of words as a bitarray over the same memory."""
+    """Return a row of words as a bitarray over the same memory."""
     return bitarray(buffer=row.view(np.uint8).data, endian="little")

@@ -29,7 +29,7 @@ def with_free_labels(plan: Plan, constants: Mapping[int, Iterable[bytes]]) -> Pl
 
 
 def _relabelled(plan: Plan, slot: int, dictionary: Dictionary) -> Plan:
-    """The plan with another dictionary, of more constants, for a p-attribute."""
+    """Return the plan with another dictionary, of more constants, for a p-attribute."""
     before, label_of = plan.dictionaries[slot], dictionary.labels_by_constant()
     new_labels = np.array([label_of[constant] for constant in before.constants()], dtype=np.int64)
 

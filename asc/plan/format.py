@@ -31,7 +31,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 def to_bytes(says: Mapping[str, Any], arrays: Arrays) -> bytes:
-    """A header and arrays as bytes."""
+    """Return a header and arrays as bytes."""
     places, offset = {}, 0
     for name, array in arrays.items():
         places[name] = [array.dtype.str, list(array.shape), offset]
@@ -79,7 +79,7 @@ def message(strings: pa.StringArray) -> npt.NDArray[np.uint8]:
 
 
 def strings_of(content: npt.NDArray[np.uint8]) -> pa.StringArray:
-    """The strings of a :func:`message`, over its bytes."""
+    """Return the strings of a :func:`message`, over its bytes."""
     with pa.ipc.open_stream(pa.py_buffer(content)) as reader:
         return reader.read_next_batch().column(0)
 

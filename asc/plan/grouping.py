@@ -41,9 +41,11 @@ class Homes:
 
     @staticmethod
     def of(table: ConjunctTable, grids: Sequence[Grid], popular: Places | None = None) -> Homes:
-        """The homes of the conjuncts of a table (with bounds of type int64): of each the p-attribute whose constraint
-        admits the least, and of several that admit about as little the most ``popular``, int64[slots]. Unless it is
-        told, that is the one that most conjuncts of the table have among theirs: so homes are few and large.
+        """Return the homes of the conjuncts of a table (with bounds of type int64).
+
+        The home of a conjunct is the p-attribute whose constraint admits the least, and of several that admit about as
+        little the most ``popular``, int64[slots]. Without ``popular`` it is the one that most conjuncts of the table
+        have among theirs: so homes are few and large.
         """
         begins, shares = admitted_shares(table, grids)
         conjuncts, slots = table.conjuncts[begins], table.slots[begins]
@@ -65,7 +67,7 @@ class Homes:
         return Homes(home_slots, keys)
 
     def take(self, which: Places) -> Homes:
-        """The homes ``which``, in that order, read-only."""
+        """Return the homes ``which``, in that order, read-only."""
         return Homes(frozen_int32(self.slots[which]), frozen(self.keys[which]))
 
 
@@ -75,8 +77,9 @@ def nowhere(number: int) -> Homes:
 
 
 def admitted_shares(table: ConjunctTable, grids: Sequence[Grid]) -> tuple[Places, npt.NDArray[np.float64]]:
-    """Where each constraint of a table begins among its intervals, and the share of the regions that it admits; of what
-    is matched with patterns, where regions say nothing, all.
+    """Return where each constraint of a table begins among its intervals, and the share of the regions that it admits.
+
+    Of a p-attribute that is matched with patterns, where regions say nothing, it is all.
     """
     slots, starts, ends = table.slots, table.starts(), table.ends()
     admitted = np.zeros(len(slots))
@@ -92,11 +95,11 @@ def admitted_shares(table: ConjunctTable, grids: Sequence[Grid]) -> tuple[Places
 def grouped(
     table: ConjunctTable, grids: Sequence[Grid], limit: int, line: int
 ) -> Iterator[tuple[ConjunctTable, Homes]]:
-    """The conjuncts of a table (with bounds of type int64) block by block, bit for bit, and the homes of the bits; a
-    bit that stays free has owner -1.
+    """Yield the conjuncts of a table (with bounds of type int64) block by block, and the homes of their bits.
 
-    Queries stand by the home of their first conjunct, and at one home by what they admit there: so a tuple, whose value
-    lies in one place of the p-attribute, rules out all but some neighbours. A home that fills lines, of ``line``
+    A bit that stays free has owner -1. Queries are ordered by the home of their first conjunct, and at one home by the
+    regions that they admit there. So a tuple, whose value lies in one place of the p-attribute, rules out all but some
+    neighbours. A home that fills lines, of ``line``
     conjuncts, begins with one, for what two homes share is ruled out by neither; the others come first, side by side.
     Blocks have about the same number of bits, at most ``limit`` and the conjuncts of their last query beyond it.
     """
@@ -127,7 +130,7 @@ def grouped(
 
 
 def _starts(homes: Integers, lengths: Places, unit: int) -> Places:
-    """Where each query begins that is so long, a home with a whole number of units."""
+    """Return where each query begins that is so long, a home with a whole number of units."""
     runs = np.flatnonzero(np.diff(homes, prepend=homes[0] - 1))
     sizes = np.add.reduceat(lengths, runs)
     begins = np.cumsum(-(-sizes // unit) * unit) - -(-sizes // unit) * unit
@@ -138,12 +141,12 @@ def _starts(homes: Integers, lengths: Places, unit: int) -> Places:
 
 
 def query_starts(table: ConjunctTable) -> Places:
-    """Where the conjuncts of each query begin, which stand side by side, and the end."""
+    """Return where the conjuncts of each query begin, which stand side by side, and the end."""
     return np.append(np.flatnonzero(np.diff(table.owner, prepend=-1)), len(table)).astype(np.int64)
 
 
 def _side_by_side(starts: Places, lengths: Places) -> Places:
-    """The numbers of runs that begin so and are so long, one after the other."""
+    """Return the numbers of runs that begin so and are so long, one after the other."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     found: Places = np.repeat(starts - (ends - lengths), lengths) + np.arange(total)

@@ -29,7 +29,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def rare(conjuncts: int) -> int:
-    """The conjuncts that may ask for one value for it to be rare, among so many that ask for values."""
+    """Return the conjuncts that may ask for one value for it to be rare, among so many that ask for values."""
     return min(MOST, max(FEW, conjuncts // _SHARE))
 
 
@@ -83,7 +83,9 @@ class _Points:
         self.eligible &= (self.counts <= MOST_VALUES) & ~has_matched[self.queries[self.conjuncts]]
 
     def in_order(self, least: int) -> list[int]:
-        """The slots that at least so many conjuncts ask values of, those with the most different values first."""
+        """Return the slots that at least so many conjuncts ask values of, those with the most different
+        values first.
+        """
         different = {}
         for slot, count in enumerate(np.bincount(self.slots[self.eligible]).tolist()):
             if count >= least:
@@ -105,7 +107,7 @@ class _Points:
         return found
 
     def _pairs(self, which: Mask) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The conjuncts and the keys that some constraints ask for, pair by pair."""
+        """Return the conjuncts and the keys that some constraints ask for, pair by pair."""
         counts = self.counts[which]
         ends = np.cumsum(counts)
         within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
@@ -133,7 +135,7 @@ def _block(
 
 
 def _used(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, Dictionary]:
-    """The dictionaries with those constants alone that a table has, under the same labels."""
+    """Return the dictionaries with those constants alone that a table has, under the same labels."""
     return {slot: dictionaries[slot].only(labels) for slot, labels in used_labels(table, dictionaries).items()}
 
 
@@ -151,7 +153,7 @@ class IndexChoice:
         self._taken: Counter[tuple[PAttribute, Key]] = Counter()
 
     def taken(self, predicate: Predicate) -> PAttribute | None:
-        """The p-attribute under whose values a query is listed; None for none."""
+        """Return the p-attribute under whose values a query is listed; None for none."""
         if not self._blocks or any(own.like is not None for own in predicate.p_attributes):
             return None
         for attribute, blocks in self._blocks.items():
@@ -167,7 +169,7 @@ class IndexChoice:
 
 
 def _asked(predicate: Predicate, attribute: PAttribute) -> Iterator[list[Key] | None]:
-    """The values of a p-attribute that each conjunct asks for; None where it is not a few values."""
+    """Yield the values of a p-attribute that each conjunct asks for; None where it is not a few values."""
     for conjunct in predicate.conjuncts:
         yield next((_points(constraint) for own, constraint in conjunct if own == attribute), None)
 

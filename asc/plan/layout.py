@@ -79,7 +79,7 @@ class BlockLayout:
 
 
 def laid_out(plan: Plan, number: int) -> BlockLayout:
-    """The layout of a block of a plan.
+    """Return the layout of a block of a plan.
 
     Raises PlanError where the plan has none of that number, or a listed one, which has no regions. Cost: of each region
     that is told a row of the block's matrix, and the qubs of all constructs for its cab.

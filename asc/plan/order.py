@@ -31,7 +31,7 @@ class Order:
     def of(
         bases: Integers, rows: int, sequence: Sequence[int], micro_arrows: Iterable[tuple[int, int, int]] = ()
     ) -> Order:
-        """The order of a block with constructs from the rows ``bases`` on and so many ``rows`` in all.
+        """Return the order of a block with constructs from the rows ``bases`` on and so many ``rows`` in all.
 
         ``micro_arrows``: (construct, region, construct that it leads to); a later one of the same region replaces an
         earlier one. Raises PlanError for a sequence that is no permutation of the constructs, and for a micro-arrow
@@ -66,7 +66,10 @@ class Order:
         return int(np.count_nonzero(self.arrows >= 0))
 
     def with_constructs(self, count: int, rows: int) -> Order:
-        """The order of a block that has gained constructs and their rows: they come last, without micro-arrows."""
+        """Return the order of a block that has gained constructs and their rows.
+
+        They come last, without micro-arrows.
+        """
         known = len(self.sequence)
         arrows = np.concatenate([self.arrows, np.full(rows, -1)]) if len(self.arrows) else self.arrows
         return Order(

@@ -94,12 +94,12 @@ class Part:
         return sum(array.nbytes for array in self.arrays.values())
 
     def to_bytes(self) -> bytes:
-        """The part as bytes (:mod:`asc.plan.format`)."""
+        """Return the part as bytes (:mod:`asc.plan.format`)."""
         return to_bytes(self.says, self.arrays)
 
     @staticmethod
     def from_bytes(buffer: bytes | memoryview, *, is_checked: bool = False) -> Part:
-        """The part over its bytes; PlanError for other ones."""
+        """Return the part over its bytes; PlanError for other ones."""
         says, arrays = from_bytes(buffer, is_checked=is_checked)
         if "kind" not in says:
             raise PlanError("part of a plan", str(says)[:200], "another version wrote it")
@@ -107,7 +107,7 @@ class Part:
 
 
 def parts_of(plan: Plan, before: Sequence[Part] = ()) -> tuple[Part, ...]:
-    """The parts of a plan, the head first; one that says what one of ``before`` says is that very part.
+    """Return the parts of a plan, the head first; one that says what one of ``before`` says is that very part.
 
     ``before`` are the parts of a plan that this one was changed from. Blocks, grids and dictionaries that the two share
     are told by their arrays, pages by their content. Cost: a copy of the tables of ids, which are 24 bytes and the id a
@@ -132,7 +132,7 @@ def parts_of(plan: Plan, before: Sequence[Part] = ()) -> tuple[Part, ...]:
 
 
 def plan_of(parts: Sequence[Part]) -> Plan:
-    """The plan of its parts, over their arrays; PlanError where they are not those of one."""
+    """Return the plan of its parts, over their arrays; PlanError where they are not those of one."""
     try:
         return _plan(parts)
     except DAMAGE as error:
@@ -272,7 +272,9 @@ def _pages(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
 
 
 def _cuts(firsts: Sequence[int], count: int) -> list[int]:
-    """Where pages begin, and the end: at the same queries as before, but for pages that have become long or short."""
+    """Return where pages begin, and the end: at the same queries as before, but for pages that have become long or
+    short.
+    """
     if not count:
         return []
     cuts = [0]
@@ -359,7 +361,7 @@ def _destination_table(pages: Sequence[Part], of_query: Integers) -> Destination
 
 
 def _attributes_of(described: npt.NDArray[np.uint8]) -> tuple[PAttribute, ...]:
-    """The p-attributes of their bytes (:func:`_described`)."""
+    """Return the p-attributes of their bytes (:func:`_described`)."""
     read: list[tuple[PAttribute, int]] = []
     for own in pa.ipc.read_schema(pa.py_buffer(described)):
         path, condition, weight, steps, is_matched, elements, parts = json.loads(own.metadata[b"origin"])

@@ -18,7 +18,7 @@ from asc.plan.plan import CompileOptions, Matched, Plan
 def patterns_of(
     attributes: Sequence[PAttribute], dictionaries: Mapping[int, Dictionary], options: CompileOptions
 ) -> dict[int, Matched]:
-    """The patterns, or shapes, of the p-attributes that are matched, by slot. Raises PlanError beyond
+    """Return the patterns, or shapes, of the p-attributes that are matched, by slot. Raises PlanError beyond
     ``options.pattern_bytes`` of patterns.
     """
     own = {slot: dictionary for slot, dictionary in dictionaries.items() if attributes[slot].is_matched}
@@ -34,7 +34,7 @@ def found_in(attribute: PAttribute, dictionary: Dictionary) -> Matched:
 
 
 def fit_beside(plan: Plan, dictionaries: Mapping[int, Dictionary], slots: Iterable[int]) -> bool:
-    """Whether the patterns in the wider dictionaries of a plan, by slot, stay within the bound.
+    """Return whether the patterns in the wider dictionaries of a plan, by slot, stay within the bound.
 
     Those of queries that are gone are among them, and a plan compiled anew is without: where it would not have room
     either, PlanError. Cost: a sum; beyond the bound, a look at the patterns of every block.

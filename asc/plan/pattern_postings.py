@@ -86,7 +86,7 @@ class PatternPostings(OfArrays):
         )
 
     def labels_of(self, slot: int) -> Integers:
-        """The patterns of a slot that conjuncts ask for or forbid, some of them several times."""
+        """Return the patterns of a slot that conjuncts ask for or forbid, some of them several times."""
         (places,) = np.nonzero(self.slots == slot)
         if not len(places):
             return self.labels[:0]

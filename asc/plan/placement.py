@@ -22,12 +22,12 @@ _BITS = LINE * WORD
 
 
 def words_of(bits: int) -> int:
-    """The words that hold so many bits, at least one."""
+    """Return the words that hold so many bits, at least one."""
     return max(1, -(-bits // WORD))
 
 
 def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], options: CompileOptions) -> list[Block]:
-    """The blocks, and the queries of the table in free bits that stand side by side in sufficient number.
+    """Return the blocks, and the queries of the table in free bits that stand side by side in sufficient number.
 
     A query goes to the nearest line that is at home where it is (a stranger would have tuples read a line that they are
     done with), or else to the first that is nowhere. Where there is no room the last block grows by a line, or a new
@@ -112,7 +112,7 @@ class _FreeBits:
         return number, at
 
     def _grown(self, length: int) -> tuple[int, int]:
-        """The last block with room for so many at its end, or a new one."""
+        """Return the last block with room for so many at its end, or a new one."""
         bits = len(self.free[-1]) if self.free else self._limit * WORD
         # What completes a line belongs to its home.
         begin = bits if not self.free or self._nowhere[-1][-1] else -(-bits // _BITS) * _BITS
@@ -135,7 +135,7 @@ class _Lines:
         self.numbers, self._keys = numbers, keys
 
     def nearest(self, key: int) -> int:
-        """The place of the line that begins the nearest to a key."""
+        """Return the place of the line that begins the nearest to a key."""
         after = bisect_right(self._keys, key)
         if after in (0, len(self._keys)):
             return min(after, len(self._keys) - 1)
@@ -146,7 +146,7 @@ class _Lines:
 
 
 def _free_run(free: npt.NDArray[np.bool_], length: int) -> int:
-    """The first of ``length`` neighbouring free bits; -1 where there are none."""
+    """Return the first of ``length`` neighbouring free bits; -1 where there are none."""
     if length == 1:
         first = int(free.argmax()) if len(free) else 0
         return first if len(free) and free[first] else -1

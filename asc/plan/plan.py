@@ -104,7 +104,7 @@ class Plan:
     listed: tuple[ListedBlock, ...] = ()
 
     def __len__(self) -> int:
-        """The number of queries."""
+        """Return the number of queries."""
         return len(self.query_ids)
 
     def __contains__(self, query_id: str) -> bool:
@@ -158,32 +158,32 @@ class Plan:
         )
 
     def ordinal(self, query_id: str) -> int | None:
-        """The ordinal of a query; None where there is none of this id."""
+        """Return the ordinal of a query; None where there is none of this id."""
         place = insertion_point(self.query_ids, query_id)
         return place if place < len(self.query_ids) and self.query_ids[place].as_py() == query_id else None
 
     def handle(self, query_id: str) -> int:
-        """The handle of a query. Raises PlanError where there is none of this id."""
+        """Return the handle of a query. Raises PlanError where there is none of this id."""
         ordinal = self.ordinal(query_id)
         if ordinal is None:
             raise PlanError("unknown query", query_id, "it is not in the plan")
         return int(np.flatnonzero(self.ranks == ordinal)[0])
 
     def conjuncts_of(self, query_id: str) -> list[tuple[int, list[int]]]:
-        """Where a query stands: the block and its bits; empty for a match-all query or a contradiction."""
+        """Return where a query stands: the block and its bits; empty for a match-all query or a contradiction."""
         handle = self.handle(query_id)
         tables = [*(block.table for block in self.blocks), *(block.table for block in self.listed)]
         found = ((number, np.flatnonzero(table.owner == handle)) for number, table in enumerate(tables))
         return [(number, bits.tolist()) for number, bits in found if len(bits)]
 
     def constraints(self, block: int, bit: int) -> Iterator[tuple[PAttribute, Constraint]]:
-        """The exact constraints of the conjunct that has a bit of a block, or a place in a listed one."""
+        """Return the exact constraints of the conjunct that has a bit of a block, or a place in a listed one."""
         if block >= len(self.blocks):
             return self.listed[block - len(self.blocks)].constraints(bit)
         return decoded(self.blocks[block].table, bit, self.dictionaries, self.p_attributes)
 
     def constructs(self, number: int) -> tuple[Construct, ...]:
-        """The constructs of a block, over its own memory."""
+        """Return the constructs of a block, over its own memory."""
         block = self.blocks[number]
         qubs, constructs = block.qubs, []
         for place, (slot, base) in enumerate(zip(block.slots.tolist(), block.bases.tolist(), strict=True)):
@@ -201,15 +201,15 @@ class Plan:
         return tuple(constructs)
 
     def with_orders(self, orders: Mapping[int, Order]) -> Plan:
-        """The plan with other orders of some blocks, by number. Raises PlanError for one that does not fit."""
+        """Return the plan with other orders of some blocks, by number. Raises PlanError for one that does not fit."""
         blocks = list(self.blocks)
         for number, order in orders.items():
             blocks[number] = blocks[number].with_order(order)
         return replace(self, blocks=tuple(blocks))
 
     def with_orders_of(self, other: Plan, orders: Mapping[int, Order]) -> Plan:
-        """The plan with orders that were found for blocks of another one, where it has those blocks as well (under
-        whatever number); itself where it has none of them. Cost: the number of blocks.
+        """Return the plan with orders that were found for blocks of another one, where it has those blocks as well
+        (under whatever number); itself where it has none of them. Cost: the number of blocks.
 
         A block is known by its ``matrix``, which stays the same array as long as the conjuncts do.
         """
@@ -219,17 +219,17 @@ class Plan:
         return self.with_orders(still) if still else self
 
     def cuts(self, slot: int) -> tuple[Cut, ...]:
-        """The points where the regions of a p-attribute meet, constants in key form."""
+        """Return the points where the regions of a p-attribute meet, constants in key form."""
         return tuple(self.cut(slot, place) for place in range(self.cut_count(slot)))
 
     def cut_count(self, slot: int) -> int:
-        """The number of points where the regions of a p-attribute meet."""
+        """Return the number of points where the regions of a p-attribute meet."""
         grid = self.grids[slot]
         exact = grid.exact and slot not in self.dictionaries
         return 2 * len(grid.constants()) if exact else len(grid.boundaries)
 
     def cut(self, slot: int, place: int) -> Cut:
-        """The point between region ``place`` of a p-attribute and the next one."""
+        """Return the point between region ``place`` of a p-attribute and the next one."""
         grid = self.grids[slot]
         dictionary = self.dictionaries.get(slot)
         if dictionary is not None:
@@ -241,7 +241,7 @@ class Plan:
 
 
 def insertion_point(ids: pa.StringArray, query_id: str) -> int:
-    """The first place in sorted ids that is not below an id."""
+    """Return the first place in sorted ids that is not below an id."""
     low, high = 0, len(ids)
     while low < high:
         middle = (low + high) // 2

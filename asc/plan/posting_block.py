@@ -61,7 +61,9 @@ class ListedBlock:
 
     @staticmethod
     def of(conjuncts: Iterable[tuple[int, Conjunct]], listed: PAttribute) -> ListedBlock:
-        """The block of (handle, conjunct) pairs that ask for shapes of a position, or for values of a p-attribute."""
+        """Return the block of (handle, conjunct) pairs that ask for shapes of a position, or for values of a
+        p-attribute.
+        """
         pairs = list(conjuncts)
         read = {attribute.read for _, conjunct in pairs for attribute, _ in conjunct}
         attributes = tuple(sorted(read, key=lambda own: (own.sql, own.is_matched)))
@@ -72,7 +74,7 @@ class ListedBlock:
         return _listed(attributes, slots[listed], dictionaries, table)
 
     def __len__(self) -> int:
-        """The number of conjuncts, those of queries that are gone among them."""
+        """Return the number of conjuncts, those of queries that are gone among them."""
         return len(self.table)
 
     @property
@@ -107,7 +109,7 @@ class ListedBlock:
         return self.repeats or (isinstance(self.index, ShapeIndex) and self.index.has_turns)
 
     def count_for(self, key: Key) -> int:
-        """The number of conjuncts that are listed under a value."""
+        """Return the number of conjuncts that are listed under a value."""
         if not isinstance(self.index, ValueIndex):
             return 0
         known = self.dictionaries.get(self.slot)
@@ -119,21 +121,21 @@ class ListedBlock:
         return self.table.nbytes + self.first.nbytes + self.index.nbytes + sum(own.values())
 
     def conjuncts_of(self, handle: int) -> list[int]:
-        """The conjuncts of a query. Cost: a pass over the owners."""
+        """Return the conjuncts of a query. Cost: a pass over the owners."""
         return np.flatnonzero(self.table.owner == handle).tolist()  # type: ignore[no-any-return]
 
     def constraints(self, conjunct: int) -> Iterator[tuple[PAttribute, Constraint]]:
-        """The exact constraints of a conjunct."""
+        """Return the exact constraints of a conjunct."""
         return decoded(self.table, conjunct, self.dictionaries, self.attributes)
 
     def with_owners(self, owner: Integers) -> ListedBlock:
-        """The same for queries with other handles."""
+        """Return the same for queries with other handles."""
         table = self.table
         return replace(self, table=ConjunctTable(table.first, table.code, table.low, table.high, frozen_int32(owner)))
 
 
 def listed_under(predicate: Predicate) -> PAttribute | None:
-    """The position under whose shapes all conjuncts of a predicate can be listed; None where they cannot.
+    """Return the position under whose shapes all conjuncts of a predicate can be listed; None where they cannot.
 
     A conjunct that nothing but negated shapes, or none, constrains may be satisfied by nearly every position: it stays
     in a bitmap.
@@ -152,8 +154,8 @@ def listed_under(predicate: Predicate) -> PAttribute | None:
 
 
 def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
-    """The blocks of a plan and those added, merged so that each p-attribute has few of them: a block that is no larger
-    than twice what it would be merged with is made anew with it.
+    """Return the blocks of a plan and those added, merged so that each p-attribute has few of them: a block that is no
+    larger than twice what it would be merged with is made anew with it.
 
     ``ranks`` of all handles: conjuncts without one are left out of what is made anew. Cost: what is made anew, which of
     k queries that are added one by one is each of them log2(k) times.
@@ -176,8 +178,8 @@ def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: 
 
 
 def merged(blocks: Sequence[ListedBlock], ranks: Integers) -> ListedBlock | None:
-    """One block of several of the same p-attribute, without the conjuncts whose handles have no rank; None where none
-    is left.
+    """Return one block of several of the same p-attribute, without the conjuncts whose handles have no rank; None where
+    none is left.
     """
     if len(blocks) == 1 and (ranks[blocks[0].table.owner] >= 0).all():
         return blocks[0]
@@ -209,7 +211,7 @@ def merged(blocks: Sequence[ListedBlock], ranks: Integers) -> ListedBlock | None
 def by_values(
     attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
 ) -> ListedBlock:
-    """The block of conjuncts each of which asks for a few values of a slot, in the order that they have."""
+    """Return the block of conjuncts each of which asks for a few values of a slot, in the order that they have."""
     wide = table.wide()
     conjuncts, asks = wide.conjuncts, wide.slots == slot
     index = ValueIndex.of(wide.low[asks], conjuncts[asks])
@@ -224,7 +226,7 @@ def by_values(
 def _listed(
     attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
 ) -> ListedBlock:
-    """The block of conjuncts in any order, by shapes or by values."""
+    """Return the block of conjuncts in any order, by shapes or by values."""
     made = _by_shapes if attributes[slot].is_matched else by_values
     return made(attributes, slot, dictionaries, table)
 
@@ -232,7 +234,7 @@ def _listed(
 def _by_shapes(
     attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
 ) -> ListedBlock:
-    """Each conjunct gets the shape it is listed under, and stands where that does."""
+    """Return each conjunct gets the shape it is listed under, and stands where that does."""
     wide = table.wide()
     dictionary = dictionaries[slot]
     asks = np.flatnonzero((wide.slots == slot) & (wide.low == wide.high))
@@ -275,12 +277,12 @@ def _dictionaries(
 
 
 def _shared(attributes: Sequence[PAttribute], slot: int) -> int:
-    """The slot whose dictionary a slot has: all positions have one."""
+    """Return the slot whose dictionary a slot has: all positions have one."""
     if not attributes[slot].parts:
         return slot
     return next(place for place, attribute in enumerate(attributes) if attribute.parts)
 
 
 def _asks(constraint: Constraint) -> bool:
-    """Whether a constraint on a match admits nothing but a match."""
+    """Return whether a constraint on a match admits nothing but a match."""
     return constraint.admits(1) and not constraint.admits(0) and not constraint.null

@@ -10,7 +10,9 @@ _CHARS = 300
 
 
 def region_text(plan: Plan, slot: int, region: int) -> str:
-    """The values of a region, counted from 0, as a condition in SQL; ``NULL`` for that of NULL. Long ones are cut."""
+    """Return the values of a region, counted from 0, as a condition in SQL; ``NULL`` for that of NULL. Long ones are
+    cut.
+    """
     grid = plan.grids[slot]
     if region == grid.null_region:
         return "NULL"

@@ -45,7 +45,7 @@ class ValueIndex(OfArrays):
 
     @staticmethod
     def of(keys: Keys, conjuncts: npt.NDArray[np.int64]) -> ValueIndex:
-        """The index of conjuncts that ask for keys, pair by pair; a conjunct may be there with several keys."""
+        """Return the index of conjuncts that ask for keys, pair by pair; a conjunct may be there with several keys."""
         spread = keys.view(np.uint64) * _FACTOR
         order = np.lexsort((conjuncts, spread))
         different, counts = np.unique(spread, return_counts=True)
@@ -60,11 +60,11 @@ class ValueIndex(OfArrays):
         )
 
     def __len__(self) -> int:
-        """The number of different keys."""
+        """Return the number of different keys."""
         return len(self.spread)
 
     def conjuncts_for(self, key: int) -> Integers:
-        """The conjuncts that ask for a key, ascending."""
+        """Return the conjuncts that ask for a key, ascending."""
         own = np.array([key], dtype=np.int64).view(np.uint64) * _FACTOR
         place = int(np.searchsorted(self.spread, own)[0])
         if place == len(self) or self.spread[place] != own[0]:
@@ -74,7 +74,7 @@ class ValueIndex(OfArrays):
 
 @inlined
 def shift_of(heads: Array) -> int:
-    """The bits of spread keys below those that ``heads`` goes by."""
+    """Return the bits of spread keys below those that ``heads`` goes by."""
     shift, cells = _BITS, heads.size - 1
     while cells > 1:
         cells >>= 1
@@ -100,7 +100,9 @@ def place_of(spread: Array, heads: Array, shift: int, key: int) -> int:
 
 @inlined
 def begin_of_others(code: Array, begin: int, end: int, slot: int) -> int:
-    """Where those of a conjunct's intervals begin that are not the values of ``slot`` that it is listed under."""
+    """Return where those of a conjunct's intervals begin that are not the values of ``slot`` that it is
+    listed under.
+    """
     i: int = np.int64(begin) + 1
     while i < end and np.int64(code[i]) & SLOT_MASK == slot:
         i += 1

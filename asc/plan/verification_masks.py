@@ -33,7 +33,7 @@ class VerificationMasks:
         return VerificationMasks(frozen_int32(places), frozen(dense[some]))
 
     def dense(self) -> Words:
-        """A copy row for row."""
+        """Return a copy row for row."""
         rows = np.zeros((len(self.places), self.words.shape[1]), dtype=np.uint64)
         rows[self.places >= 0] = self.words
         return rows

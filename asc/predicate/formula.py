@@ -88,7 +88,8 @@ STEPS = 100_000
 
 
 def conjuncts_of(formula: Formula, limit: int, steps: Steps | None = None) -> list[Conjunction]:
-    """The disjunctive normal form of "the formula is TRUE": ``[]`` for a contradiction, ``[{}]`` for a tautology.
+    """Return the disjunctive normal form of "the formula is TRUE": ``[]`` for a contradiction, ``[{}]`` for a
+    tautology.
 
     Raises TooManyConjunctsError where it has more than ``limit`` conjuncts, or an intermediate step far more, or where
     it takes more than ``STEPS`` steps. ``steps``: where it spends them, so that a caller may count them.
@@ -130,7 +131,7 @@ class _Expansion:
         self._made: dict[tuple[int, int], list[Conjunction]] = {}
 
     def of(self, formula: Formula, outcome: int) -> list[Conjunction]:
-        """The normal form of "the formula's value is in the outcome"."""
+        """Return the normal form of "the formula's value is in the outcome"."""
         if outcome == ANY:
             return [{}]
         if outcome == 0:
@@ -205,7 +206,7 @@ class _Expansion:
         return result
 
     def _both(self, left: Conjunction, right: Conjunction) -> Conjunction | None:
-        """The intersection of two conjuncts; None where they contradict each other."""
+        """Return the intersection of two conjuncts; None where they contradict each other."""
         if not left:
             return right
         self._steps.spend(len(left))
@@ -269,7 +270,7 @@ def _of_atom(atom: Atom, outcome: int) -> list[Conjunction]:
 
 
 def intersection_of(constraints: list[Constraint]) -> Constraint:
-    """The intersection of many constraints at the cost of one sort."""
+    """Return the intersection of many constraints at the cost of one sort."""
     if len(constraints) == 1:
         return constraints[0]
     if len(constraints) == 2:
@@ -278,7 +279,7 @@ def intersection_of(constraints: list[Constraint]) -> Constraint:
 
 
 def union_of(constraints: list[Constraint]) -> Constraint:
-    """The union of many constraints at the cost of one sort."""
+    """Return the union of many constraints at the cost of one sort."""
     if len(constraints) == 1:
         return constraints[0]
     intervals = merged(interval for constraint in constraints for interval in constraint.intervals)
@@ -286,7 +287,7 @@ def union_of(constraints: list[Constraint]) -> Constraint:
 
 
 def simplified(conjuncts: list[Conjunction], steps: Steps) -> list[Conjunction]:
-    """An equal disjunction with fewer conjuncts: those that another one includes go, those that differ in one
+    """Return an equal disjunction with fewer conjuncts: those that another one includes go, those that differ in one
     p-attribute only become one. Not minimal. Cost: the square of their number, up to _ABSORBED, and of ``steps``.
     """
     if len(conjuncts) < 2:
@@ -322,7 +323,7 @@ def _includes(wide: Conjunction, narrow: Conjunction, steps: Steps) -> bool:
 
 
 def _merged_once(conjuncts: list[Conjunction], steps: Steps) -> tuple[list[Conjunction], bool]:
-    """Unites conjuncts that agree on all p-attributes but one."""
+    """Unite conjuncts that agree on all p-attributes but one."""
     holders: dict[PAttribute, list[Conjunction]] = {}
     for conjunct in conjuncts:
         for attribute in conjunct:

@@ -53,7 +53,7 @@ class NearEdges:
     inside: list[bool] = field(default_factory=list)
 
     def add(self, edges: npt.NDArray[np.int32], spot: tuple[float, float], *, inside: bool) -> int:
-        """One list more; what is told of a cell that has it."""
+        """Return one list more; what is told of a cell that has it."""
         self.edges.append(edges)
         self.spots.append(spot)
         self.inside.append(inside)
@@ -153,7 +153,9 @@ class LargeShape:
         return _Cell(place, edges, spot, is_full or (spot is not None and spot[2]))
 
     def _spot(self, where: tuple[float, float, float, float], around: _Cell | None) -> Spot | None:
-        """A spot in a rectangle, found from that of the cell around it where that tells; None where none was found."""
+        """Return a spot in a rectangle, found from that of the cell around it where that tells; None where none was
+        found.
+        """
         x0, y0, x1, y1 = where
         if self.words[self.base + KIND_WORD] & 0xFF != POLYGONS:
             # Nothing is inside of lines and points.

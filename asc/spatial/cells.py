@@ -21,7 +21,7 @@ ACROSS = 4
 
 @compiled
 def spread(value: int) -> int:
-    """The low 32 bits of a number, each with a zero above it."""
+    """Return the low 32 bits of a number, each with a zero above it."""
     value &= 0xFFFFFFFF
     value = (value | (value << 16)) & 0x0000FFFF0000FFFF
     value = (value | (value << 8)) & 0x00FF00FF00FF00FF
@@ -32,13 +32,13 @@ def spread(value: int) -> int:
 
 @compiled
 def z_order(column: int, row: int) -> int:
-    """The place of a cell along the Z-order."""
+    """Return the place of a cell along the Z-order."""
     return spread(column) | (spread(row) << 1)
 
 
 @compiled
 def cell_of(value: float, origin: float, scale: float) -> int:
-    """The column, or the row, of a coordinate; those beyond the square have the outermost.
+    """Return the column, or the row, of a coordinate; those beyond the square have the outermost.
 
     Monotone, whatever is rounded: of three coordinates in order the cells are in order.
     """

@@ -68,7 +68,7 @@ LOOKED = 512
 
 @compiled
 def vertices_of(words: Array, base: int) -> int:
-    """The vertices of all rings of a shape."""
+    """Return the vertices of all rings of a shape."""
     rings = words[base + RINGS_WORD]
     return words[base + HEAD_WORDS + rings - 1] >> 1 if rings > 0 else 0
 
@@ -272,7 +272,9 @@ def find_parents(starts: Array, shifts: Array, parents: Array) -> None:
 
 @allocating
 def edges_of(words: Array, base: int) -> Array:
-    """The edges of a shape, each by the place of the vertex at its end after the shape's key; of points each point."""
+    """Return the edges of a shape, each by the place of the vertex at its end after the shape's key; of points each
+    point.
+    """
     rings = words[base + RINGS_WORD]
     vertices = base + HEAD_WORDS + rings
     edges = np.empty(vertices_of(words, base), dtype=np.int32)
@@ -289,7 +291,7 @@ def edges_of(words: Array, base: int) -> Array:
 
 @compiled
 def has_short_edge(words: Array, reals: Array, base: int, edges: Array) -> bool:
-    """Whether a distance is asked from an edge of which GEOS cannot tell it: where it lies then says nothing."""
+    """Return whether a distance is asked from an edge of which GEOS cannot tell it: where it lies then says nothing."""
     if words[base + RELATION_WORD] != WITHIN_DISTANCE or words[base + KIND_WORD] & 0xFF == POINTS:
         return False
     for number in range(edges.size):

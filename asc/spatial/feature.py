@@ -25,7 +25,7 @@ class Feature:
 
 
 def feature_of(text: str, rules: Rules) -> Feature:
-    """The row that a GeoJSON Feature is. Raises ShapeError for what is none, or whose shape is refused.
+    """Return the row that a GeoJSON Feature is. Raises ShapeError for what is none, or whose shape is refused.
 
     >>> text = '{"type": "Feature", "geometry": {"type": "Point", "coordinates": [8.5, 47]}, "properties": {"n": 1}}'
     >>> found = feature_of(text, Rules())
@@ -103,7 +103,7 @@ def features_of(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError
 
 
 def feature_document(feature: Feature) -> dict[str, Any]:
-    """The GeoJSON Feature of a row, ready for JSON."""
+    """Return the GeoJSON Feature of a row, ready for JSON."""
     from shapely.geometry import mapping
 
     geometry = None if feature.shape is None else mapping(feature.shape)
@@ -111,7 +111,7 @@ def feature_document(feature: Feature) -> dict[str, Any]:
 
 
 def feature_text(feature: Feature) -> str:
-    """The GeoJSON Feature of a row, with all digits of its coordinates.
+    """Return the GeoJSON Feature of a row, with all digits of its coordinates.
 
     >>> feature_text(Feature(None, {"ceiling": 4500}))
     '{"type":"Feature","geometry":null,"properties":{"ceiling":4500}}'

@@ -55,7 +55,7 @@ class Shapes:
         return Shapes(words, words.view(np.float64), frozen(offsets // 8))
 
     def __len__(self) -> int:
-        """The number of shapes."""
+        """Return the number of shapes."""
         return len(self.bases) - 1
 
     @property
@@ -64,7 +64,7 @@ class Shapes:
         return self.words, self.reals, self.bases
 
     def key(self, number: int) -> bytes:
-        """The key of a shape."""
+        """Return the key of a shape."""
         return self.words[self.bases[number] : self.bases[number + 1]].tobytes()
 
 
@@ -102,7 +102,7 @@ class ShapeIndex(OfArrays):
 
     @staticmethod
     def of(shapes: Shapes, wanted: Integers) -> ShapeIndex:
-        """The index of some shapes of those given, by their numbers; all of one crs."""
+        """Return the index of some shapes of those given, by their numbers; all of one crs."""
         is_planar = len(wanted) > 0 and shapes.words[shapes.bases[wanted[0]] + KIND_WORD] >> 8 == PLANAR
         square = _square(shapes, wanted) if is_planar else _degrees()
         near = NearEdges()
@@ -142,7 +142,7 @@ class ShapeIndex(OfArrays):
         return bool(self.square[-1])
 
     def shapes_around(self, key: int) -> Integers:
-        """The shapes that have an entry in a cell around a place of the Z-order, sorted."""
+        """Return the shapes that have an entry in a cell around a place of the Z-order, sorted."""
         cell = cell_before(self.starts, key, 0) if key >= 0 else -1
         found = [self.places[:0]]
         while cell >= 0:
@@ -152,14 +152,14 @@ class ShapeIndex(OfArrays):
         return np.unique(np.concatenate(found))
 
     def cell_keys(self, x: Reals, y: Reals) -> Longs:
-        """The place of each position along the Z-order, -1 outside of the square and for NaN."""
+        """Return the place of each position along the Z-order, -1 outside of the square and for NaN."""
         keys = np.empty(len(x), dtype=np.int64)
         find_keys(self.square, x, y, keys)
         return keys
 
 
 def _degrees() -> Reals:
-    """All of the earth, as degrees."""
+    """Return all of the earth, as degrees."""
     scales = SIDE / 360.0, SIDE / 180.0
     return np.array([-180.0, 180.0, -90.0, 90.0, -180.0, scales[0], -90.0, scales[1], *_slack(scales, 540.0, 90.0)])
 
@@ -180,9 +180,9 @@ def _square(shapes: Shapes, wanted: Integers) -> Reals:
 
 
 def _side(least: Reals, greatest: Reals) -> tuple[float, float]:
-    """Where a side of the square starts, and how long it is, by the ends of all shapes along it: all of them, but no
-    longer than so many times what most of them are long that their cells could not tell them apart any more; then what
-    has most of their middles.
+    """Return where a side of the square starts, and how long it is, by the ends of all shapes along it: all of them,
+    but no longer than so many times what most of them are long that their cells could not tell them apart any more;
+    then what has most of their middles.
     """
     start, width = float(least.min()), float(greatest.max() - least.min())
     middles = np.sort(least / 2 + greatest / 2)

@@ -37,6 +37,6 @@ class Layer:
     properties: Properties = NO_PROPERTIES
 
     def shape(self, shape_id: str) -> BaseGeometry | None:
-        """The shape of a row; None where there is none."""
+        """Return the shape of a row; None where there is none."""
         found = self.features.get(shape_id)
         return None if found is None else found.shape

@@ -8,7 +8,7 @@ _BITS = 26
 
 
 def locality(x: float, y: float, side: float) -> int:
-    """The Z-order of a place in a square of so long a side around 0, which repeats beside itself.
+    """Return the Z-order of a place in a square of so long a side around 0, which repeats beside itself.
 
     >>> locality(0.0, 0.0, 360.0) < locality(1.0, 1.0, 360.0)
     True

@@ -81,7 +81,7 @@ def side_of(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> i
 
 @inlined
 def is_on(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int:
-    """Whether a position is on an edge, or is a point that is an edge to itself: NO, YES or UNSURE."""
+    """Return whether a position is on an edge, or is a point that is an edge to itself: NO, YES or UNSURE."""
     if max(ax, bx) < x or min(ax, bx) > x or max(ay, by) < y or min(ay, by) > y:
         return NO
     if ax == bx or ay == by or (ax == x and ay == y) or (bx == x and by == y):
@@ -91,7 +91,7 @@ def is_on(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int
 
 @inlined
 def is_near(ax: float, ay: float, bx: float, by: float, x0: float, y0: float, x1: float, y1: float) -> bool:
-    """Whether an edge may have a point in a rectangle: where it is told that it has none, it has none."""
+    """Return whether an edge may have a point in a rectangle: where it is told that it has none, it has none."""
     if max(ax, bx) < x0 or min(ax, bx) > x1 or max(ay, by) < y0 or min(ay, by) > y1:
         return False
     across, up = bx - ax, by - ay
@@ -182,8 +182,8 @@ def place_in_polygons(words: Array, reals: Array, base: int, x: float, y: float)
 
 @inlined
 def crosses(ax: float, ay: float, bx: float, by: float, x: float, y: float, to_x: float, to_y: float) -> int:
-    """Whether an edge crosses the way from a position to another one: 0 no, 1 yes, 2 where that cannot be told, or
-    where one touches the other.
+    """Return whether an edge crosses the way from a position to another one: 0 no, 1 yes, 2 where that cannot be told,
+    or where one touches the other.
     """
     if max(ax, bx) < min(x, to_x) or min(ax, bx) > max(x, to_x):
         return 0
@@ -200,7 +200,7 @@ def crosses(ax: float, ay: float, bx: float, by: float, x: float, y: float, to_x
 
 @inlined
 def is_short(ax: float, ay: float, bx: float, by: float) -> bool:
-    """Whether an edge is too short to be squared; none between equal vertices is."""
+    """Return whether an edge is too short to be squared; none between equal vertices is."""
     return 0.0 < max(abs(bx - ax), abs(by - ay)) < _LEAST_EDGE
 
 
@@ -258,7 +258,7 @@ def _by_distance(least: float, distance: float, size: float, is_unclear: bool) -
 
 @inlined
 def sphere_distance_m(x1: float, y1: float, x2: float, y2: float) -> tuple[float, float]:
-    """The distance in metres of two positions in degrees, and of how many metres it is certain."""
+    """Return the distance in metres of two positions in degrees, and of how many metres it is certain."""
     low, high = math.radians(y1), math.radians(y2)
     across, up = math.sin(math.radians(x2 - x1) / 2), math.sin((high - low) / 2)
     half = up * up + math.cos(low) * math.cos(high) * across * across
@@ -278,7 +278,7 @@ def _within_sphere(words: Array, reals: Array, base: int, x: float, y: float) ->
 
 @inlined
 def holds_in_plane(words: Array, reals: Array, base: int, x: float, y: float) -> int:
-    """Whether a position meets what the key at ``base`` asks, where it stands: NO, YES or UNSURE.
+    """Return whether a position meets what the key at ``base`` asks, where it stands: NO, YES or UNSURE.
 
     ``words`` int64 and ``reals`` float64 are the same memory. The position is not tried at other turns of the earth.
     """

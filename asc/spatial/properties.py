@@ -62,12 +62,12 @@ NO_PROPERTIES = Properties()
 
 
 def is_property_type(kind: pa.DataType) -> bool:
-    """Whether a property may be of a type: scalar, and no binary, which JSON does not have."""
+    """Return whether a property may be of a type: scalar, and no binary, which JSON does not have."""
     return kind in _READERS or kind in _BITS or pa.types.is_decimal128(kind)
 
 
 def _reader_of(kind: pa.DataType) -> Callable[[Any], Any]:
-    """How a value of a type is read from JSON; what it raises says that there is none."""
+    """Return how a value of a type is read from JSON; what it raises says that there is none."""
     if kind in _BITS:
         return lambda given: _integer(given, _BITS[kind])
     if pa.types.is_decimal128(kind):

@@ -61,7 +61,7 @@ _RULES = Rules()
 
 
 def of_wkt(text: str, rules: Rules = _RULES) -> Read:
-    """The shape of a WKT text. Raises ShapeError for what is none, or is refused."""
+    """Return the shape of a WKT text. Raises ShapeError for what is none, or is refused."""
     import numpy as np
     import shapely
 
@@ -80,7 +80,7 @@ def of_wkt(text: str, rules: Rules = _RULES) -> Read:
 
 
 def of_geojson(text: str, rules: Rules = _RULES) -> Read:
-    """The shape of a GeoJSON geometry or Feature. Raises ShapeError for what is none, or is refused."""
+    """Return the shape of a GeoJSON geometry or Feature. Raises ShapeError for what is none, or is refused."""
     import numpy as np
     import shapely
 
@@ -100,13 +100,13 @@ def check_geojson(text: str) -> None:
 
 
 def too_deep(text: str) -> ShapeError:
-    """The refusal of a text that is nested too deep."""
+    """Return the refusal of a text that is nested too deep."""
     return ShapeError("GeoJSON", _shown(text), f"is nested deeper than {JSON_LEVELS_MAX} levels")
 
 
 def of_envelope(corners: Sequence[float], rules: Rules = _RULES) -> Read:
-    """The rectangle from (x1, y1) to (x2, y2). Raises ShapeError where the second corner is not above and to the right
-    of the first.
+    """Return the rectangle from (x1, y1) to (x2, y2). Raises ShapeError where the second corner is not above and to the
+    right of the first.
     """
     import shapely
 

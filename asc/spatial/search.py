@@ -63,7 +63,7 @@ def find_keys(square: Array, x: Array, y: Array, keys: Array) -> None:
 
 @inlined
 def cell_before(starts: Array, key: int, near: int) -> int:
-    """The last cell that starts at or before a key, -1 for none; quick where that is at, or after, ``near``."""
+    """Return the last cell that starts at or before a key, -1 for none; quick where that is at, or after, ``near``."""
     low, step = max(near, 0), 1
     if starts.size == 0 or starts[0] > key:
         return -1
@@ -164,8 +164,8 @@ def entry_holds(
     spots: Array,
     inside: Array,
 ) -> int:
-    """Whether a position in a cell meets the shape at ``base`` that has an entry there, which is not CERTAIN, with what
-    is told of it.
+    """Return whether a position in a cell meets the shape at ``base`` that has an entry there, which is not CERTAIN,
+    with what is told of it.
     """
     turn = flags >> TURN_BITS & 3
     if turn > 0 and words[base + RELATION_WORD] <= WITHIN_DISTANCE:

@@ -93,15 +93,15 @@ class Asked:
         return Asked(_geometry(kind & 0xFF, ends, vertices), relation, distance, kind >> 8)
 
     def accepts(self, *numbers: float) -> bool:
-        """Whether a position meets what is asked, of the numbers that it is made of: the oracle of the kernels, one
-        position at a time.
+        """Return whether a position meets what is asked, of the numbers that it is made of: the oracle of the kernels,
+        one position at a time.
         """
         if len(numbers) > 2:
             return self._accepts_box(*numbers)
         return bool(self.decide(*(np.array([number]) for number in numbers))[0])
 
     def _accepts_box(self, x1: float, y1: float, x2: float, y2: float) -> bool:
-        """Whether a box does, as GEOS relates it: one without extent is its line, or its point."""
+        """Return whether a box does, as GEOS relates it: one without extent is its line, or its point."""
         import shapely
 
         is_met = False
@@ -122,7 +122,7 @@ class Asked:
         return is_met
 
     def decide(self, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Whether each of some positions meets what is asked, by GEOS, or by Python's ``math`` on the sphere."""
+        """Return whether each of some positions meets what is asked, by GEOS, or by Python's ``math`` on the sphere."""
         if self.relation in (WITHIN_SPHERE, BELOW_SPHERE):
             return self._decide_sphere(x, y)
         met = np.zeros(len(x), dtype=np.bool_)
@@ -155,7 +155,7 @@ class Asked:
 
 
 def box_of(x1: float, y1: float, x2: float, y2: float) -> BaseGeometry:
-    """A box; without extent a line, or a point."""
+    """Return a box; without extent a line, or a point."""
     import shapely
 
     if x1 == x2 and y1 == y2:
@@ -166,7 +166,7 @@ def box_of(x1: float, y1: float, x2: float, y2: float) -> BaseGeometry:
 
 
 def distance_sphere_m(x1: float, y1: float, x2: float, y2: float) -> float:
-    """The distance in metres of two positions in degrees: haversine on the sphere of EARTH_RADIUS_M.
+    """Return the distance in metres of two positions in degrees: haversine on the sphere of EARTH_RADIUS_M.
 
     >>> round(distance_sphere_m(179.5, 0.0, -179.5, 0.0))
     111195
@@ -178,8 +178,8 @@ def distance_sphere_m(x1: float, y1: float, x2: float, y2: float) -> float:
 
 
 def keys_of_areas(areas: npt.NDArray[Any], relation: int, crs: int = WGS84) -> list[bytes]:
-    """The keys that ask one relation to each of many polygons, none of them empty: as :attr:`Asked.key`, some twenty
-    times as fast.
+    """Return the keys that ask one relation to each of many polygons, none of them empty: as :attr:`Asked.key`, some
+    twenty times as fast.
     """
     import shapely
 
@@ -235,7 +235,10 @@ def is_of_shape(key: bytes, other: bytes) -> bool:
 
 
 def _wkt(geometry: Any) -> str:
-    """The WKT of a shape with all digits of its coordinates: GEOS writes one less, and different shapes alike."""
+    """Return the WKT of a shape with all digits of its coordinates.
+
+    GEOS writes one less, and different shapes alike.
+    """
     name = geometry.geom_type.upper()
     if geometry.is_empty:
         return f"{name} EMPTY"
@@ -253,7 +256,7 @@ def _vertices(line: Any) -> str:
 
 
 def _rings(geometry: BaseGeometry) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """The kind of a shape, its vertices ring after ring, and where each ring ends, as its key has it."""
+    """Return the kind of a shape, its vertices ring after ring, and where each ring ends, as its key has it."""
     import shapely
 
     parts = shapely.get_parts(geometry)

@@ -148,5 +148,5 @@ def _mark(
 
 @inlined
 def _share(y: float, ay: float, by: float) -> float:
-    """How far along an edge, from 0 to 1, a height is reached; of coordinates whose differences a double has."""
+    """Return how far along an edge, from 0 to 1, a height is reached; of coordinates whose differences a double has."""
     return min(1.0, max(0.0, (y - ay) / (by - ay)))

@@ -105,7 +105,8 @@ def _touches(begins: Boxes) -> int:
 
 
 def meeting_pairs(boxes: Boxes) -> int:
-    """The number of pairs of boxes, (least x, least y, greatest x, greatest y) each, that have a point in common.
+    """Return the number of pairs of boxes, (least x, least y, greatest x, greatest y) each, that have a point in
+    common.
 
     Cost: of n boxes n log n.
     """

@@ -225,7 +225,7 @@ class Builtin:
 
 
 def builtins() -> Sequence[Builtin]:
-    """Every built-in function of Spark, by name."""
+    """Return every built-in function of Spark, by name."""
     allowed = [
         Builtin(name, True, _arguments(function), family, _example(name, function), _of_null(name, function))
         for family, functions in FAMILIES.items()
@@ -247,7 +247,7 @@ def markdown() -> str:
 
 
 def _arguments(function: Function) -> str:
-    """The arguments in words, those that may be left out in brackets.
+    """Return the arguments in words, those that may be left out in brackets.
 
     >>> from asc.predicate.functions import FUNCTIONS
     >>> _arguments(FUNCTIONS["substring"]), _arguments(FUNCTIONS["concat"]), _arguments(FUNCTIONS["pi"])

@@ -47,8 +47,8 @@ def _between(key: Key) -> Position:
 
 
 def position(space: KeySpace, literal: Literal, time_zone: str) -> Position | None:
-    """Where the constant falls among the keys of a p-attribute; None where only Spark can tell. The constant is not
-    NULL.
+    """Return where the constant falls among the keys of a p-attribute; None where only Spark can tell. The constant is
+    not NULL.
     """
     if not literal.known:
         return None
@@ -120,13 +120,13 @@ def _among_decimals(space: KeySpace, value: object, literal_type: pa.DataType) -
 
 
 def _widened(integer_digits_of_type: int, scale: int, literal_type: pa.DataType) -> bool:
-    """Whether the decimal that holds both sides has at most 38 digits, so that neither is rounded."""
+    """Return whether the decimal that holds both sides has at most 38 digits, so that neither is rounded."""
     literal_digits = literal_type.precision - literal_type.scale
     return bool(max(integer_digits_of_type, literal_digits) + max(scale, literal_type.scale) <= 38)
 
 
 def satisfying(operator: str, place: Position) -> Constraint:
-    """The non-NULL values for which ``value operator constant`` is TRUE.
+    """Return the non-NULL values for which ``value operator constant`` is TRUE.
 
     >>> satisfying(">", ((5, 1), (5, 1)))
     Constraint(intervals=(((5, 1), None),), null=False)
@@ -149,7 +149,7 @@ def satisfying(operator: str, place: Position) -> Constraint:
 
 
 def same_coercion(data_type: pa.DataType, literals: list[Literal]) -> bool:
-    """Whether Spark's common type for an IN list compares each constant as it would alone.
+    """Return whether Spark's common type for an IN list compares each constant as it would alone.
 
     All constants of one type; or, for an integer or decimal p-attribute, any integers and decimals that one decimal
     holds.

@@ -17,7 +17,7 @@ _FLOATS = (pa.float32(), pa.float64())
 
 
 def wider(candidates: Sequence[types.Type]) -> types.Type:
-    """The type of values of these types together; None where it is not plain to see.
+    """Return the type of values of these types together; None where it is not plain to see.
 
     >>> wider([pa.int32(), pa.string()]), wider([pa.list_(pa.int32()), pa.list_(pa.int64())])
     (DataType(string), ListType(list<item: int64>))
@@ -40,7 +40,7 @@ def wider(candidates: Sequence[types.Type]) -> types.Type:
 
 
 def held_together(candidates: Sequence[types.Type]) -> types.Type:
-    """The type that an array of values of these types holds: that of NULL, where there are none but NULL."""
+    """Return the type that an array of values of these types holds: that of NULL, where there are none but NULL."""
     return pa.null() if all(kind == pa.null() for kind in candidates) else wider(candidates)
 
 

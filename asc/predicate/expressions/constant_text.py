@@ -21,7 +21,7 @@ class ConstantText:
 
 
 def constant_text(node: Node) -> ConstantText | None:
-    """The text of a constant, or of what is made of constants; None for anything else.
+    """Return the text of a constant, or of what is made of constants; None for anything else.
 
     >>> from asc.predicate.limits import Limits
     >>> from asc.predicate.syntax.parser import parse
@@ -76,7 +76,7 @@ def _coalesce(texts: Known) -> ConstantText:
 
 
 def _of_one(make: Callable[[str], str]) -> Callable[[Known], ConstantText | None]:
-    """A function of one text, where Java makes the same of it as Python does."""
+    """Return a function of one text, where Java makes the same of it as Python does."""
 
     def made(texts: Known) -> ConstantText | None:
         (text,) = texts

@@ -51,7 +51,7 @@ class Expression:
 
 @lru_cache(maxsize=4096)
 def column_sql(path: tuple[str, ...]) -> str:
-    """A column as Spark SQL: parts in backquotes where they are not plain names.
+    """Return a column as Spark SQL: parts in backquotes where they are not plain names.
 
     >>> column_sql(("place", "end", "a-b"))
     'place.`end`.`a-b`'

@@ -24,7 +24,7 @@ _SIGNS = {"neg": "-", "pos": "+", "~": "~"}
 
 
 def read_as(text: str, limits: Limits, time_zone: str) -> str:
-    """A predicate as it was read, with parentheses where the tree needs them.
+    """Return a predicate as it was read, with parentheses where the tree needs them.
 
     Where the text was read rightly, Spark parses both to the same expression. Parentheses beyond those in the text are
     few, for Spark's parser takes long to find its way through them. Raises PredicateError as ``normalise``.
@@ -43,7 +43,7 @@ class _Speller:
         self._text = source.text
 
     def spelled(self, node: Node, least: int) -> str:
-        """A node's text, in parentheses where it binds less tightly than ``least``."""
+        """Return a node's text, in parentheses where it binds less tightly than ``least``."""
         text, level = self._form(node.written or node)
         return text if level >= least else f"({text})"
 
@@ -123,6 +123,6 @@ class _Speller:
         return f"CASE{subject} {whens}{f' ELSE {args[-1]}' if len(args) % 2 else ''} END"
 
     def _name(self, node: Node) -> str:
-        """A function's name as it is written: Spark's parser keeps its case."""
+        """Return a function's name as it is written: Spark's parser keeps its case."""
         written = self._text[node.start : node.start + len(node.value)]
         return written if written.lower() == node.value else str(node.value)

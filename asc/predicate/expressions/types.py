@@ -35,12 +35,12 @@ _OF_VARIANTS = frozenset((*_NUMERIC_ORDER, *_INSTANTS, pa.bool_(), pa.string()))
 
 
 def name(data_type: Type) -> str:
-    """A type as users know it."""
+    """Return a type as users know it."""
     return "a value of unknown type" if data_type is None else ddl_of_type(data_type)
 
 
 def is_instant(data_type: Type) -> bool:
-    """A date or a timestamp."""
+    """Return a date or a timestamp."""
     return data_type in _INSTANTS
 
 
@@ -53,17 +53,17 @@ def is_number(data_type: Type) -> bool:
 
 
 def is_container(data_type: Type) -> bool:
-    """An array, map or struct, or a variant, which may hold any of them: no single value."""
+    """Return an array, map or struct, or a variant, which may hold any of them: no single value."""
     return data_type is not None and (pa.types.is_nested(data_type) or data_type == VARIANT)
 
 
 def may_be_number(data_type: Type) -> bool:
-    """A number, or what Spark casts to one in arithmetic: a string, NULL."""
+    """Return a number, or what Spark casts to one in arithmetic: a string, NULL."""
     return data_type is None or is_number(data_type) or data_type in (pa.string(), pa.null())
 
 
 def widest_integer(left: Type, right: Type) -> Type:
-    """The type of ``left & right`` and of sums of integers; None where one is no integer."""
+    """Return the type of ``left & right`` and of sums of integers; None where one is no integer."""
     if left in _INTEGERS and right in _INTEGERS:
         return _INTEGERS[max(_INTEGERS.index(left), _INTEGERS.index(right))]
     return None
@@ -81,7 +81,7 @@ def _decimal_of(data_type: pa.DataType, literal: Literal | None) -> tuple[int, i
 
 
 def arithmetic(operator: str, left: Type, right: Type, constants: tuple[Literal | None, Literal | None]) -> Type:
-    """The type of ``left operator right``; ``constants`` are the operands that are constants."""
+    """Return the type of ``left operator right``; ``constants`` are the operands that are constants."""
     if not is_number(left) or not is_number(right):
         return None
     if operator == "div":
@@ -115,7 +115,7 @@ def _decimal_result(operator: str, p1: int, s1: int, p2: int, s2: int) -> pa.Dat
 
 
 def rounded(data_type: Type, digits: int) -> Type:
-    """The type of round(x, digits) and bround(x, digits)."""
+    """Return the type of round(x, digits) and bround(x, digits)."""
     if data_type is None or not pa.types.is_decimal(data_type):
         return data_type if is_number(data_type) else None
     whole = data_type.precision - data_type.scale + 1
@@ -126,7 +126,10 @@ def rounded(data_type: Type, digits: int) -> Type:
 
 
 def sign_may_throw(data_type: Type) -> bool:
-    """Whether Spark's ``-x`` and ``abs(x)`` can throw even with ANSI mode off: they round decimals to 34 digits."""
+    """Return whether Spark's ``-x`` and ``abs(x)`` can throw even with ANSI mode off.
+
+    They round decimals to 34 digits.
+    """
     return data_type is None or (pa.types.is_decimal(data_type) and data_type.precision > 34)
 
 
@@ -154,12 +157,14 @@ def _arrays_unifiable(kinds: Iterable[pa.DataType], strings_with: str) -> bool:
 
 
 def mixed_instants(candidates: Iterable[Type]) -> bool:
-    """Whether instants of several types come together, where Spark would cast them unguarded (see needs_guard)."""
+    """Return whether instants of several types come together, where Spark would cast them unguarded (see
+    needs_guard).
+    """
     return len({c for c in candidates if c in _INSTANTS}) > 1
 
 
 def together(candidates: Sequence[Type]) -> Type:
-    """The timestamp that dates and timestamps of several types become where one of them is chosen.
+    """Return the timestamp that dates and timestamps of several types become where one of them is chosen.
 
     None where there is nothing to cast to one: a single type, or a string beside them, of which Spark makes strings.
     """
@@ -178,7 +183,7 @@ def _family(data_type: pa.DataType) -> str:
 
 
 def common(candidates: list[Type]) -> Type:
-    """The common type of the results of CASE, coalesce and the like; None where it is not plain to see."""
+    """Return the common type of the results of CASE, coalesce and the like; None where it is not plain to see."""
     kinds = {c for c in candidates if c != pa.null()}
     if len(kinds) == 1:
         return kinds.pop()
@@ -191,7 +196,7 @@ def common(candidates: list[Type]) -> Type:
 
 
 def comparable(operator: str, left: Type, right: Type) -> bool:
-    """Whether Spark compares values of these types at all; True where it cannot be told."""
+    """Return whether Spark compares values of these types at all; True where it cannot be told."""
     if left is None or right is None:
         return True
     if CALENDAR in (left, right):
@@ -224,7 +229,7 @@ def comparable(operator: str, left: Type, right: Type) -> bool:
 
 
 def same_shape(left: pa.DataType, right: pa.DataType) -> bool:
-    """Whether two types are the same but for the names of fields and whether NULL may occur."""
+    """Return whether two types are the same but for the names of fields and whether NULL may occur."""
     if left == right:
         return True
     if pa.types.is_struct(left) and pa.types.is_struct(right):
@@ -236,7 +241,7 @@ def same_shape(left: pa.DataType, right: pa.DataType) -> bool:
 
 
 def holds_map(data_type: Type) -> bool:
-    """Whether values of the type are maps or variants, or hold such: Spark neither compares nor hashes them."""
+    """Return whether values of the type are maps or variants, or hold such: Spark neither compares nor hashes them."""
     if data_type is None or not is_container(data_type):
         return False
     if pa.types.is_map(data_type) or data_type == VARIANT:
@@ -245,8 +250,8 @@ def holds_map(data_type: Type) -> bool:
 
 
 def searchable(held: Type, sought: Type) -> bool:
-    """Whether a value may be sought among the elements of an array or the keys of a map: of their own type, or an
-    integer or float among such. Spark would cast others unguarded, or not at all.
+    """Return whether a value may be sought among the elements of an array or the keys of a map: of their own type, or
+    an integer or float among such. Spark would cast others unguarded, or not at all.
     """
     if held in (None, pa.null()) or sought is None or sought in (pa.null(), held):
         return not holds_map(held) and not holds_map(sought)
@@ -254,7 +259,10 @@ def searchable(held: Type, sought: Type) -> bool:
 
 
 def listable(subject: Type, value: Type) -> bool:
-    """Whether ``subject IN (value)`` is a comparison that Spark makes: IN casts to fewer types than ``=`` does."""
+    """Return whether ``subject IN (value)`` is a comparison that Spark makes.
+
+    IN casts to fewer types than ``=`` does.
+    """
     if pa.bool_() in (subject, value):
         return subject == value or None in (subject, value) or pa.null() in (subject, value)
     if {subject, value} == {pa.string(), pa.binary()}:
@@ -285,7 +293,10 @@ def comparison_remedy(left: Expression, right: Expression) -> str:
 
 
 def castable(source: Type, target: pa.DataType, attempt: bool = False) -> bool:
-    """Whether Spark casts the one type to the other (``attempt``: with TRY_CAST); True where it cannot be told."""
+    """Return whether Spark casts the one type to the other (``attempt``: with TRY_CAST).
+
+    True where it cannot be told.
+    """
     if source is None or source in (pa.null(), target):
         return True
     if is_interval(source) or is_interval(target):
@@ -327,8 +338,8 @@ def _interval_castable(source: pa.DataType, target: pa.DataType) -> bool:
 
 
 def throws_beyond(source: Type, target: Type) -> bool:
-    """Whether Spark's cast throws for a value that does not fit, even with ANSI mode off: to an interval of fields, or
-    from one to a number.
+    """Return whether Spark's cast throws for a value that does not fit, even with ANSI mode off: to an interval of
+    fields, or from one to a number.
     """
     if isinstance(target, IntervalType):
         return not isinstance(source, IntervalType) or source.of_months != target.of_months
@@ -349,7 +360,7 @@ def _container_castable(source: pa.DataType, target: pa.DataType, attempt: bool)
 
 
 def parts(source: pa.DataType, target: pa.DataType) -> Iterator[tuple[pa.DataType, pa.DataType]]:
-    """The types of the values that a cast from one type to another casts."""
+    """Yield the types of the values that a cast from one type to another casts."""
     if not (is_container(source) and is_container(target)):
         yield source, target
         return
@@ -358,7 +369,7 @@ def parts(source: pa.DataType, target: pa.DataType) -> Iterator[tuple[pa.DataTyp
 
 
 def needs_guard(operand: Expression, target: Type) -> bool:
-    """Whether Spark's cast of the operand to ``target`` can throw even with ANSI mode off.
+    """Return whether Spark's cast of the operand to ``target`` can throw even with ANSI mode off.
 
     That of a date to a timestamp does, where the year is beyond what a timestamp reaches; that between timestamps with
     and without zone, where the zone's offset leads beyond it.
@@ -369,7 +380,7 @@ def needs_guard(operand: Expression, target: Type) -> bool:
 
 
 def common_instant(kinds: Iterable[Type]) -> Type:
-    """The timestamp that Spark compares instants as; None where none of them is one.
+    """Return the timestamp that Spark compares instants as; None where none of them is one.
 
     >>> common_instant([pa.date32(), TIMESTAMP_NTZ, TIMESTAMP])
     TimestampType(timestamp[us, tz=UTC])
@@ -379,7 +390,7 @@ def common_instant(kinds: Iterable[Type]) -> Type:
 
 
 def guarded(sql: str, target: pa.DataType) -> str:
-    """The text of a date or timestamp as another instant, NULL where the cast would throw.
+    """Return the text of a date or timestamp as another instant, NULL where the cast would throw.
 
     The operand is named once, so that guards around guards do not double it each time.
 

@@ -29,8 +29,8 @@ _MADE_OF_ELEMENTS = frozenset(_OF_ELEMENTS.split())
 
 
 def is_written_out(arg: Expression) -> bool:
-    """Whether an array or map has as many elements as the predicate's text says: ``array(a, b)``, and what is made of
-    such ones.
+    """Return whether an array or map has as many elements as the predicate's text says: ``array(a, b)``, and what is
+    made of such ones.
     """
     pending = [arg.node]
     for node in pending:
@@ -64,7 +64,7 @@ def _set(call: Call) -> pa.DataType | None:
 
 
 def _of_one_type(spelling: Spelling) -> Spelling:
-    """A spelling of arrays of the same type."""
+    """Return a spelling of arrays of the same type."""
 
     def spelled(call: Call) -> str:
         kind = _set(call)
@@ -86,19 +86,19 @@ def _as_it_stands(call: Call) -> bool:
 
 
 def _marked(call: Call, sql: str, array: int) -> str:
-    """An array's elements with the number of the array and their places. A set has room for 0.0 and -0.0."""
+    """Return an array's elements with the number of the array and their places. A set has room for 0.0 and -0.0."""
     zero = "CAST(x AS STRING) = '-0.0' AS z, " if _held(call) in _FLOATS else ""
     return f"transform({sql}, (x, i) -> struct(x AS v, {zero}{array} AS t, i AS i))"
 
 
 def _same(call: Call) -> str:
-    """Whether an element is that before it."""
+    """Return whether an element is that before it."""
     zero = " AND e.z <=> p[j - 1].z" if _held(call) in _FLOATS else ""
     return f"e.v <=> p[j - 1].v{zero}"
 
 
 def _in_order(marked: str, kept: str) -> str:
-    """The elements that are kept, in the order in which they came."""
+    """Return the elements that are kept, in the order in which they came."""
     chosen = f"transform(filter(p, (e, j) -> {kept}), e -> struct(e.i AS i, e.v AS v))"
     return bound(f"sort_array({marked})", f"transform(sort_array({chosen}), e -> e.v)")
 
@@ -111,7 +111,7 @@ def _first_of_each(call: Call) -> str:
 
 
 def _both(call: Call) -> str:
-    """The elements of both arrays, of equal ones those of the second array first."""
+    """Return the elements of both arrays, of equal ones those of the second array first."""
     return f"concat({_marked(call, call.args[0].sql, 1)}, {_marked(call, call.args[1].sql, 0)})"
 
 

@@ -43,7 +43,7 @@ def _sought(call: Call) -> Sequence[Expression]:
 
 
 def _decoded_kinds(call: Call) -> list[pa.DataType | None]:
-    """The types of what stands for the values, and for any other: where that is left out, NULL as a string."""
+    """Return the types of what stands for the values, and for any other: where that is left out, NULL as a string."""
     return [*call.kinds[2::2], call.type(-1) if len(call.args) % 2 == 0 else pa.string()]
 
 

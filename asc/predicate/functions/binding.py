@@ -30,12 +30,12 @@ def bound_together(values: Sequence[str], body: str) -> str:
 
 
 def names(count: int) -> Sequence[str]:
-    """The names of values that are bound together: a, b, ..., z, then a26, ..."""
+    """Return the names of values that are bound together: a, b, ..., z, then a26, ..."""
     return [chr(ord("a") + i) if i < 26 else f"a{i}" for i in range(count)]
 
 
 def unused_name(text: str) -> str:
-    """A name for a value that stands nowhere in a text.
+    """Return a name for a value that stands nowhere in a text.
 
     >>> unused_name("x -> x > p.p_")
     'p__'

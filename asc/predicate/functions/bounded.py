@@ -29,7 +29,7 @@ Bound = Callable[[Call], str]
 
 
 def bounded(place: int, bound: Bound, *more: tuple[int, Bound]) -> Spelling:
-    """The call, with those of its arguments at these places that are no constants bounded."""
+    """Return the call, with those of its arguments at these places that are no constants bounded."""
     bounds = {place: bound, **dict(more)}
 
     def spelled(call: Call) -> str:
@@ -40,7 +40,7 @@ def bounded(place: int, bound: Bound, *more: tuple[int, Bound]) -> Spelling:
 
 
 def integer_up_to(place: int, most: int | Callable[[Call], int] = MAX_LENGTH_CHARS) -> Bound:
-    """A length, NULL where it is larger. All below 0 are the same, and Spark throws for the least."""
+    """Return a length, NULL where it is larger. All below 0 are the same, and Spark throws for the least."""
 
     def text(call: Call) -> str:
         integer = _integer(call, place)
@@ -50,7 +50,7 @@ def integer_up_to(place: int, most: int | Callable[[Call], int] = MAX_LENGTH_CHA
 
 
 def integer_within(place: int, most: Callable[[Call], int]) -> Bound:
-    """An integer from 0 on, NULL where it is none of those."""
+    """Return an integer from 0 on, NULL where it is none of those."""
 
     def text(call: Call) -> str:
         integer = _integer(call, place)
@@ -60,7 +60,7 @@ def integer_within(place: int, most: Callable[[Call], int]) -> Bound:
 
 
 def integer_but_zero(place: int) -> Bound:
-    """An integer, NULL where it is 0 or the least there is, which has no counterpart above 0."""
+    """Return an integer, NULL where it is 0 or the least there is, which has no counterpart above 0."""
 
     def text(call: Call) -> str:
         integer = _integer(call, place)
@@ -74,7 +74,7 @@ def _integer(call: Call, place: int) -> str:
 
 
 def text_up_to(place: int, most_chars: int = MAX_SOUGHT_CHARS) -> Bound:
-    """A text, NULL where it is longer."""
+    """Return a text, NULL where it is longer."""
 
     def text(call: Call) -> str:
         sql = call.args[place].sql
@@ -90,7 +90,7 @@ def sought_up_to(place: int, within: int) -> Bound:
 
 
 def text_beside(place: int, other: int, most: int = MAX_PAIR_CHARS) -> Bound:
-    """A text, NULL where the product of its length and that of the one at another place is larger."""
+    """Return a text, NULL where the product of its length and that of the one at another place is larger."""
 
     def text(call: Call) -> str:
         sql = call.args[place].sql
@@ -100,6 +100,6 @@ def text_beside(place: int, other: int, most: int = MAX_PAIR_CHARS) -> Bound:
 
 
 def is_short_constant(call: Call, place: int, most_chars: int = MAX_SOUGHT_CHARS) -> bool:
-    """Whether an argument is a constant of no more characters."""
+    """Return whether an argument is a constant of no more characters."""
     literal = call.args[place].literal
     return literal is not None and len(str(literal.value)) <= most_chars

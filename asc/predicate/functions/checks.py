@@ -12,7 +12,9 @@ from asc.predicate.functions.function import Call, Check
 def unified(
     kinds: list[pa.DataType | None], name: str, strings_with: str = "numbers and instants", *, are_cast: bool = False
 ) -> str | None:
-    """Why values of these types have none together; ``are_cast``: instants of several known types are cast to one."""
+    """Return why values of these types have none together; ``are_cast``: instants of several known types are cast to
+    one.
+    """
     if not types.unifiable(kinds, strings_with):
         return f"{name} of {' and '.join(dict.fromkeys(map(types.name, kinds)))}: CAST them to one type"
     if types.mixed_instants(kinds) and not (are_cast and None not in kinds):
@@ -21,7 +23,7 @@ def unified(
 
 
 def of_one_kind(places: slice = slice(None), strings_with: str = "numbers and instants") -> Check:
-    """The arguments at these places are of one type, or of types for which Spark finds a common one."""
+    """Return the arguments at these places are of one type, or of types for which Spark finds a common one."""
     return lambda call: unified(call.kinds[places], call.name, strings_with, are_cast=True)
 
 
@@ -54,7 +56,9 @@ def held(call: Call) -> str | None:
 
 
 def constant_integer(place: int, what: str, low: int, high: int, but: int | None = None) -> Check:
-    """An argument must be a constant integer within bounds, or NULL, where it is given; ``but`` is none it may be."""
+    """Return an argument must be a constant integer within bounds, or NULL, where it is given; ``but`` is none it may
+    be.
+    """
     bounds = f"{low}..{high}" + ("" if but is None else f" other than {but}")
 
     def check(call: Call) -> str | None:
@@ -69,13 +73,13 @@ def constant_integer(place: int, what: str, low: int, high: int, but: int | None
 
 
 def integer_or_bounded(place: int, what: str, low: int, high: int, but: int | None = None) -> Check:
-    """The same of a constant alone: another argument is bounded where it is spelled."""
+    """Return the same of a constant alone: another argument is bounded where it is spelled."""
     check = constant_integer(place, what, low, high, but)
     return lambda call: check(call) if place < len(call.args) and call.args[place].literal is not None else None
 
 
 def constant_string(place: int, what: str, most: int = MAX_SOUGHT_CHARS) -> Check:
-    """An argument must be a constant string, where it is given."""
+    """Return an argument must be a constant string, where it is given."""
 
     def check(call: Call) -> str | None:
         value = call.constant(place)
@@ -87,5 +91,5 @@ def constant_string(place: int, what: str, most: int = MAX_SOUGHT_CHARS) -> Chec
 
 
 def every(*checks: Check) -> Check:
-    """The first trouble that one of the checks finds."""
+    """Return the first trouble that one of the checks finds."""
     return lambda call: next((trouble for check in checks if (trouble := check(call)) is not None), None)

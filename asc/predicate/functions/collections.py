@@ -70,7 +70,7 @@ def _is_constant(call: Call, place: int) -> bool:
 
 
 def _other_than(call: Call, place: int, odd: str) -> str:
-    """An integer among the arguments, NULL where it is one that Spark does not take: ``odd`` of ``{0}``."""
+    """Return an integer among the arguments, NULL where it is one that Spark does not take: ``odd`` of ``{0}``."""
     arg = call.args[place]
     if _is_constant(call, place):
         return arg.sql

@@ -14,7 +14,7 @@ from asc.predicate.functions.results import part_of_string, string_or_binary
 
 
 def concatenation_trouble(kinds: Sequence[pa.DataType | None]) -> str | None:
-    """Why values of these types are not joined; None for those that are."""
+    """Return why values of these types are not joined; None for those that are."""
     containers = [kind for kind in kinds if kind is not None and types.is_container(kind)]
     if not containers:
         return None
@@ -30,7 +30,7 @@ def concatenation_trouble(kinds: Sequence[pa.DataType | None]) -> str | None:
 
 
 def type_of_concatenation(kinds: Sequence[pa.DataType | None]) -> pa.DataType | None:
-    """The type of what values of these types are joined to; None where it cannot be told."""
+    """Return the type of what values of these types are joined to; None where it cannot be told."""
     if any(kind is not None and types.is_container(kind) for kind in kinds):
         held = None if None in kinds else held_together(_held(kinds))
         return None if held is None else pa.list_(held)

@@ -26,7 +26,7 @@ _WHOLE = re.compile(r"\s*(?:(?:array|map)\s*<|variant\s*\Z)", re.IGNORECASE)
 
 
 def record_type(call: Call, place: int = 1) -> pa.DataType | None:
-    """The struct, array or map that a constant schema describes; None where it is none that is read safely.
+    """Return the struct, array or map that a constant schema describes; None where it is none that is read safely.
 
     Java takes the square of a text's digits to read them as one decimal, so there is none in it.
     """
@@ -43,7 +43,7 @@ def record_type(call: Call, place: int = 1) -> pa.DataType | None:
 
 
 def read_safely(kind: pa.DataType) -> pa.DataType | None:
-    """The type as Spark reads it: whatever it holds may be NULL. None where reading it may throw, or stall."""
+    """Return the type as Spark reads it: whatever it holds may be NULL. None where reading it may throw, or stall."""
     if pa.types.is_struct(kind):
         fields = [(field.name, read_safely(field.type)) for field in (kind.field(i) for i in range(kind.num_fields))]
         names = {name.lower() for name, _ in fields}
@@ -60,7 +60,8 @@ def read_safely(kind: pa.DataType) -> pa.DataType | None:
 
 
 def places_of_repeated(kind: pa.DataType | None, *, repeated: bool = False) -> int:
-    """How many values stand ready in each struct that may come often: ``[{},{},{}]`` is short, what is made of it not.
+    """Return how many values stand ready in each struct that may come often: ``[{},{},{}]`` is short, what is made of
+    it not.
 
     >>> places_of_repeated(pa.list_(pa.struct([("a", pa.int32()), ("b", pa.int32())])))
     2

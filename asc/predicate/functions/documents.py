@@ -49,7 +49,7 @@ def _record_schema(call: Call) -> str | None:
 
 
 def _with_type(call: Call) -> str:
-    """The type that a constant's schema is stands for it."""
+    """Return the type that a constant's schema is stands for it."""
     if call.constant(1) is not None:
         return plain(call)
     kind = _type_of_schema(call)

@@ -29,7 +29,7 @@ def _without_chance(call: Call) -> str | None:
 
 
 def _is_constant_vector(arg: Expression) -> bool:
-    """Whether an argument is a constant that is not empty: itself, or as hexadecimal digits."""
+    """Return whether an argument is a constant that is not empty: itself, or as hexadecimal digits."""
     literal = arg.literal
     if literal is not None:
         return literal.type == pa.null() or (literal.known and bool(literal.value))

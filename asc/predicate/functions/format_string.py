@@ -24,7 +24,7 @@ _OF_INTEGERS, _OF_FLOATS = frozenset("dxXo"), frozenset("feE")
 
 
 def format_trouble(call: Call) -> str | None:
-    """Why a call of format_string is refused: Java throws for a value that its conversion does not take."""
+    """Return why a call of format_string is refused: Java throws for a value that its conversion does not take."""
     text = call.constant(0)
     if call.is_null(0):
         return None
@@ -67,7 +67,7 @@ def _value_trouble(call: Call, specifier: str, conversion: str, place: int) -> s
 
 
 def formatted(call: Call) -> float:
-    """Each value may be put in more than once."""
+    """Return each value may be put in more than once."""
     text = call.constant(0)
     if not isinstance(text, str):
         return 1.0

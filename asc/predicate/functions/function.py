@@ -29,7 +29,7 @@ MANY = 100
 
 
 def not_constant(what: str) -> str:
-    """Why a regular expression is refused that a record brings."""
+    """Return why a regular expression is refused that a record brings."""
     return f"{what} {_NO_EXPRESSION}"
 
 
@@ -41,21 +41,24 @@ class Call:
     args: Sequence[Expression]
 
     def type(self, i: int) -> pa.DataType | None:
-        """The type of an argument; None where it cannot be told offline."""
+        """Return the type of an argument; None where it cannot be told offline."""
         return self.args[i].type
 
     def constant(self, i: int) -> object:
-        """The value of a constant argument; None for any other, and for one that is not there."""
+        """Return the value of a constant argument; None for any other, and for one that is not there."""
         literal = self.args[i].literal if i < len(self.args) else None
         return literal.value if literal is not None and literal.known else None
 
     def text(self, i: int) -> str | None:
-        """The text of an argument that is a constant or is made of constants; None for any other and for NULL."""
+        """Return the text of an argument that is a constant or is made of constants.
+
+        None for any other and for NULL.
+        """
         constant = constant_text(self.args[i].node) if i < len(self.args) else None
         return None if constant is None or self.type(i) != pa.string() else constant.value
 
     def integer(self, i: int) -> int | None:
-        """The integer that Spark casts a constant argument to; None for any other, and where that is NULL."""
+        """Return the integer that Spark casts a constant argument to; None for any other, and where that is NULL."""
         value = self.constant(i)
         if isinstance(value, str):
             return int(value) if _INTEGER.match(value) else None
@@ -64,12 +67,12 @@ class Call:
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def is_no_integer(self, i: int) -> bool:
-        """Whether an argument is a constant that Spark casts to an integer that is NULL."""
+        """Return whether an argument is a constant that Spark casts to an integer that is NULL."""
         value = self.constant(i)
         return self.is_null(i) or (isinstance(value, str) and not any(character.isdigit() for character in value))
 
     def is_null(self, i: int) -> bool:
-        """Whether an argument is the constant NULL."""
+        """Return whether an argument is the constant NULL."""
         return i < len(self.args) and bool(self.type(i) == pa.null())
 
     @property
@@ -107,11 +110,11 @@ class Function:
     steps: Callable[[Call], int] | None = None
 
     def sort(self, i: int) -> str:
-        """The sort of an argument."""
+        """Return the sort of an argument."""
         return self.sorts[min(i, len(self.sorts) - 1)]
 
     def trouble(self, call: Call) -> str | None:
-        """Why this call is refused; None for one that is allowed."""
+        """Return why this call is refused; None for one that is allowed."""
         count = len(call.args)
         if not self.least <= count <= self.most:
             wanted = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
@@ -124,16 +127,16 @@ class Function:
         return self.check(call) if self.check else None
 
     def can_fail(self, call: Call) -> bool:
-        """Whether the result can be NULL where the call as it stands throws, or takes too long."""
+        """Return whether the result can be NULL where the call as it stands throws, or takes too long."""
         return self.fails(call) if callable(self.fails) else self.fails and self.sql(call) != plain(call)
 
     def sql(self, call: Call) -> str:
-        """The call as Spark is given it."""
+        """Return the call as Spark is given it."""
         return self.spelling(call) if self.spelling else plain(call)
 
 
 def plain(call: Call) -> str:
-    """The call as it stands."""
+    """Return the call as it stands."""
     return f"{call.name}({', '.join(arg.sql for arg in call.args)})"
 
 

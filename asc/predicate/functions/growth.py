@@ -6,7 +6,7 @@ from asc.predicate.functions.function import Call, Growth
 
 
 def longest(call: Call) -> float:
-    """The growth of the argument that grows most."""
+    """Return the growth of the argument that grows most."""
     return max((arg.growth for arg in call.args), default=1.0)
 
 
@@ -16,5 +16,5 @@ def joined(call: Call) -> float:
 
 
 def times(factor: float) -> Growth:
-    """Each byte becomes at most so many."""
+    """Return each byte becomes at most so many."""
     return lambda call: factor * longest(call)

@@ -12,7 +12,7 @@ _MAX_CHARS = 2_000
 
 
 def inferred_type(text: object) -> pa.DataType | None:
-    """The struct or array that a JSON text is; None where it is neither, or not plain to see.
+    """Return the struct or array that a JSON text is; None where it is neither, or not plain to see.
 
     >>> inferred_type('[{"b": 1.5, "a": [null]}]')
     ListType(list<item: struct<a: list<item: string>, b: double>>)

@@ -40,7 +40,7 @@ def _shown(call: Call) -> str:
 
 
 def _zone(place: int) -> Check:
-    """A constant zone must be one; what a column names is caught where it is none."""
+    """Return a constant zone must be one; what a column names is caught where it is none."""
 
     def check(call: Call) -> str | None:
         name = call.constant(place)
@@ -52,7 +52,7 @@ def _zone(place: int) -> Check:
 
 
 def _readable(call: Call) -> str | None:
-    """A pattern reads strings; Spark takes dates and timestamps as they are, and without a pattern numbers."""
+    """Return a pattern reads strings; Spark takes dates and timestamps as they are, and without a pattern numbers."""
     if call.type(0) is None:
         return f"{call.name} of {types.name(None)}: CAST it to STRING or TIMESTAMP"
     if len(call.args) > 1 and types.is_number(call.type(0)) and call.name != "to_timestamp_ntz":
@@ -72,7 +72,7 @@ def _read(target: pa.DataType) -> Spelling:
 
 
 def _read_date(call: Call) -> str:
-    """The date of the timestamp that a text is, as Spark reads it."""
+    """Return the date of the timestamp that a text is, as Spark reads it."""
     if len(call.args) == 1:
         return plain(call)
     text = call.args[0].sql if call.type(0) in _READ else f"CAST({call.args[0].sql} AS STRING)"
@@ -80,7 +80,7 @@ def _read_date(call: Call) -> str:
 
 
 def _seconds_of(call: Call) -> str:
-    """The seconds of a text are those of the timestamp that it is, and a text that is none has none."""
+    """Return the seconds of a text are those of the timestamp that it is, and a text that is none has none."""
     if call.type(0) == TIMESTAMP_NTZ:
         return f"unix_timestamp({call.args[0].sql})"
     if call.type(0) != pa.string():
@@ -98,7 +98,7 @@ def _days(call: Call) -> str | None:
 
 
 def _clock(call: Call) -> str:
-    """A date has the clock of the timestamp that its day begins with."""
+    """Return a date has the clock of the timestamp that its day begins with."""
     arg = call.args[0]
     return f"{call.name}({cast_to(TIMESTAMP, arg) if arg.type == pa.date32() else arg.sql})"
 

@@ -28,7 +28,7 @@ def _are_short(call: Call, places: range) -> bool:
 
 
 def _texts(call: Call) -> range:
-    """The places of what ``array_join`` puts between elements, and for NULL."""
+    """Return the places of what ``array_join`` puts between elements, and for NULL."""
     return range(1, len(call.args))
 
 
@@ -50,7 +50,7 @@ def _joined_text(call: Call) -> str:
 
 
 def _arrays(call: Call) -> list[int]:
-    """The places of arguments of ``concat_ws`` that are arrays, or may be."""
+    """Return the places of arguments of ``concat_ws`` that are arrays, or may be."""
     return [i for i, kind in enumerate(call.kinds) if i and (kind is None or is_array(kind))]
 
 

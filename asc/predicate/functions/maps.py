@@ -33,7 +33,7 @@ def if_keys_differ(keys: str, made: str, kind: pa.DataType | None) -> str:
 
 
 def key_trouble(kind: pa.DataType | None) -> str | None:
-    """Why values of a type are not made keys of a map; None for those that are."""
+    """Return why values of a type are not made keys of a map; None for those that are."""
     if kind is None or kind == pa.null() or types.is_interval(kind) or types.holds_map(kind):
         return f"keys of type {types.name(kind)}: CAST them"
     return None
@@ -158,7 +158,9 @@ def _common_map(call: Call) -> pa.DataType | None:
 
 
 def _delimiters(call: Call) -> list[Search]:
-    """How the regular expressions between entries and within them are sought; ValueError for one that is refused."""
+    """Return how the regular expressions between entries and within them are sought; ValueError for one that is
+    refused.
+    """
     patterns = [call.text(i) if i < len(call.args) else default for i, default in ((1, ","), (2, ":"))]
     if None in patterns:
         raise ValueError(not_constant("a delimiter given to str_to_map"))

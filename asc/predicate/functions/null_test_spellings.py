@@ -28,7 +28,9 @@ xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string
 
 
 def _with(call: Call, *made: tuple[int, str]) -> str:
-    """The call with some of its arguments, those that are no constants, put into a text with a place for them."""
+    """Return the call with some of its arguments, those that are no constants, put into a text with a
+    place for them.
+    """
     texts = [arg.sql for arg in call.args]
     for place, text in made:
         if place < len(texts) and call.args[place].literal is None:
@@ -57,7 +59,7 @@ def _format_number(call: Call) -> str:
 
 
 def _shown(call: Call) -> str:
-    """A number, which a text of the record is read as, by a format."""
+    """Return a number, which a text of the record is read as, by a format."""
     value, text = call.args[0], call.args[1].sql
     if types.is_instant(value.type):
         return f"date_format({value.sql}, {text})"
@@ -71,7 +73,10 @@ def _read_number(call: Call) -> str:
 
 
 def _ends(call: Call) -> str:
-    """One entry, whose ends keep their types; of instants the days between them, for their step is a constant."""
+    """Return one entry, whose ends keep their types.
+
+    Of instants the days between them, for their step is a constant.
+    """
     same = "{0} & 0Y"
     if types.is_instant(call.type(0)) and types.is_instant(call.type(1)) and not call.is_null(2):
         return f"datediff({call.args[0].sql}, {call.args[1].sql})"
@@ -124,7 +129,7 @@ _EXTRACTED: Mapping[str, str] = MappingProxyType(
 
 
 def uncaught(function: Function, call: Call) -> str:
-    """The text of a call in a null test."""
+    """Return the text of a call in a null test."""
     if call.name in _EXTRACTED and function.can_fail(call):
         return _EXTRACTED[call.name].format(call.args[0].sql)
     spelling = UNCAUGHT.get(call.name)

@@ -79,7 +79,7 @@ def _whole_digits(call: Call) -> str | None:
 
 
 def _number_format(call: Call) -> str | None:
-    """A number of digits, or a pattern that Java takes: it throws for others."""
+    """Return a number of digits, or a pattern that Java takes: it throws for others."""
     pattern = call.constant(1)
     if call.type(1) == pa.string():
         if isinstance(pattern, str) and len(pattern) <= _MAX_PATTERN_CHARS and _NUMBER_PATTERN.match(pattern):

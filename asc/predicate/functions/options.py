@@ -61,7 +61,7 @@ XML_WRITTEN = _XML
 
 
 def options(place: int, known: Mapping[str, re.Pattern[str]], *, parses: bool) -> Check:
-    """An argument must be ``map('name', 'value', ...)`` of known options, where it is given.
+    """Return an argument must be ``map('name', 'value', ...)`` of known options, where it is given.
 
     ``parses``: whether patterns of times are read with, or formatted with.
     """
@@ -88,7 +88,7 @@ def options(place: int, known: Mapping[str, re.Pattern[str]], *, parses: bool) -
 
 
 def options_of(call: Call, place: int) -> Mapping[str, str] | None:
-    """The options by lower-case name; None where they are no constants, or one comes twice."""
+    """Return the options by lower-case name; None where they are no constants, or one comes twice."""
     if place >= len(call.args):
         return {}
     node = call.args[place].node

@@ -19,7 +19,7 @@ _MOST_SHOWN = 16.0
 
 
 def pattern_check(*, parses: bool) -> Check:
-    """A pattern that is a constant, or made of constants, must be one."""
+    """Return a pattern that is a constant, or made of constants, must be one."""
 
     def check(call: Call) -> str | None:
         pattern = call.text(1)
@@ -34,12 +34,12 @@ def brings_pattern(call: Call) -> bool:
 
 
 def pattern_of(call: Call) -> str:
-    """The pattern as Spark is given it, NULL where it is long."""
+    """Return the pattern as Spark is given it, NULL where it is long."""
     return text_up_to(1, MAX_PATTERN_CHARS)(call) if brings_pattern(call) else call.args[1].sql
 
 
 def shown_by_pattern(call: Call, instant: str, name: str | None = None) -> str:
-    """The text of an instant, NULL where Spark throws for the pattern that a record brings."""
+    """Return the text of an instant, NULL where Spark throws for the pattern that a record brings."""
     made = f"{name or call.name}({instant}, {pattern_of(call)})"
     return caught_text(made) if brings_pattern(call) else made
 

@@ -17,7 +17,7 @@ _REFERENCE = re.compile(r"\$(\d?)|\\.?", re.DOTALL)
 
 
 def _sought(call: Call, use: Use) -> Search | None:
-    """How the regular expression is sought; None for NULL. ValueError for one that is refused."""
+    """Return how the regular expression is sought; None for NULL. ValueError for one that is refused."""
     if _is_null(call):
         return None
     pattern = call.text(1)
@@ -30,23 +30,25 @@ def _sought(call: Call, use: Use) -> Search | None:
 
 
 def _is_null(call: Call) -> bool:
-    """Whether the result is NULL, for the regular expression or what is beside it is."""
+    """Return whether the result is NULL, for the regular expression or what is beside it is."""
     return any(call.is_null(i) for i in range(1, len(call.args)))
 
 
 def _groups(call: Call) -> int:
-    """The groups of the regular expression, which is an allowed one."""
+    """Return the groups of the regular expression, which is an allowed one."""
     return sum(match.group(1) is not None for match in _GROUP.finditer(str(call.text(1))))
 
 
 def _group(call: Call) -> int:
-    """The group that is asked for: the first one, where none is named."""
+    """Return the group that is asked for: the first one, where none is named."""
     number = call.constant(2) if len(call.args) > 2 else 1
     return number if isinstance(number, int) else 0
 
 
 def _is_there(call: Call) -> bool:
-    """Whether the regular expression has the group: Spark throws for one that it has not, where it finds a match."""
+    """Return whether the regular expression has the group: Spark throws for one that it has not, where it finds a
+    match.
+    """
     return _is_null(call) or 0 <= _group(call) <= _groups(call)
 
 
@@ -55,7 +57,9 @@ def _lacks_group(call: Call) -> bool:
 
 
 def _group_is_constant(call: Call) -> str | None:
-    """A group must be a constant, where it is given; of a constant text one that is there, for Spark may not look."""
+    """Return a group must be a constant, where it is given; of a constant text one that is there, for Spark may not
+    look.
+    """
     if len(call.args) > 2 and not call.is_null(2) and not isinstance(call.constant(2), int):
         return f"the group given to {call.name} must be a constant integer"
     if call.name != "regexp_instr" and call.args[0].literal is not None and not _is_there(call):
@@ -64,7 +68,7 @@ def _group_is_constant(call: Call) -> str | None:
 
 
 def _replacement(call: Call) -> str | None:
-    """A replacement is literal text and groups; Spark throws for what is neither."""
+    """Return a replacement is literal text and groups; Spark throws for what is neither."""
     text = call.text(2)
     if _is_null(call):
         return None
@@ -77,7 +81,7 @@ def _replacement(call: Call) -> str | None:
 
 
 def _replaced(call: Call) -> float:
-    """Where nothing is matched, a replacement may stand beside every character."""
+    """Return where nothing is matched, a replacement may stand beside every character."""
     text = call.text(2)
     if text is None:
         return longest(call)
@@ -86,7 +90,7 @@ def _replaced(call: Call) -> float:
 
 
 def _with_pattern(call: Call, sought: Search | None, *more: str) -> str:
-    """The call with the regular expression as it is sought."""
+    """Return the call with the regular expression as it is sought."""
     if sought is None:
         return plain(call)
     rest = more or tuple(arg.sql for arg in call.args[2:])
@@ -132,7 +136,7 @@ def _function(
     spelling: Spelling | None = None,
     fails: bool | Callable[[Call], bool] = False,
 ) -> Function:
-    """A function whose second argument is a regular expression."""
+    """Return a function whose second argument is a regular expression."""
 
     def trouble(call: Call) -> str | None:
         try:

@@ -10,7 +10,7 @@ from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 
 def always(data_type: pa.DataType) -> Result:
-    """The result is of one type whatever the arguments."""
+    """Return the result is of one type whatever the arguments."""
     return lambda call: data_type
 
 
@@ -47,6 +47,6 @@ def part_of_string(call: Call) -> pa.DataType | None:
 
 
 def element(call: Call) -> pa.DataType | None:
-    """An element of the array that the first argument is."""
+    """Return an element of the array that the first argument is."""
     array = first(call)
     return array.value_type if array is not None and is_array(array) else None

@@ -63,7 +63,7 @@ def _of_instants(call: Call) -> str | None:
 
 
 def _step_micros(call: Call) -> int | None:
-    """The least length of the step of a sequence of instants; None where none is given."""
+    """Return the least length of the step of a sequence of instants; None where none is given."""
     step = _step(call.args[2].node) if len(call.args) > 2 else None
     return None if step is None else step.amount * (_MONTH_MICROS if step.type.of_months else 1)
 
@@ -76,7 +76,7 @@ def _too_long(start: int, stop: int, step: int) -> str | None:
 
 
 def _step(node: Node) -> Interval | None:
-    """The constant interval of a node, turned round where a minus stands before it."""
+    """Return the constant interval of a node, turned round where a minus stands before it."""
     if node.op == "neg":
         step = _step(node.args[0])
         return None if step is None else Interval(step.sql, step.type, -step.amount)
@@ -84,7 +84,7 @@ def _step(node: Node) -> Interval | None:
 
 
 def _micros(end: Expression) -> int | None:
-    """A constant date or timestamp, local ones as in UTC: within a day of what it is."""
+    """Return a constant date or timestamp, local ones as in UTC: within a day of what it is."""
     literal, text = end.literal, _text(end.node)
     if text is not None:
         value = date(text) if end.type == pa.date32() else timestamp(text, None)
@@ -96,7 +96,7 @@ def _micros(end: Expression) -> int | None:
 
 
 def _text(node: Node) -> str | None:
-    """The text that a cast, or a call that reads a time, is given alone."""
+    """Return the text that a cast, or a call that reads a time, is given alone."""
     reads = node.op == "call" and node.value in ("to_date", "to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz")
     if not reads and node.op not in ("cast", "try_cast"):
         return None
@@ -116,7 +116,7 @@ def _spelled(call: Call) -> str:
 
 
 def _number(call: Call, end: str) -> str:
-    """An end as a number: of days or of microseconds, where it is an instant."""
+    """Return an end as a number: of days or of microseconds, where it is an instant."""
     kind = call.type(0)
     if kind == pa.date32():
         end = f"unix_date({end})"

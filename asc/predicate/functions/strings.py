@@ -34,7 +34,7 @@ _BY_DICTIONARY = ("th", "tha", "lo", "lao", "km", "khm", "my", "mya")
 
 
 def _replaced(call: Call) -> float:
-    """Each place where what is replaced stands, a byte at least, becomes what stands for it."""
+    """Return each place where what is replaced stands, a byte at least, becomes what stands for it."""
     search, new = call.constant(1), call.constant(2)
     least = max(1, len(search.encode())) if isinstance(search, str) else 1
     if len(call.args) == 2 or call.is_null(2):
@@ -47,7 +47,7 @@ def _replaced(call: Call) -> float:
 
 
 def _most_repeated(call: Call) -> int:
-    """A constant is repeated more often than a text of the record, which may be long."""
+    """Return a constant is repeated more often than a text of the record, which may be long."""
     text = call.constant(0)
     return max(_MAX_REPEATED, MAX_LENGTH_CHARS // max(1, len(text))) if isinstance(text, str) else _MAX_REPEATED
 
@@ -64,7 +64,7 @@ def _repeated(call: Call) -> float:
 
 
 def _distant(call: Call) -> str | None:
-    """The distance of two strings takes the product of their lengths."""
+    """Return the distance of two strings takes the product of their lengths."""
     constants = [arg for arg in call.args[:2] if arg.literal is not None]
     if constants and not any(is_short_constant(call, place, _MAX_DISTANT) for place in (0, 1)):
         return f"a constant given to levenshtein has at most {_MAX_DISTANT} characters"

@@ -26,7 +26,7 @@ _PIECE = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|.", re.DOTALL)
 
 
 def time_pattern_trouble(pattern: str, *, parses: bool) -> str | None:
-    """Why a text is no pattern to format with (``parses``: to read texts with); None for one that is.
+    """Return why a text is no pattern to format with (``parses``: to read texts with); None for one that is.
 
     >>> time_pattern_trouble("yyyy-MM-dd'T'HH:mm[:ss]", parses=True)
     >>> time_pattern_trouble("YYYY", parses=False)

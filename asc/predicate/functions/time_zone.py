@@ -27,7 +27,8 @@ _NOT_JAVAS = ("posix/", "right/", "America/Coyhaique")
 
 
 def is_time_zone(name: str) -> bool:
-    """Whether Spark knows a time zone by this name. A constant that it does not know makes it throw, guarded or not.
+    """Return whether Spark knows a time zone by this name. A constant that it does not know makes it throw, guarded or
+    not.
 
     >>> is_time_zone("Europe/Berlin"), is_time_zone("CET"), is_time_zone("+1:00"), is_time_zone("UTC+8")
     (True, True, True, True)

@@ -15,12 +15,12 @@ from asc.predicate.syntax.literal import TIMESTAMP
 
 
 def caught_date(sql: str) -> str:
-    """A date, NULL where it cannot be computed."""
+    """Return a date, NULL where it cannot be computed."""
     return f"try_add({sql}, 0)"
 
 
 def caught_instant(sql: str) -> str:
-    """A timestamp, NULL where it cannot be computed."""
+    """Return a timestamp, NULL where it cannot be computed."""
     return f"try_add({sql}, INTERVAL '0' SECOND)"
 
 
@@ -30,12 +30,12 @@ def caught_bytes(sql: str) -> str:
 
 
 def caught_text(sql: str) -> str:
-    """A string, NULL where it cannot be computed."""
+    """Return a string, NULL where it cannot be computed."""
     return f"CAST(try_to_binary({sql}, 'utf-8') AS STRING)"
 
 
 def renamed(name: str) -> Spelling:
-    """The call of another function, which is NULL where this one throws."""
+    """Return the call of another function, which is NULL where this one throws."""
     return lambda call: f"{name}({', '.join(arg.sql for arg in call.args)})"
 
 
@@ -56,12 +56,14 @@ def as_text(call: Call) -> str:
 
 
 def as_instant_of(place: int, target: pa.DataType = TIMESTAMP) -> Spelling:
-    """The call, caught, with the argument at a place cast to a timestamp."""
+    """Return the call, caught, with the argument at a place cast to a timestamp."""
     return lambda call: caught_instant(_with(call, place, target))
 
 
 def with_short_number(call: Call, place: int) -> str:
-    """The call, with the argument at a place no longer than what is read as a decimal, where it may be a text."""
+    """Return the call, with the argument at a place no longer than what is read as a decimal, where it
+    may be a text.
+    """
     args = [
         f"left({arg.sql}, {types.MAX_DIGITS})" if i == place and arg.type in (None, pa.string()) else arg.sql
         for i, arg in enumerate(call.args)
@@ -70,7 +72,7 @@ def with_short_number(call: Call, place: int) -> str:
 
 
 def cast_to(target: pa.DataType, arg: Expression) -> str:
-    """An argument that Spark casts to a timestamp, NULL where that cast throws.
+    """Return an argument that Spark casts to a timestamp, NULL where that cast throws.
 
     Spelled out within what is caught as well: Spark may compute a cast that several calls share outside of them.
     """
@@ -78,7 +80,9 @@ def cast_to(target: pa.DataType, arg: Expression) -> str:
 
 
 def as_together(places: slice = slice(None)) -> Spelling:
-    """The call, with those of its arguments at these places that are instants of several types cast to one of them."""
+    """Return the call, with those of its arguments at these places that are instants of several types cast to one of
+    them.
+    """
 
     def spelled(call: Call) -> str:
         target = types.together(call.kinds[places])

@@ -17,7 +17,7 @@ _MANY = 12
 
 
 def describe(predicate: Predicate) -> str:
-    """The normal form, the p-attributes and the warnings, as lines of text.
+    """Return the normal form, the p-attributes and the warnings, as lines of text.
 
     >>> from asc.predicate import normalise
     >>> from asc.schema import Schema
@@ -61,7 +61,8 @@ def _origin(attribute: PAttribute) -> str:
 
 
 def plain_form(predicate: Predicate) -> dict[str, Any]:
-    """The same as plain values, ready for JSON: conjuncts, p-attributes, verdicts, warnings, and the lines of text.
+    """Return the same as plain values, ready for JSON: conjuncts, p-attributes, verdicts, warnings, and the lines of
+    text.
 
     >>> from asc.predicate import normalise
     >>> from asc.schema import Schema
@@ -91,7 +92,7 @@ def plain_attribute(attribute: PAttribute) -> dict[str, Any]:
 
 
 def constraint_text(attribute: PAttribute, constraint: Constraint) -> str:
-    """One constraint on a p-attribute in the notation of SQL.
+    """Return one constraint on a p-attribute in the notation of SQL.
 
     >>> constraint_text(PAttribute("d", pa.date32(), ("d",)), Constraint((((15706, 0), None),), null=True))
     "d >= DATE '2013-01-01' OR d IS NULL"
@@ -130,7 +131,7 @@ def _gaps(intervals: tuple[Interval, ...]) -> list[Interval]:
 
 
 def _points(intervals: list[Interval]) -> list[Key] | None:
-    """The single values the intervals consist of; None where one is wider, or there are none."""
+    """Return the single values the intervals consist of; None where one is wider, or there are none."""
     points = [_point(interval) for interval in intervals]
     return None if not points or None in points else points
 

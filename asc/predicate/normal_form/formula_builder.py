@@ -51,7 +51,7 @@ class FormulaBuilder:
         self.warnings = self._typer.warnings
 
     def formula(self, node: Node) -> Formula:
-        """The formula of a condition; PredicateError for what is refused."""
+        """Return the formula of a condition; PredicateError for what is refused."""
         op = node.op
         if op == "and":
             return Every([self.formula(arg) for arg in node.args])
@@ -72,7 +72,7 @@ class FormulaBuilder:
         return self._bare(node)
 
     def whole(self, node: Node) -> Formula:
-        """A condition as a boolean p-attribute that Spark computes."""
+        """Return a condition as a boolean p-attribute that Spark computes."""
         return self._boolean(self._typer.condition(node))
 
     @property
@@ -116,7 +116,7 @@ class FormulaBuilder:
         return shortened(self._typer.source.text[node.start : node.end], _WRITTEN_CHARS)
 
     def _bare(self, node: Node) -> Formula:
-        """A condition that is no comparison: a boolean column, constant, function call, RLIKE, ..."""
+        """Return a condition that is no comparison: a boolean column, constant, function call, RLIKE, ..."""
         if is_condition(node):
             return self._spatial.condition(node)
         expression = self._typer.condition(node)
@@ -130,7 +130,7 @@ class FormulaBuilder:
         return self._boolean(expression) if found is None else found
 
     def _member(self, node: Node) -> Formula | None:
-        """Whether an array has one of some constants; None for what says anything else."""
+        """Return whether an array has one of some constants; None for what says anything else."""
         found = membership(self._typer, node)
         if found is None:
             return None
@@ -154,7 +154,7 @@ class FormulaBuilder:
         return self._matched(subject, [None, literal.value, *([None] if node.value == "contains" else [])])
 
     def _matched(self, subject: Expression, parts: list[str | None]) -> Atom | None:
-        """A match that the engine finds; None where Spark must."""
+        """Return a match that the engine finds; None where Spark must."""
         key = like_key(parts)
         if key is None:
             return None
@@ -226,7 +226,7 @@ class FormulaBuilder:
         return self._compared(left, operator, literal) or self.whole(node)
 
     def _compared(self, subject: Expression, operator: str, literal: Literal) -> Formula | None:
-        """A comparison with a constant other than NULL on the fast path; None where Spark must compute it."""
+        """Return a comparison with a constant other than NULL on the fast path; None where Spark must compute it."""
         space = subject.space
         if space is None:
             return Const(NULL) if subject.type == pa.null() and operator != "<=>" else None
@@ -240,7 +240,7 @@ class FormulaBuilder:
         return Atom(attribute, true, true.complement() if operator == "<=>" else None)
 
     def _constant(self, literal: Literal, true: Constraint) -> Formula | None:
-        """A comparison of two constants."""
+        """Return a comparison of two constants."""
         space = space_of(literal.type)
         own = None if space is None else position(space, literal, self._time_zone)
         if own is None or own[0][1] != 0:
@@ -315,5 +315,7 @@ class FormulaBuilder:
 
 
 def _is_whole(pattern: str) -> bool:
-    """Whether Spark, which makes a regular expression of a pattern with an escape in it, tears no character in two."""
+    """Return whether Spark, which makes a regular expression of a pattern with an escape in it, tears no character in
+    two.
+    """
     return all(character <= "\uffff" for character in pattern)

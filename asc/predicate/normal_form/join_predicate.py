@@ -82,7 +82,7 @@ class JoinPredicate:
         time_zone: str = "UTC",
         may_wait: bool = False,
     ) -> None:
-        """Reads a WHERE over the attributes of a stream and one of the layers that its schema has. ``may_wait``: as
+        """Read a WHERE over the attributes of a stream and one of the layers that its schema has. ``may_wait``: as
         :func:`asc.predicate.normalise` has it. PredicateError for what is no predicate, names no column of the layer,
         or would be refused for every row.
         """
@@ -108,8 +108,8 @@ class JoinPredicate:
         """
 
     def of(self, row: Feature, effort: JoinEffort | None = None) -> Predicate:
-        """The predicate of a row, whose properties fit the layer's types. PredicateError where it is refused with the
-        row's values. ``effort``: to which what its normal form takes is added, also where it is refused.
+        """Return the predicate of a row, whose properties fit the layer's types. PredicateError where it is refused
+        with the row's values. ``effort``: to which what its normal form takes is added, also where it is refused.
 
         A NULL of which something is computed has the type of its property, as a column's has: of a NULL alone, a
         function cannot know what it is refused for. One that takes constants alone takes it without.
@@ -248,7 +248,9 @@ class JoinPredicate:
     def _written(
         self, node: Node, shape: BaseGeometry | None, constants: Mapping[str, Literal], typed: Collection[Node]
     ) -> Node:
-        """A tree with constants in place of the columns of the layer, NULLs in place of the ``typed`` with a type."""
+        """Return a tree with constants in place of the columns of the layer, NULLs in place of the ``typed`` with a
+        type.
+        """
         name = self._columns.get(node)
         if name == GEOMETRY:
             return Node("geometry", (), node.start, node.end, shape)
@@ -293,19 +295,20 @@ def _counted(effort: JoinEffort | None) -> Iterator[Steps]:
 
 
 def _is_plain(node: Node) -> bool:
-    """Whether a NULL may be an operand of a node as it stands: one that compares, or asks for a shape."""
+    """Return whether a NULL may be an operand of a node as it stands: one that compares, or asks for a shape."""
     return node.op in _COMPARED or (node.op == "call" and str(node.value).startswith("st_"))
 
 
 def _walk(node: Node, above: tuple[Node, ...]) -> Iterator[tuple[Node, tuple[Node, ...]]]:
-    """The nodes of a tree, each with those above it; as deep as trees may be."""
+    """Yield the nodes of a tree, each with those above it; as deep as trees may be."""
     yield node, above
     for arg in node.args:
         yield from _walk(arg, (*above, node))
 
 
 def constant(value: Any, kind: pa.DataType) -> Literal:
-    """A value of a property (:class:`asc.spatial.properties.Properties`) as a literal of its type; NULL for None.
+    """Return a value of a property (:class:`asc.spatial.properties.Properties`) as a literal of its type; NULL for
+    None.
 
     >>> constant(4500, pa.int64()).sql, constant(0.5, pa.float64()).sql, constant(None, pa.string()).sql
     ('4500L', '0.5D', 'NULL')
@@ -331,7 +334,7 @@ def constant(value: Any, kind: pa.DataType) -> Literal:
 
 
 def _example(kind: pa.DataType) -> Any:
-    """A value that is refused where any would be."""
+    """Return a value that is refused where any would be."""
     from decimal import Decimal
 
     if kind == pa.string():

@@ -27,7 +27,7 @@ def normalise(
     time_zone: str = "UTC",
     may_wait: bool = False,
 ) -> Predicate:
-    """The disjunctive normal form of a predicate over a stream's attributes.
+    """Return the disjunctive normal form of a predicate over a stream's attributes.
 
     It accepts exactly the tuples that Spark's ``DataFrame.filter(text)`` accepts in the session time zone
     ``time_zone`` with ANSI mode off. ``may_wait``: a shape that its layer does not have is NULL, not refused. Raises

@@ -90,7 +90,7 @@ class PlainReader:
         self._read: dict[str, _Read] = {}
 
     def predicate(self, text: str) -> Predicate | None:
-        """The predicate of a text, as ``normalise`` has it; None where that has to be asked."""
+        """Return the predicate of a text, as ``normalise`` has it; None where that has to be asked."""
         terms = self._terms(text)
         if terms is None:
             return None
@@ -154,7 +154,7 @@ class PlainReader:
         return read
 
     def _attribute(self, text: str, term: _Term) -> PAttribute | None:
-        """The p-attribute of a term that may be read here."""
+        """Return the p-attribute of a term that may be read here."""
         if term.form in self._learnt:
             return self._learnt[term.form]
         try:
@@ -198,7 +198,10 @@ class PlainReader:
 
 
 def _points(attribute: PAttribute, term: _Term) -> list[Position] | None:
-    """Where the constants fall among the keys of a column of their own kind, each a key itself; None for others."""
+    """Return where the constants fall among the keys of a column of their own kind, each a key itself.
+
+    None for others.
+    """
     kind = term.form.type
     if kind == pa.string() and attribute.type == kind:
         if all(text[0] == "'" for text in term.constants):
@@ -213,7 +216,7 @@ def _point(key: Key) -> Position:
 
 
 def _is_short(text: str) -> bool:
-    """Whether a constant is an INT, told from its length."""
+    """Return whether a constant is an INT, told from its length."""
     return len(text) <= _SHORT and (text.isdigit() or text[1:].isdigit())
 
 
@@ -232,7 +235,7 @@ def _term(match: re.Match[str]) -> _Term | None:
 
 
 def _type(text: str) -> pa.DataType | None:
-    """The type of a constant; None for what is none."""
+    """Return the type of a constant; None for what is none."""
     if text[0] == "'":
         return pa.string()
     if _is_short(text):

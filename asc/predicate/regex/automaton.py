@@ -57,11 +57,14 @@ class Automaton:
         return made
 
     def is_sink(self, place: int) -> bool:
-        """Whether a loop has nothing after it: where it is reached, all has matched, and what it reads is matched."""
+        """Return whether a loop has nothing after it: where it is reached, all has matched, and what it reads is
+        matched.
+        """
         return place in self.last and self.follow[place] == {place: 1}
 
     def ends_within_itself(self) -> bool:
-        """Whether a text that it matches has another one within it, maybe from the same start, that ends earlier.
+        """Return whether a text that it matches has another one within it, maybe from the same start, that ends
+        earlier.
 
         >>> from asc.predicate.regex.regular_expression import regular_expression
         >>> [Automaton.of(regular_expression(text)).ends_within_itself() for text in ("error", "a+", "abcd|bc")]

@@ -33,7 +33,7 @@ _AGAIN = (
 
 
 def steps(part: Part, guarded: Collection[Atom] = ()) -> int:
-    """The steps for each character of a text in which an expression is sought; ValueError for too many.
+    """Return the steps for each character of a text in which an expression is sought; ValueError for too many.
 
     A repetition of one of the ``guarded`` atoms, which the expression may begin with, is begun where the character
     before is none of its own, and nowhere else.
@@ -68,7 +68,7 @@ def steps(part: Part, guarded: Collection[Atom] = ()) -> int:
 
 
 def ways(part: Part) -> int | None:
-    """The ways in which a part may match at one place; None where it repeats something without bound."""
+    """Return the ways in which a part may match at one place; None where it repeats something without bound."""
     try:
         return tried(part, is_last=False)[0]
     except LoopError:
@@ -119,13 +119,13 @@ class _Counted:
         self._looked_at = 0
 
     def _widest(self) -> int:
-        """A bound on the ways to one place where nothing is read again: more than that is taken for growth."""
+        """Return a bound on the ways to one place where nothing is read again: more than that is taken for growth."""
         widest = max((ways for own in self._automaton.follow for ways in own.values()), default=1)
         return widest + sum(len(own) > 1 for own in self._automaton.follow)
 
     def _kinds_of_characters(self) -> tuple[list[tuple[int, bool]], int]:
-        """The characters that the automaton tells apart, each as the places it is read at and whether it is two of
-        Java's; the places at which a second half alone is read, between the two.
+        """Return the characters that the automaton tells apart, each as the places it is read at and whether it is two
+        of Java's; the places at which a second half alone is read, between the two.
         """
         places: dict[tuple[tuple[int, int], ...], int] = {}
         for place, characters in enumerate(self._automaton.characters):
@@ -142,7 +142,7 @@ class _Counted:
         return list(kinds), low_halves
 
     def most(self) -> int:
-        """The most steps at one character; ValueError where there are too many, or too much to look at."""
+        """Return the most steps at one character; ValueError where there are too many, or too much to look at."""
         automaton = self._automaton
         if self._reads_again():
             raise ValueError(_AGAIN)
@@ -167,8 +167,8 @@ class _Counted:
         return most
 
     def _reads_again(self) -> bool:
-        """Whether some text leads from the start of a search to a loop and from the loop to itself: then it does so
-        from every repetition of the text, and each reads all those after it. A quick look; the counts tell all.
+        """Return whether some text leads from the start of a search to a loop and from the loop to itself: then it does
+        so from every repetition of the text, and each reads all those after it. A quick look; the counts tell all.
         """
         texts, follow = self._texts, self._follow
         reads = [sum(1 << i for i, (read, _) in enumerate(texts) if read >> p & 1) for p in range(len(follow))]
@@ -194,7 +194,7 @@ class _Counted:
         return sum(1 << place for place, _ in self._guarded if read >> place & 1)
 
     def _moved(self, counts: Ways, first: list[tuple[int, int]], read: int, half: int, shut: int) -> Ways:
-        """The counts after one more character."""
+        """Return the counts after one more character."""
         moved: Ways = {}
         for place, ways in counts.items():
             for after, more in self._follow[place]:
@@ -217,7 +217,7 @@ class _Counted:
 
 
 def _keep(counts: Ways, shut: int, greatest: dict[int, list[Ways]], waiting: list[tuple[int, Ways]]) -> None:
-    """Adds counts to the greatest, where none of those is above them, and takes away those below."""
+    """Add counts to the greatest, where none of those is above them, and takes away those below."""
     own = greatest.setdefault(shut, [])
     if any(_below(counts, other) for other in own):
         return

@@ -48,7 +48,7 @@ class CharacterSet:
         return CharacterSet(rest)
 
     def __le__(self, other: CharacterSet) -> bool:
-        """Whether it is a part of the other one."""
+        """Return whether it is a part of the other one."""
         return all(any(low <= a and b <= high for low, high in other.ranges) for a, b in self.ranges)
 
     def __eq__(self, other: object) -> bool:
@@ -79,7 +79,7 @@ class CharacterSet:
         return "[" + "".join(f"\\x{{{low:x}}}-\\x{{{high:x}}}" for low, high in self.ranges) + "]"
 
     def meets(self, other: CharacterSet) -> bool:
-        """Whether the two have a character in common."""
+        """Return whether the two have a character in common."""
         return any(a <= high and low <= b for a, b in self.ranges for low, high in other.ranges)
 
     @property

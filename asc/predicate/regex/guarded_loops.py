@@ -39,7 +39,7 @@ def guard(atom: Atom) -> str:
 
 
 def guarded(tree: Part, *, is_repeated: bool, is_from_start: bool) -> tuple[str, int] | None:
-    """The text and the steps of an expression whose repetitions at the front begin where their runs begin.
+    """Return the text and the steps of an expression whose repetitions at the front begin where their runs begin.
 
     None where it has none that can be kept to that, or takes too many steps. ``is_repeated``: one match is sought after
     the other; ``is_from_start``: from the start of a text, or from a place that may be within a character.
@@ -73,7 +73,7 @@ def guarded(tree: Part, *, is_repeated: bool, is_from_start: bool) -> tuple[str,
 
 
 def _front_loops(part: Part) -> Iterator[Repeat]:
-    """The repetitions without bound that a part may begin with."""
+    """Yield the repetitions without bound that a part may begin with."""
     if isinstance(part, Group):
         yield from _front_loops(part.part)
     elif isinstance(part, Choice):
@@ -92,7 +92,7 @@ def _front_loops(part: Part) -> Iterator[Repeat]:
 
 
 def _is_front(tree: Part, loop: Repeat) -> bool:
-    """Whether every match begins with a repetition."""
+    """Return whether every match begins with a repetition."""
     part = tree
     while part is not loop:
         if isinstance(part, Group):
@@ -105,7 +105,7 @@ def _is_front(tree: Part, loop: Repeat) -> bool:
 
 
 def _is_apart(automaton: Automaton, atom: Atom) -> bool:
-    """Whether what may stand before a repetition, within a match, is none of its characters."""
+    """Return whether what may stand before a repetition, within a match, is none of its characters."""
     own = {place for place, other in enumerate(automaton.atom_of) if other is atom}
     entered = [place for place in own if place in automaton.first]
     return not any(automaton.is_sink(place) for place in entered) and not any(
@@ -116,7 +116,9 @@ def _is_apart(automaton: Automaton, atom: Atom) -> bool:
 
 
 def _begins_apart(automaton: Automaton, loop: Repeat) -> bool:
-    """Whether no match can begin with a repetition where the one before it ended within a run of its characters."""
+    """Return whether no match can begin with a repetition where the one before it ended within a run of
+    its characters.
+    """
     atom = loop.part
     assert isinstance(atom, Atom)
     ends = set(automaton.last)

@@ -20,7 +20,8 @@ _NEVER = "(?!)"
 
 
 def like_regex_of_record(pattern: str, escape: str) -> str:
-    """The regular expression for a pattern, given by name; NULL for one that is too long or that Spark throws for.
+    """Return the regular expression for a pattern, given by name; NULL for one that is too long or that Spark throws
+    for.
 
     Spark tears a character beyond U+FFFF in two and never finds it.
     """
@@ -44,5 +45,5 @@ def _literal(character: str) -> str:
 
 
 def _class_of(character: str) -> str:
-    """A character within a class of a regular expression."""
+    """Return a character within a class of a regular expression."""
     return f"\\x{{{ord(character):x}}}"

@@ -15,7 +15,7 @@ _MAX_WILDCARDS = 500
 
 
 def like_parts(pattern: str, escape: str) -> list[str | None]:
-    """The pattern cut up: literal characters as they are, None for ``%``, the empty string for ``_``.
+    """Return the pattern cut up: literal characters as they are, None for ``%``, the empty string for ``_``.
 
     ValueError for an escape that Spark refuses.
 
@@ -49,7 +49,7 @@ def like_parts(pattern: str, escape: str) -> list[str | None]:
 
 
 def like_work(parts: list[str | None]) -> int:
-    """The steps at most that a matcher takes for each character of a string, of a pattern cut up.
+    """Return the steps at most that a matcher takes for each character of a string, of a pattern cut up.
 
     ValueError for more wildcards than a small stack takes.
 
@@ -73,7 +73,8 @@ def like_work(parts: list[str | None]) -> int:
 
 
 def like_text(parts: list[str | None], escape: str) -> str:
-    """The pattern of these segments, each run of ``%`` a single one: Spark's matcher tries every way to share them.
+    """Return the pattern of these segments, each run of ``%`` a single one: Spark's matcher tries every way to share
+    them.
 
     >>> like_text(like_parts("a%%b|_%", "|"), "|")
     'a%b|_%'
@@ -84,7 +85,7 @@ def like_text(parts: list[str | None], escape: str) -> str:
 
 
 def like_regex(pattern: str, escape: str) -> str | None:
-    """The regular expression to use instead of a LIKE pattern; None where LIKE itself is safe.
+    """Return the regular expression to use instead of a LIKE pattern; None where LIKE itself is safe.
 
     ValueError for a pattern that Spark does not match as written.
     """
@@ -109,7 +110,7 @@ def like_regex(pattern: str, escape: str) -> str | None:
 
 
 def _torn(pattern: str) -> bool:
-    """Whether Spark's own regular expression for LIKE tears a character in two and never finds it."""
+    """Return whether Spark's own regular expression for LIKE tears a character in two and never finds it."""
     return any(character > "\uffff" for character in pattern)
 
 

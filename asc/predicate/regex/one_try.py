@@ -13,7 +13,7 @@ class LoopError(Exception):
 
 
 def tried(part: Part, *, is_last: bool) -> Work:
-    """The work of a part at one place; each way of one part is followed by all steps of the next."""
+    """Return the work of a part at one place; each way of one part is followed by all steps of the next."""
     if isinstance(part, Atom):
         return 1, part.cost
     if isinstance(part, Anchor):
@@ -48,7 +48,7 @@ def tried(part: Part, *, is_last: bool) -> Work:
 
 
 def steps_of_look(look: Look) -> int:
-    """The steps of a look ahead or back at one place; ValueError where they have no bound.
+    """Return the steps of a look ahead or back at one place; ValueError where they have no bound.
 
     A look back is tried from each place that what it holds may begin at.
     """
@@ -61,7 +61,7 @@ def steps_of_look(look: Look) -> int:
 
 
 def _width(part: Part) -> int:
-    """The most characters that a part without loops may match."""
+    """Return the most characters that a part without loops may match."""
     if isinstance(part, Atom | Anchor | Look):
         return int(isinstance(part, Atom))
     if isinstance(part, Run):

@@ -66,7 +66,7 @@ class Search:
 
 @lru_cache(maxsize=1024)
 def search(pattern: str, use: Use, group: int = 0) -> Search:
-    """How to seek a regular expression; ValueError with the reason for one that is refused.
+    """Return how to seek a regular expression; ValueError with the reason for one that is refused.
 
     >>> search("[a-z]+b", Use.TEST).pattern, search("[a-z]+b", Use.PLACE).pattern
     ('[a-z]b', '(?<![a-z])[a-z]+b')
@@ -92,8 +92,8 @@ def search(pattern: str, use: Use, group: int = 0) -> Search:
 
 
 def _captures_in_turn(part: Part) -> bool:
-    """Whether a group is captured once and again: Java keeps what it captured in tries that failed, so what it holds
-    in the end depends on the places that were tried.
+    """Return whether a group is captured once and again: Java keeps what it captured in tries that failed, so what it
+    holds in the end depends on the places that were tried.
     """
     if isinstance(part, Repeat):
         return captures(part) if part.high != 1 else _captures_in_turn(part.part)
@@ -105,7 +105,7 @@ def _captures_in_turn(part: Part) -> bool:
 
 
 def _captures_always(part: Part) -> bool:
-    """Whether every match captures every group of a part."""
+    """Return whether every match captures every group of a part."""
     if isinstance(part, Group):
         return _captures_always(part.part)
     if isinstance(part, Run):
@@ -138,7 +138,7 @@ def _test(tree: Part) -> Search | None:
 
 
 def _options(part: Part) -> Iterator[Part]:
-    """The alternatives of a whole expression, whatever parentheses stand around it."""
+    """Yield the alternatives of a whole expression, whatever parentheses stand around it."""
     while isinstance(part, Group):
         part = part.part
     if isinstance(part, Choice):
@@ -153,7 +153,7 @@ def _parts(part: Part) -> list[Part]:
 
 
 def _flat(part: Part) -> Part:
-    """A part without the parentheses that group nothing."""
+    """Return a part without the parentheses that group nothing."""
     if isinstance(part, Group) and not isinstance(part.part, Choice):
         return _flat(part.part)
     if isinstance(part, Run):
@@ -162,7 +162,7 @@ def _flat(part: Part) -> Part:
 
 
 def _stripped(part: Part, *, at_end: bool, within: CharacterSet | None = None) -> Part:
-    """A part that begins (ends) with no more than it must, of repetitions of characters ``within`` a set."""
+    """Return a part that begins (ends) with no more than it must, of repetitions of characters ``within`` a set."""
     if isinstance(part, Group):
         return Group(_stripped(part.part, at_end=at_end, within=within), part.is_capturing)
     if isinstance(part, Choice):
@@ -198,8 +198,8 @@ def _heads_once(parts: list[Part]) -> Search | None:
 
 
 def _across(loop: Atom, parts: list[Part]) -> Search | None:
-    """The search where the first head may also be of other characters than the loop's: within one run, or with a last
-    character that is none of the loop's, in each place of the head where one may be.
+    """Return the search where the first head may also be of other characters than the loop's: within one run, or with a
+    last character that is none of the loop's, in each place of the head where one may be.
     """
     length = next(i for i, own in enumerate(parts) if isinstance(own, Repeat) and own.part == loop and own.high is None)
     narrow = [_narrowed(own, loop.characters) for own in parts[:length]]
@@ -226,7 +226,7 @@ def _across(loop: Atom, parts: list[Part]) -> Search | None:
 
 
 def _narrowed(part: Part, characters: CharacterSet) -> Part | None:
-    """A part of the characters of a set alone; None where that cannot be said."""
+    """Return a part of the characters of a set alone; None where that cannot be said."""
     if _is_within(part, characters):
         return part
     if isinstance(part, Atom):
@@ -239,7 +239,7 @@ def _narrowed(part: Part, characters: CharacterSet) -> Part | None:
 
 
 def _crossing(part: Part, characters: CharacterSet) -> list[Part]:
-    """A part with a last character that is none of a set; empty where it has none."""
+    """Return a part with a last character that is none of a set; empty where it has none."""
     atom = part.part if isinstance(part, Repeat) else part
     if _is_within(part, characters) or not isinstance(atom, Atom):
         return []
@@ -252,7 +252,7 @@ def _crossing(part: Part, characters: CharacterSet) -> list[Part]:
 
 
 def _around(loop: Atom, parts: list[Part]) -> Search | None:
-    """The search for parts that are divided by the repetitions of one set of characters."""
+    """Return the search for parts that are divided by the repetitions of one set of characters."""
     pieces: list[list[Part]] = [[]]
     for own in parts:
         if isinstance(own, Repeat) and own.high is None and own.part == loop:
@@ -289,7 +289,7 @@ def _around(loop: Atom, parts: list[Part]) -> Search | None:
 
 
 def _beginning(anchored: Run) -> tuple[str, int, int] | None:
-    """The text of what is tried at the start of a text alone, its steps, and the ways in which it may end."""
+    """Return the text of what is tried at the start of a text alone, its steps, and the ways in which it may end."""
     rest = Run(anchored.parts[1:])
     count = _attempted(anchored)
     if has_anchor(rest) or count is None:
@@ -308,7 +308,7 @@ def _ends_once(head: Part) -> bool:
 
 
 def _at_runs(tree: Part, use: Use, group: int) -> Search | None:
-    """A search that begins the repetitions at its front at the beginnings of their runs."""
+    """Return a search that begins the repetitions at its front at the beginnings of their runs."""
     found = guarded(tree, is_repeated=use in (Use.ALL, Use.ALL_FROM), is_from_start=use is not Use.ALL_FROM)
     return None if found is None else Search(found[0], group, found[1])
 

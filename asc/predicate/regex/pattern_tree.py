@@ -70,7 +70,7 @@ Part = Atom | Anchor | Look | Repeat | Group | Run | Choice
 
 
 def spelled(part: Part, *, capturing: bool = True) -> str:
-    """The text of a part for Java, its groups capturing as they did or not at all.
+    """Return the text of a part for Java, its groups capturing as they did or not at all.
 
     ``x{3,}`` becomes ``x{3}x*``: Java goes one call deeper wherever a character of two halves follows one of one half.
 
@@ -123,7 +123,7 @@ def is_nullable(part: Part) -> bool:
 
 
 def within(part: Part) -> Iterator[Part]:
-    """A part and all parts of it, as they stand in its text."""
+    """Yield a part and all parts of it, as they stand in its text."""
     yield part
     if isinstance(part, Run | Choice):
         for own in part.parts if isinstance(part, Run) else part.options:
@@ -133,7 +133,7 @@ def within(part: Part) -> Iterator[Part]:
 
 
 def atoms(part: Part) -> Iterator[Atom]:
-    """The atoms of a part, as they stand in its text."""
+    """Return the atoms of a part, as they stand in its text."""
     return (own for own in within(part) if isinstance(own, Atom))
 
 
@@ -158,7 +158,7 @@ def is_lazy(part: Part) -> bool:
 
 
 def greedy(part: Part) -> Part:
-    """A part that takes all it can: it is found where the lazy one is found.
+    """Return a part that takes all it can: it is found where the lazy one is found.
 
     >>> from asc.predicate.regex.regular_expression import regular_expression
     >>> spelled(greedy(regular_expression("a.*?b")))

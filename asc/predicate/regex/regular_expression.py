@@ -31,7 +31,7 @@ _MAX_NESTED = 20
 
 
 def regular_expression(pattern: str) -> Part:
-    """The tree of a regular expression; ValueError with the reason for one that is refused."""
+    """Return the tree of a regular expression; ValueError with the reason for one that is refused."""
     if len(pattern) > MAX_CHARS:
         raise ValueError(f"at most {MAX_CHARS} characters")
     return _Reader(pattern).read()
@@ -75,7 +75,7 @@ class _Reader:
         return parts[0] if len(parts) == 1 else Run(tuple(parts))
 
     def _flagged(self, match: re.Match[str]) -> frozenset[str]:
-        """The flags that hold after a text that switches some on and others off."""
+        """Return the flags that hold after a text that switches some on and others off."""
         on, off = match.group(1), match.group(2) or ""
         for flag in on + off:
             if flag not in "is":
@@ -215,7 +215,7 @@ class _Reader:
         return Atom(characters, head + rest, 1 + sum(c > "\xff" for c in rest))
 
     def _members(self) -> Iterator[tuple[int, int]]:
-        """The runs of characters of a class, up to its end."""
+        """Yield the runs of characters of a class, up to its end."""
         pattern, begin = self._pattern, self._position
         while True:
             character = self._next()
@@ -275,7 +275,9 @@ def _check_repeated(group: Group, low: int, high: int | None) -> None:
 
 
 def _is_rigid(part: Part) -> bool:
-    """Whether a part is always as long, in one way, and of characters that are one of Java's: Java counts its times."""
+    """Return whether a part is always as long, in one way, and of characters that are one of Java's: Java counts its
+    times.
+    """
     if isinstance(part, Atom):
         return not part.characters.has_beyond
     if isinstance(part, Group):

@@ -68,7 +68,7 @@ class OperandReader:
         self.missing: set[ShapeName] = set()
 
     def read(self, node: Node) -> Operand | None:
-        """A shape or a position; None for NULL."""
+        """Return a shape or a position; None for NULL."""
         if node.op == "geometry":
             return None if node.value is None else Operand(shape=node.value)
         if node.op != "call" or node.value not in SHAPES:
@@ -97,7 +97,7 @@ class OperandReader:
         return self._shape(node.args[0], lambda: read(literal.value, self._rules))
 
     def _named(self, node: Node) -> Operand | None:
-        """A shape of a layer; None for one that is not there, where it may be waited for."""
+        """Return a shape of a layer; None for one that is not there, where it may be waited for."""
         texts = [self._typer.of(arg).literal for arg in node.args]
         for literal, arg in zip(texts, node.args, strict=True):
             if literal is None or literal.type != pa.string():
@@ -126,7 +126,7 @@ class OperandReader:
         return Operand(shape=shape)
 
     def _envelope(self, node: Node) -> Operand | None:
-        """A rectangle of four numbers: a shape where all are constants, a box of the record where one is not."""
+        """Return a rectangle of four numbers: a shape where all are constants, a box of the record where one is not."""
         literals = [self._typer.of(arg).literal for arg in node.args]
         if any(literal is not None and literal.value is None for literal in literals):
             return None
@@ -137,7 +137,9 @@ class OperandReader:
         return self._shape(node, lambda: of_envelope(given, self._rules))
 
     def _expanded(self, node: Node) -> Operand | None:
-        """A position, or a shape, that is made wider by a number to the left and right, and by one up and down."""
+        """Return a position, or a shape, that is made wider by a number to the left and right, and by
+        one up and down.
+        """
         inner = self.read(node.args[0])
         literals = [self._typer.of(arg).literal for arg in node.args[1:]]
         if inner is None or any(literal is not None and literal.value is None for literal in literals):
@@ -188,7 +190,7 @@ class OperandReader:
         return self._attribute(expression, expression.space.type)
 
     def number(self, node: Node, what: str | None) -> float | None:
-        """A constant number; None for NULL, and, where ``what`` it is is not told, for what is no constant."""
+        """Return a constant number; None for NULL, and, where ``what`` it is is not told, for what is no constant."""
         literal = self._typer.of(node).literal
         if literal is not None and literal.value is None:
             return None
@@ -219,7 +221,7 @@ def _error_condition(parts: list[PAttribute], *, is_planar: bool) -> str | None:
 
 
 def _combined(part: PAttribute, operator: str, by: PAttribute) -> PAttribute:
-    """The sum, or the difference, of two numbers as doubles, which Spark computes."""
+    """Return the sum, or the difference, of two numbers as doubles, which Spark computes."""
     errors = [own.error_condition for own in (part, by) if own.error_condition is not None]
     return PAttribute(
         f"CAST(({part.sql}) AS DOUBLE) {operator} CAST(({by.sql}) AS DOUBLE)",

@@ -62,12 +62,12 @@ MatchOf = Callable[[PAttribute, bytes], Atom]
 
 
 def is_condition(node: Node) -> bool:
-    """Whether a call is one of these conditions."""
+    """Return whether a call is one of these conditions."""
     return node.op == "call" and node.value in _CONDITIONS
 
 
 def is_distance(node: Node) -> bool:
-    """Whether a call is a distance, which is compared with a constant."""
+    """Return whether a call is a distance, which is compared with a constant."""
     return node.op == "call" and node.value == DISTANCE
 
 
@@ -116,7 +116,7 @@ class SpatialReader:
         self._match = match
 
     def condition(self, node: Node) -> Formula:
-        """The formula of a condition."""
+        """Return the formula of a condition."""
         self._typer.of(node)  # checks the number of arguments
         name, args = node.value, node.args
         first, second = self._operands.read(args[0]), self._operands.read(args[1])
@@ -142,7 +142,9 @@ class SpatialReader:
         return self._asked(shape, place, relation)
 
     def compared(self, node: Node, operator: str, limit: Node) -> Formula | None:
-        """A distance on the sphere compared with a number of metres; None where it is compared with anything else."""
+        """Return a distance on the sphere compared with a number of metres; None where it is compared with anything
+        else.
+        """
         if operator not in ("<", "<=", ">", ">="):
             return None
         self._typer.of(node)
@@ -194,7 +196,7 @@ class SpatialReader:
     def _sorted(
         self, node: Node, first: Operand | None, second: Operand | None
     ) -> tuple[BaseGeometry | None, PAttribute | BaseGeometry | None]:
-        """The shape, and the position that is asked about, of the operands in the order of the text."""
+        """Return the shape, and the position that is asked about, of the operands in the order of the text."""
         if first is None or second is None:
             return None, None
         name = node.value
@@ -222,7 +224,7 @@ class SpatialReader:
 
 
 def _on_earth(point: BaseGeometry) -> BaseGeometry:
-    """The same place, at a longitude from -180 to 180."""
+    """Return the same place, at a longitude from -180 to 180."""
     import shapely
 
     ((x, y),) = shapely.get_coordinates(point).tolist()

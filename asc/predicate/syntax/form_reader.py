@@ -68,7 +68,7 @@ class FormReader(TypeReader):
         return self._rest_of_call(name, [], token.start)
 
     def _rest_of_call(self, name: str, args: list[Node], start: int) -> Node:
-        """A call of which the parenthesis, and perhaps the first argument, was read."""
+        """Return a call of which the parenthesis, and perhaps the first argument, was read."""
         if not args and self._token.kind != ")":
             self._no_subquery()
             args.append(self._star() if self._token.kind == "*" else self._argument())
@@ -161,7 +161,7 @@ class FormReader(TypeReader):
         return self._node("column", (), start, path, written=written)
 
     def _at_operand(self) -> bool:
-        """Whether the token after this one can stand behind a keyword, so that this one is no column."""
+        """Return whether the token after this one can stand behind a keyword, so that this one is no column."""
         return self._peek().kind not in (",", ")", ".", "[", END)
 
     def _trim(self, start: int) -> Node:
@@ -265,7 +265,7 @@ class FormReader(TypeReader):
         return self._node("lambda", (self._argument(),), start, tuple(names))
 
     def _at_lambda(self) -> bool:
-        """Whether a list of names in parentheses and an arrow stand here."""
+        """Return whether a list of names in parentheses and an arrow stand here."""
         place = self._next + 1
         tokens = self._tokens
         while tokens[place].kind in (WORD, QUOTED):

@@ -59,7 +59,9 @@ class Interval:
 
 
 def of_units(parts: Sequence[tuple[str, str]]) -> Interval:
-    """The interval of numbers and units, such as ``[("1", "DAY"), ("-2", "HOURS")]``; ValueError for what is none."""
+    """Return the interval of numbers and units, such as ``[("1", "DAY"), ("-2", "HOURS")]``; ValueError for what is
+    none.
+    """
     months, micros = 0, Decimal(0)
     fields: set[str] = set()
     for text, unit in parts:
@@ -87,7 +89,7 @@ def of_units(parts: Sequence[tuple[str, str]]) -> Interval:
 
 
 def signed(text: str, sign: str) -> str:
-    """A number's text, which may have a sign of its own, with the sign that stands before it.
+    """Return a number's text, which may have a sign of its own, with the sign that stands before it.
 
     >>> signed("5", "-"), signed(" -5", "-"), signed("+5", "")
     ('-5', '5', '5')
@@ -99,7 +101,7 @@ def signed(text: str, sign: str) -> str:
 
 
 def of_words(text: str) -> Interval:
-    """The interval of one text with its units, such as ``1 day 2 hours``; ValueError for what is none.
+    """Return the interval of one text with its units, such as ``1 day 2 hours``; ValueError for what is none.
 
     >>> of_words("1 day 2 hours").sql
     "INTERVAL '1' DAY '2' HOURS"
@@ -113,7 +115,7 @@ def of_words(text: str) -> Interval:
 
 
 def of_range(text: str, first: str, last: str, negative: bool) -> Interval:
-    """The interval of a text such as ``1 12:30`` with its first and last unit; ValueError for what is none."""
+    """Return the interval of a text such as ``1 12:30`` with its first and last unit; ValueError for what is none."""
     kind, text = interval_type(first, last), text.strip()
     match = re.fullmatch(rf"([+-]?){_RANGES.get((first, last), '(?!)')}", text)
     if match is None:

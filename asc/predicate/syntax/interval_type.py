@@ -54,7 +54,7 @@ class IntervalType(pa.ExtensionType):  # type: ignore[misc]
 
 @cache
 def interval_type(first: str, last: str) -> IntervalType:
-    """The interval from one field to another; ValueError where there is none.
+    """Return the interval from one field to another; ValueError where there is none.
 
     >>> str(interval_type("DAY", "SECOND")), interval_type("YEAR", "YEAR").zero
     ('INTERVAL DAY TO SECOND', "INTERVAL '0' YEAR")
@@ -66,7 +66,7 @@ def interval_type(first: str, last: str) -> IntervalType:
 
 
 def spanned(types: Iterable[IntervalType]) -> IntervalType | None:
-    """The narrowest interval that has the fields of all; None where months and days do not go together."""
+    """Return the narrowest interval that has the fields of all; None where months and days do not go together."""
     fields = {field for each in types for field in each.fields}
     for family in (_MONTH_FIELDS, _DAY_FIELDS):
         if fields <= set(family):

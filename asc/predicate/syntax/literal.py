@@ -47,7 +47,7 @@ class Literal:
 
 
 def number(raw: str) -> Literal:
-    """An unsuffixed or suffixed number as Spark types it; ValueError where it is outside its type.
+    """Return an unsuffixed or suffixed number as Spark types it; ValueError where it is outside its type.
 
     >>> number("5").type, number("3000000000").type, number("-9223372036854775808").type, number("1e3").type
     (DataType(int32), DataType(int64), DataType(int64), DataType(double))
@@ -105,7 +105,7 @@ def _double(raw: str, digits: str, data_type: pa.DataType) -> Literal:
 
 
 def _halfway(value: float) -> bool:
-    """Whether a double lies halfway between two floats, or is too small to tell.
+    """Return whether a double lies halfway between two floats, or is too small to tell.
 
     Only there can rounding twice (text -> double -> float) differ from Java's one step.
     """
@@ -128,7 +128,8 @@ def _decimal(raw: str, digits: str) -> Literal:
 
 
 def string(raw: str) -> str:
-    r"""The value of a quoted string, escapes decoded as Spark decodes them (``\%`` and ``\_`` keep their backslash).
+    r"""Return the value of a quoted string, escapes decoded as Spark decodes them (``\%`` and ``\_`` keep their
+    backslash).
 
     >>> string(r"'it\'s \u00e9 \t \%'")
     "it's é \t \\%"
@@ -160,7 +161,7 @@ def date(text: str) -> int | None:
 
 
 def is_off_calendar(text: str) -> bool:
-    """Whether a text begins with a plain date that no calendar has, which nothing reads as a date or time.
+    """Return whether a text begins with a plain date that no calendar has, which nothing reads as a date or time.
 
     >>> is_off_calendar("2023-02-29"), is_off_calendar("2024-02-29 10:00:00"), is_off_calendar("12024-1-1")
     (True, False, False)
@@ -194,7 +195,7 @@ def is_never_timestamp(text: str) -> bool:
 
 
 def is_time_word(text: str) -> bool:
-    """Whether Spark takes a constant string for a time that hangs on the clock, or for the epoch.
+    """Return whether Spark takes a constant string for a time that hangs on the clock, or for the epoch.
 
     >>> is_time_word(" Today UTC"), is_time_word("2020-01-01"), is_time_word("nowhere")
     (True, False, False)

@@ -174,7 +174,7 @@ class Source:
         self.warnings: dict[str, None] = {}
 
     def error(self, subject: str, value: object, remedy: str, start: int, end: int) -> PredicateError:
-        """A PredicateError that points at ``text[start:end]``."""
+        """Return a PredicateError that points at ``text[start:end]``."""
         return PredicateError(subject, value, remedy, text=self.text, start=start, end=end)
 
     def written(self, node: Node) -> str:
@@ -191,5 +191,5 @@ class Source:
 
 
 def shortened(text: str, length: int = 60) -> str:
-    """The text itself, or its beginning and an ellipsis."""
+    """Return the text itself, or its beginning and an ellipsis."""
     return text if len(text) <= length else text[: length - 3] + "..."

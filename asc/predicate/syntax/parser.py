@@ -43,7 +43,7 @@ _VALUES = frozenset((WORD, QUOTED, NUMBER, STRING, RAW_STRING, HEX))
 
 
 def parse(text: str, limits: Limits, time_zone: str) -> tuple[Node, Source]:
-    """The syntax tree of a predicate; PredicateError, with the position, for a text that is none or exceeds the
+    """Return the syntax tree of a predicate; PredicateError, with the position, for a text that is none or exceeds the
     limits.
     """
     source = Source(text)
@@ -275,7 +275,7 @@ class _Parser(FormReader):
                 return node
 
     def _argument(self, closing: str = "") -> Node:
-        """A whole expression inside brackets, one level deeper."""
+        """Return a whole expression inside brackets, one level deeper."""
         self._enter()
         node = self._or()
         self._level -= 1
@@ -392,5 +392,5 @@ class _Parser(FormReader):
 
 
 def _uncertain(character: str) -> bool:
-    """Whether Java may put a character into another lower case, or one that depends on its neighbours."""
+    """Return whether Java may put a character into another lower case, or one that depends on its neighbours."""
     return len(character.lower()) != 1 or character == "\u03a3"

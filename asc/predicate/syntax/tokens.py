@@ -52,7 +52,7 @@ def _tokenizer() -> Spark.Tokenizer:
 
 
 def tokens_of(source: Source) -> list[Token]:
-    """The tokens of a text, then two of kind END; PredicateError for what Spark's lexer does not know."""
+    """Return the tokens of a text, then two of kind END; PredicateError for what Spark's lexer does not know."""
     text = source.text
     try:
         # without the parenthesis sqlglot takes a text that begins with SHOW or the like for a command
@@ -97,7 +97,7 @@ def tokens_of(source: Source) -> list[Token]:
 
 
 def _kind(raw: str) -> str | None:
-    """The kind of a token that is no symbol; None for what Spark's lexer does not know as one."""
+    """Return the kind of a token that is no symbol; None for what Spark's lexer does not know as one."""
     if raw.isascii():
         # what nearly all tokens are, told without the pattern
         if raw.isidentifier():

@@ -98,7 +98,7 @@ class TypeReader(LiteralReader):
             self._fail("write CAST(value AS STRING) COLLATE name", "collation in a cast is not supported:")
 
     def _collation(self) -> str:
-        """The name of a collation, as it is written."""
+        """Return the name of a collation, as it is written."""
         start = self._token.start
         end = self._advance_name()
         while self._token.kind == ".":
@@ -119,11 +119,11 @@ class TypeReader(LiteralReader):
             raise self._source.error("unknown collation", shortened(name), remedy, start, end)
 
     def _at_interval(self) -> bool:
-        """Whether the word INTERVAL begins a constant here, and is not a column."""
+        """Return whether the word INTERVAL begins a constant here, and is not a column."""
         return self._peek().kind in (STRING, RAW_STRING) or self._at_quantity(1)
 
     def _at_quantity(self, ahead: int) -> bool:
-        """Whether a number or text with a unit stands ``ahead`` tokens further."""
+        """Return whether a number or text with a unit stands ``ahead`` tokens further."""
         tokens, place = self._tokens, self._next + ahead
         if tokens[place].kind in ("+", "-"):
             place += 1

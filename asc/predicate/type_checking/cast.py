@@ -95,14 +95,19 @@ def _check_parts(typer: ExpressionTyper, node: Node, operand: Expression) -> Non
 
 
 def _text_growth(kind: pa.DataType) -> float:
-    """How many times longer than the record the text of a container may be: NULL for each field that is not there."""
+    """Return how many times longer than the record the text of a container may be: NULL for each field that is not
+    there.
+    """
     if types.is_container(kind):
         return sum(_text_growth(kind.field(i).type) for i in range(kind.num_fields))
     return 24.0 if pa.types.is_decimal(kind) else 8.0
 
 
 def _fits(interval: Interval, target: pa.DataType) -> bool:
-    """Whether a number type holds a constant interval; where it does not, Spark throws, or not if nobody looks."""
+    """Return whether a number type holds a constant interval.
+
+    Where it does not, Spark throws, or not if nobody looks.
+    """
     count = abs(interval.in_last_field)
     if pa.types.is_decimal(target):
         return bool(count < 10 ** (target.precision - target.scale))

@@ -94,7 +94,7 @@ def _unresolved(typer: ScopedTyper, node: Node, error: SchemaError) -> Exception
 
 
 def _has_parts(kind: pa.DataType) -> bool:
-    """Whether names behind a dot lead into what is no struct: a map with text for keys, an array of structs."""
+    """Return whether names behind a dot lead into what is no struct: a map with text for keys, an array of structs."""
     if pa.types.is_map(kind):
         return bool(kind.key_type == pa.string())
     return bool(pa.types.is_list(kind) and pa.types.is_struct(kind.value_type))

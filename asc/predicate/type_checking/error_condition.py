@@ -40,7 +40,7 @@ _PLAIN = types.INTEGERS | {pa.float32(), pa.float64(), pa.bool_()}
 
 
 def error_condition(typer: Typer, node: Node) -> str | None:
-    """The condition, as Spark SQL and never NULL, under which something in an expression is an error.
+    """Return the condition, as Spark SQL and never NULL, under which something in an expression is an error.
 
     None where nothing can be, and where the condition is longer than CONDITION_CHARS.
     """
@@ -99,7 +99,7 @@ def _bounded(condition: str) -> str:
 
 
 def _steps(typer: Typer, node: Node) -> Iterator[_Step]:
-    """The operands in the order that Spark comes to them; none for an operation that evaluates all of them."""
+    """Yield the operands in the order that Spark comes to them; none for an operation that evaluates all of them."""
     op, args = node.op, node.args
     name = node.value if op == "call" else ""
     if op in ("and", "or"):
@@ -125,7 +125,7 @@ def _steps(typer: Typer, node: Node) -> Iterator[_Step]:
 
 
 def _in_order(typer: Typer, steps: Sequence[_Step]) -> str | None:
-    """One CASE, however many steps there are: Spark's grammar nests no deeper than the expression itself."""
+    """Return one CASE, however many steps there are: Spark's grammar nests no deeper than the expression itself."""
     branches, can_err = [], False
     for step in steps:
         own = _either([_condition(typer, step.operand), _of_equality(typer, step.compared_with, step.operand)])
@@ -138,7 +138,10 @@ def _in_order(typer: Typer, steps: Sequence[_Step]) -> str | None:
 
 
 def _of_operation(operands: Sequence[Expression], result: str) -> str | None:
-    """The condition under which an operation itself is an error: its result is NULL, and none of its operands."""
+    """Return the condition under which an operation itself is an error.
+
+    Its result is NULL, and none of its operands.
+    """
     if any(operand.type == pa.null() for operand in operands):
         return None
     known = [f"{operand.argument} IS NOT NULL" for operand in operands if operand.literal is None]
@@ -146,7 +149,7 @@ def _of_operation(operands: Sequence[Expression], result: str) -> str | None:
 
 
 def _of_equality(typer: Typer, left: Node | None, right: Node) -> str | None:
-    """The condition under which ``left = right`` is an error, where something compares by it."""
+    """Return the condition under which ``left = right`` is an error, where something compares by it."""
     if left is None:
         return None
     sides = [typer.of(left), typer.of(right)]
@@ -156,7 +159,7 @@ def _of_equality(typer: Typer, left: Node | None, right: Node) -> str | None:
 
 
 def _of_cast(operand: Expression) -> str | None:
-    """The condition under which an operand is no number, where a function has NULL for some numbers as well."""
+    """Return the condition under which an operand is no number, where a function has NULL for some numbers as well."""
     if not _may_be_text(operand.type):
         return None
     return _of_operation([operand], f"CAST({operand.sql} AS DOUBLE)")

@@ -23,7 +23,7 @@ def compared_with_null(source: Source, node: Node, left: Expression, right: Expr
 
 
 def joined_conditions(left: Expression, right: Expression) -> str | None:
-    """The remedy where ``||`` within a comparison was meant as OR; None where there is none."""
+    """Return the remedy where ``||`` within a comparison was meant as OR; None where there is none."""
     sides = [left.node, *left.node.args[-1:], right.node, *right.node.args[:1]]
     joins = any(side.op == "||" for side in sides)
     return WRITE_OR if joins and pa.bool_() in (left.type, right.type) else None

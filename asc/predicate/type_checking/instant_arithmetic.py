@@ -113,7 +113,8 @@ def _shifted(typer: ExpressionTyper, node: Node, op: str, instant: Expression, i
 
 
 def _as(instant: Expression, target: pa.DataType | None) -> str:
-    """An instant cast to another type (None: to no other), where Spark would do it within try_add or try_subtract.
+    """Return an instant cast to another type (None: to no other), where Spark would do it within try_add or
+    try_subtract.
 
     Spark may compute a cast that several expressions share beside them, where what it throws is not caught.
     """

@@ -52,7 +52,7 @@ def interval_arithmetic(
 
 
 def _sum(left: pa.DataType | None, right: pa.DataType | None) -> pa.DataType | None:
-    """The type of a sum of intervals, or of NULL and one of fields; None where they do not go together."""
+    """Return the type of a sum of intervals, or of NULL and one of fields; None where they do not go together."""
     if pa.null() in (left, right):
         other = left if right == pa.null() else right
         return other if isinstance(other, IntervalType) else None
@@ -64,7 +64,7 @@ def _sum(left: pa.DataType | None, right: pa.DataType | None) -> pa.DataType | N
 
 
 def _scaled(interval: pa.DataType | None) -> pa.DataType | None:
-    """The type of an interval times a number; None where it is no interval."""
+    """Return the type of an interval times a number; None where it is no interval."""
     if isinstance(interval, IntervalType):
         return YEAR_MONTH if interval.of_months else DAY_TIME
     return CALENDAR if interval == CALENDAR else None

@@ -340,21 +340,21 @@ def _is_no_longer(typer: ScopedTyper, node: Node) -> bool:
 
 
 def _is_fixed(kind: pa.DataType | None) -> bool:
-    """Whether every value of a type takes the same few bytes."""
+    """Return whether every value of a type takes the same few bytes."""
     if kind is not None and pa.types.is_struct(kind):
         return all(_is_fixed(kind.field(i).type) for i in range(kind.num_fields))
     return kind is not None and kind not in (pa.string(), pa.binary()) and space_of(kind) is not None
 
 
 def _width(kind: pa.DataType | None) -> float:
-    """The values in one of a type whose values all take the same few bytes."""
+    """Return the values in one of a type whose values all take the same few bytes."""
     if kind is None or not pa.types.is_struct(kind):
         return 1.0
     return max(1.0, sum(_width(kind.field(i).type) for i in range(kind.num_fields)))
 
 
 def _makes(node: Node) -> bool:
-    """Whether something in a node makes elements out of a constant."""
+    """Return whether something in a node makes elements out of a constant."""
     if node.op == "call" and node.value == "sequence":
         return not _is_short(node)
     if node.op == "call" and node.value == "array_repeat":
@@ -363,6 +363,6 @@ def _makes(node: Node) -> bool:
 
 
 def _is_short(node: Node) -> bool:
-    """Whether a sequence has constant ends that are close."""
+    """Return whether a sequence has constant ends that are close."""
     ends = [arg.value.value if arg.op == "literal" else None for arg in node.args[:2]]
     return len(ends) == 2 and all(isinstance(end, int) and abs(end) <= _MAX_SHORT for end in ends)

@@ -71,14 +71,17 @@ _READ = frozenset(("array_contains", "arrays_overlap", "exists"))
 
 
 def _is_recorded(array: Node) -> bool:
-    """Whether the elements are texts of the record, or of its parts: others may be no UTF-8, and be separators."""
+    """Return whether the elements are texts of the record, or of its parts.
+
+    Others may be no UTF-8, and be separators.
+    """
     if array.op == "call" and array.value in ("map_keys", "map_values", "split"):
         return array.args[0].op == "column"
     return array.op == "column"
 
 
 def _items(name: str, sought: Node) -> tuple[Node, ...] | None:
-    """The nodes of the constants that are looked for; None where that is not all that is asked."""
+    """Return the nodes of the constants that are looked for; None where that is not all that is asked."""
     if name == "array_contains":
         return (sought,)
     if name == "arrays_overlap":

@@ -45,7 +45,7 @@ class NullTests:
                 raise self._typer.source.error_at(subject, f"IS NULL of {part.value}:", remedy)
 
     def caught(self, node: Node, subject: Node) -> str | None:
-        """The text of ``subject IS NULL``, for which ``node`` stands; None where the plain one does."""
+        """Return the text of ``subject IS NULL``, for which ``node`` stands; None where the plain one does."""
         if not self._typer.catches or not subject.args:
             return None
         spelled = self._typer.of(subject).sql
@@ -59,7 +59,7 @@ class NullTests:
         return test
 
     def of_comparison(self, node: Node) -> str | None:
-        """The text of ``x <=> NULL``; None for any other comparison, and where the plain one does."""
+        """Return the text of ``x <=> NULL``; None for any other comparison, and where the plain one does."""
         if node.op != "<=>":
             return None
         left, right = node.args
@@ -68,7 +68,7 @@ class NullTests:
         return self._checked(node, left) if is_null_constant(right) else None
 
     def of_call(self, node: Node, call: Call) -> str | None:
-        """The text of a call that is, or comes down to, a null test; None for any other one."""
+        """Return the text of a call that is, or comes down to, a null test; None for any other one."""
         args = node.args
         if call.name in ("isnull", "isnotnull", "nvl2"):
             test = self._checked(node, args[0])
@@ -85,7 +85,7 @@ class NullTests:
         return None
 
     def weight(self, tree: Node) -> int:
-        """The nodes that null tests in a part of the predicate are."""
+        """Return the nodes that null tests in a part of the predicate are."""
         return sum(self._weights.get(node, 0) for node in nodes_of(tree)) if self._weights else 0
 
     def _decoded(self, node: Node, call: Call) -> str | None:

@@ -37,7 +37,7 @@ class PatternWork:
             raise self._source.error_at(node, "patterns up to", remedy)
 
     def of(self, tree: Node) -> int:
-        """The steps of the patterns in a part of the predicate."""
+        """Return the steps of the patterns in a part of the predicate."""
         if not self._steps:
             return 0
         nodes, steps = [tree], 0

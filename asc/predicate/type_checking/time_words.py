@@ -49,7 +49,7 @@ def check_time_words(typer: Typer, tree: Node) -> None:
 
 
 def _inside_out(tree: Node) -> list[Node]:
-    """The nodes of a tree, each after its operands."""
+    """Return the nodes of a tree, each after its operands."""
     found = [tree]
     for node in found:
         found += node.args
@@ -58,7 +58,7 @@ def _inside_out(tree: Node) -> list[Node]:
 
 
 def _cast_to_instants(typer: Typer, node: Node) -> Iterator[Node]:
-    """The operands that Spark casts to an instant where they are strings."""
+    """Yield the operands that Spark casts to an instant where they are strings."""
     op, args = node.op, node.args
     if op in ("cast", "try_cast"):
         if node.value[0] in _INSTANTS:
@@ -92,7 +92,7 @@ def _said(node: Node) -> Node:
 
 
 def _has_no_word(node: Node) -> bool:
-    """Whether a node is NULL cast to something, or an instant's text."""
+    """Return whether a node is NULL cast to something, or an instant's text."""
     while node.op in ("cast", "try_cast"):
         node = node.args[0]
     if node.op == "call" and node.value in _TEXTS_OF_INSTANTS:

@@ -109,7 +109,7 @@ class Typer:
         return self._special(node)
 
     def condition(self, node: Node) -> Expression:
-        """The expression of a node that must be boolean."""
+        """Return the expression of a node that must be boolean."""
         expression = self.of(node)
         if node.op == "||":
             kind = types.name(expression.type or pa.string())
@@ -122,7 +122,7 @@ class Typer:
     def operator(
         self, node: Node, op: str, left: Expression, right: Expression, data_type: pa.DataType | None
     ) -> Expression:
-        """An operator between two expressions."""
+        """Return an operator between two expressions."""
         return Expression(f"{left.argument} {op} {right.argument}", data_type, node, atomic=False)
 
     def _arithmetic(self, node: Node) -> Expression:
@@ -229,7 +229,7 @@ class Typer:
         raise self.source.error_at(node, "not supported:", "see the list of functions and operators")
 
     def check_is(self, node: Node) -> Expression:
-        """The subject of IS NULL, IS TRUE, ...; PredicateError where Spark does not compare it with TRUE."""
+        """Return the subject of IS NULL, IS TRUE, ...; PredicateError where Spark does not compare it with TRUE."""
         self.null_tests.check(node.args[0])
         subject = self.of(node.args[0])
         is_condition = subject.type in (pa.bool_(), pa.null())
@@ -304,7 +304,10 @@ class Typer:
         return self._bounded(node, growth, growth)
 
     def count_grown(self, node: Node, growth: float) -> float:
-        """How many times longer than the record a value may be that is made longer; PredicateError for too much."""
+        """Return how many times longer than the record a value may be that is made longer.
+
+        PredicateError for too much.
+        """
         self._grown += growth
         return self._bounded(node, growth, self._grown)
 
@@ -422,13 +425,13 @@ class Typer:
         return made
 
     def _beside(self, operand: Expression, other: Expression) -> str:
-        """The operand's text in a comparison with another one, to whose type Spark may cast it."""
+        """Return the operand's text in a comparison with another one, to whose type Spark may cast it."""
         if not types.is_instant(operand.type):
             return operand.argument
         return self._as_instant(operand, types.common_instant([operand.type, other.type]))
 
     def _as_instant(self, operand: Expression, target: pa.DataType | None) -> str:
-        """The operand's text where Spark casts it to a timestamp (None: to no such type)."""
+        """Return the operand's text where Spark casts it to a timestamp (None: to no such type)."""
         if target is None or not self.catches or not types.needs_guard(operand, target):
             return operand.argument
         return types.guarded(operand.sql, target)
