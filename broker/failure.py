@@ -25,7 +25,7 @@ _KAFKA_ERRORS = "org.apache.kafka.common.errors."
 
 
 def is_of_kafka(error: BaseException) -> bool:
-    """Whether an error of Spark began in Kafka's client, or with records that Kafka no longer has."""
+    """Return whether an error of Spark began in Kafka's client, or with records that Kafka no longer has."""
     cause = getattr(error, "java_exception", None)
     last = None
     try:
@@ -100,7 +100,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def text_of(error: object) -> str:
-    """All that an error says; of one whose JVM is gone, its kind and that."""
+    """Return all that an error says; of one whose JVM is gone, its kind and that."""
     try:
         return str(error)
     except Exception:
@@ -108,7 +108,7 @@ def text_of(error: object) -> str:
 
 
 def one_line(error: object, chars: int = 300) -> str:
-    r"""The first line of an error, without Spark's state code, cut to a length that fits a log line.
+    r"""Return the first line of an error, without Spark's state code, cut to a length that fits a log line.
 
     >>> one_line(ValueError("[NO_SUCH_COLUMN] There is no gone. SQLSTATE: 42703; line 1 pos 0;\nProject ['gone]"))
     '[NO_SUCH_COLUMN] There is no gone.'

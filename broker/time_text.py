@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 
 
 def time_text(timestamp_ms: int | None) -> str:
-    """The time of a record (ms since 1970) in UTC; that of none is negative.
+    """Return the time of a record (ms since 1970) in UTC; that of none is negative.
 
     >>> time_text(0), time_text(1_500_000_000_123), time_text(-1), time_text(None)
     ('1970-01-01T00:00:00.000Z', '2017-07-14T02:40:00.123Z', 'none', 'none')

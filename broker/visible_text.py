@@ -21,8 +21,8 @@ _FEW = 32
 
 
 def visible(text: str, kept: str = "") -> str:
-    r"""A text without what a terminal or a browser would obey or hide, a dot in place of each character that is not
-    ``kept``.
+    r"""Return a text without what a terminal or a browser would obey or hide, a dot in place of each character that is
+    not ``kept``.
 
     >>> visible("Zürich 🚀 \x1b[31mred\n")
     'Zürich 🚀 ·[31mred·'

@@ -29,12 +29,12 @@ def where_option(command: Command, *, required: bool = True) -> Command:
 
 
 def query_id_argument(command: Command) -> Command:
-    """The id of a registered query, the command's ``query_id``."""
+    """Return the id of a registered query, the command's ``query_id``."""
     return click.argument("query_id", metavar="ID", shell_complete=suggested_query_ids)(command)
 
 
 def query_ids_argument(*, required: bool = True) -> Callable[[Command], Command]:
-    """One id or more, the command's ``query_ids``."""
+    """Return one id or more, the command's ``query_ids``."""
     metavar = "ID..." if required else "[ID...]"
     return click.argument("query_ids", metavar=metavar, nargs=-1, required=required, shell_complete=suggested_query_ids)
 

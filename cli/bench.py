@@ -61,7 +61,7 @@ def bench() -> None:
 def benchmark(
     module: str, *lines: str, options: Sequence[Decorator] = (_QUICK,)
 ) -> Callable[[Callable[[], None]], click.Command]:
-    """A function without a body as the command of a benchmark, with these examples.
+    """Return a function without a body as the command of a benchmark, with these examples.
 
     The function gives the name and the help; ``module`` has ``run``, which gets the options and the folder, and
     ``table``, which makes text of what ``run`` returns.
@@ -125,7 +125,7 @@ def every(output_dir: Path, as_json: bool, quick: bool) -> None:
 
 
 def _figure(least: int, most: int) -> Decorator:
-    """One figure of the paper instead of all."""
+    """Return one figure of the paper instead of all."""
     numbers = "|".join(str(number) for number in range(least, most + 1))
     return click.option(
         "--figure", type=click.IntRange(least, most), metavar=f"[{numbers}]", help="One figure of the paper, not all."

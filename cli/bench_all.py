@@ -35,7 +35,7 @@ class BenchmarkRun:
         return one_line(lines[-1]) if lines else f"ended with {self.exit_code}"
 
     def __str__(self) -> str:
-        """One line for the terminal.
+        """Return one line for the terminal.
 
         >>> print(BenchmarkRun("match", 0, 41.2, Path("results/match.log")))
         match         done       41 s  results/match.log

@@ -221,7 +221,7 @@ def _letters(
 
 
 def _checked(texts: Sequence[str]) -> frozenset[Place]:
-    """The places that texts name."""
+    """Return the places that texts name."""
     places: set[Place] = set()
     for text in texts:
         found = _PLACE.fullmatch(text)

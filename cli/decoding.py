@@ -26,7 +26,7 @@ def decoding_of(
     options: Mapping[str, str],
     time_zone: str | None,
 ) -> Decoding:
-    """The decoding of files in a format: of a schema file, or of a stream in a configuration file.
+    """Return the decoding of files in a format: of a schema file, or of a stream in a configuration file.
 
     A stream of another record format than the files' gives them the options that all formats have (patterns of times,
     zone, locale). ``options`` come last and win. Errors: AscError; Click's own where neither file is named, or both.
@@ -55,7 +55,7 @@ def decoding_of(
 
 
 def with_layers(decoding: Decoding, layers: Sequence[str], crs: str | None) -> Decoding:
-    """The same with layers, each ``NAME=FILE`` or ``NAME:ID=FILE``, and another ``crs``. Errors: AscError."""
+    """Return the same with layers, each ``NAME=FILE`` or ``NAME:ID=FILE``, and another ``crs``. Errors: AscError."""
     from asc.layer_file import read_layer
 
     schema = decoding.schema if crs is None else decoding.schema.with_crs(crs)

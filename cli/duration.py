@@ -26,7 +26,7 @@ class Duration(_Type):
         self._bounds_s = bounds_s
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The seconds of a text."""
+        """Return the seconds of a text."""
         if isinstance(value, (int, float)):
             return value
         found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(ms|s|min|h|d)\s*", value)

@@ -159,6 +159,6 @@ def failure_text(error: Exception) -> str:
 
 
 def one_line(text: str) -> str:
-    """The first line of a text that is not empty, without control characters."""
+    """Return the first line of a text that is not empty, without control characters."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     return "".join(char if char.isprintable() else " " for char in first).strip()

@@ -138,7 +138,7 @@ class _Put:
         self.warnings: dict[str, str] = {}
 
     def lines(self) -> Iterator[str]:
-        """Each row that is not refused. Errors: AscError."""
+        """Yield each row that is not refused. Errors: AscError."""
         from asc.errors import ShapeError
         from asc.layer_file import file_rows
         from asc.spatial.feature import feature_document

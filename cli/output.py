@@ -16,7 +16,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def json_option(command: Command) -> Command:
-    """The option ``--json`` of every command that prints a table."""
+    """Return the option ``--json`` of every command that prints a table."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")(command)
 
 
@@ -26,7 +26,7 @@ def print_json(value: object) -> None:
 
 
 def terminal_width() -> int | None:
-    """The width of the terminal that is printed to; None where it is none."""
+    """Return the width of the terminal that is printed to; None where it is none."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -60,7 +60,7 @@ def table_text(headings: Sequence[str], rows: Sequence[Sequence[object]], width:
 
 
 def cut(line: str, width: int) -> str:
-    """A line that is no longer than a width.
+    """Return a line that is no longer than a width.
 
     >>> cut("arr_delay > 60", 14), cut("arr_delay > 60", 11)
     ('arr_delay > 60', 'arr_delay…')
@@ -69,7 +69,7 @@ def cut(line: str, width: int) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things.
+    """Return a number of things.
 
     >>> counted(1, "row"), counted(20000, "row"), counted(2, "query")
     ('1 row', '20,000 rows', '2 queries')

@@ -12,8 +12,10 @@ from broker.visible_text import visible
 
 
 def record_json(delivery: Delivery) -> dict[str, Any]:
-    """A consumed record as a JSON object, with the queries that accepted it, the shapes for which joins did, the source
-    it came from, and the identity of the delivery.
+    """Return a consumed record as a JSON object.
+
+    It has the queries that accepted the record, the shapes for which joins did, the source, and the identity of the
+    delivery.
     """
     error = dead_letter_error(delivery.headers)
     return {
@@ -33,8 +35,8 @@ def record_json(delivery: Delivery) -> dict[str, Any]:
 
 
 def record_line(delivery: Delivery) -> str:
-    """A consumed record in one line: the queries, of joins the shapes, or of a dead letter the error, then the key, the
-    value.
+    """Return a consumed record in one line: the queries, of joins the shapes, or of a dead letter the error, then the
+    key, the value.
     """
     shown = record_json(delivery)
     key = plain_text(shown, "key")

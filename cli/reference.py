@@ -20,7 +20,7 @@ BOUNDS = Path(__file__).parent.parent / "docs" / "operate" / "limits.toml"
 
 
 def reference() -> str:
-    """The help of every command, as Markdown."""
+    """Return the help of every command, as Markdown."""
     from cli.main import main
 
     return "\n".join([HEAD, *_pages(main, "asc", None)])
@@ -45,7 +45,7 @@ def with_functions(page: str) -> str:
 
 
 def with_metrics(page: str) -> str:
-    """A page with the table of the metrics between its two marks."""
+    """Return a page with the table of the metrics between its two marks."""
     from broker.http.metrics import metric_forms
 
     rows = (

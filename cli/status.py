@@ -92,7 +92,7 @@ def status(
 
 
 def _looked(client: Client, ready: Ready) -> dict[str, Any]:
-    """All that is known of a daemon that answered."""
+    """Return all that is known of a daemon that answered."""
     found: dict[str, Any] = {"server": client.url, **ready}
     try:
         answer = client.streams()
@@ -107,8 +107,8 @@ def _looked(client: Client, ready: Ready) -> dict[str, Any]:
 
 
 def _watched(client: Client, width: int | None, as_json: bool) -> list[str]:
-    """One look, in lines, or in one of JSON, with its time; what may be over in a moment is told as not ready. Without
-    a width, an empty line ends it.
+    """Return one look, in lines, or in one of JSON, with its time; what may be over in a moment is told as not ready.
+    Without a width, an empty line ends it.
     """
     at = datetime.now(timezone.utc)
     try:

@@ -27,7 +27,7 @@ HEADINGS = (
 
 
 def status_lines(found: Mapping[str, Any], width: int | None = None) -> list[str]:
-    """All lines, none wider than a width but the first one, which may say why the daemon is not ready."""
+    """Return all lines, none wider than a width but the first one, which may say why the daemon is not ready."""
     streams: Sequence[Mapping[str, Any]] = found.get("streams", ())
     lines = [_headline(found)]
     if "streams" in found:
@@ -40,7 +40,7 @@ def status_lines(found: Mapping[str, Any], width: int | None = None) -> list[str
 
 
 def _tables(rows: Sequence[Sequence[Any]], width: int | None) -> Iterator[str]:
-    """The lines of a table; of several with the names of the streams in each where one is too wide."""
+    """Yield the lines of a table; of several with the names of the streams in each where one is too wide."""
     left = list(range(1, len(HEADINGS)))
     while left:
         for taken in range(len(left), 0, -1):
@@ -156,7 +156,7 @@ def _excluded(subject: str, status: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _within(those: str, others: str, seconds: float) -> str:
-    """How long some of the records took at most, or, beyond what is told apart, the others at least."""
+    """Return how long some of the records took at most, or, beyond what is told apart, the others at least."""
     if seconds >= _TOLD_APART_S:
         return f"{others} more than 1 h"
     if seconds >= _MINUTES_FROM_S:

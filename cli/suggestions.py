@@ -25,7 +25,7 @@ Suggested = list[CompletionItem[str]]
 
 
 def suggested_query_ids(context: click.Context, parameter: click.Parameter, incomplete: str) -> Suggested:
-    """The ids of registered queries that begin so, the first hundred, but for those that are given already."""
+    """Return the ids of registered queries that begin so, the first hundred, but for those that are given already."""
     given = context.params.get(parameter.name or "") or ()
 
     def read(client: Client) -> Suggested:
@@ -39,7 +39,7 @@ def suggested_query_ids(context: click.Context, parameter: click.Parameter, inco
 
 
 def suggested_streams(context: click.Context, _parameter: click.Parameter, incomplete: str) -> Suggested:
-    """The names of the daemon's streams that begin so."""
+    """Return the names of the daemon's streams that begin so."""
 
     def read(client: Client) -> Suggested:
         streams = [stream for stream in client.streams()["streams"] if stream["name"].startswith(incomplete)]
@@ -49,7 +49,7 @@ def suggested_streams(context: click.Context, _parameter: click.Parameter, incom
 
 
 def suggested_commands(context: click.Context, parameter: click.Parameter, incomplete: str) -> Suggested:
-    """The commands within those that are named already."""
+    """Return the commands within those that are named already."""
     found: click.Command | None = context.find_root().command
     for name in context.params.get(parameter.name or "") or ():
         found = found.get_command(context, name) if isinstance(found, click.Group) else None

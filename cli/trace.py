@@ -43,7 +43,9 @@ def record_options(command: _Command) -> _Command:
 
 
 def parse_tuple(text: str) -> Json:
-    """The object of ``--tuple``; BadParameter for what could not be sent as JSON, though Python reads it as such."""
+    """Return the object of ``--tuple``; BadParameter for what could not be sent as JSON, though Python reads it as
+    such.
+    """
     try:
         values = json.loads(text, parse_constant=_finite, parse_float=_finite)
         is_too_deep = _is_deeper(values, _DEEPEST)

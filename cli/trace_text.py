@@ -40,7 +40,7 @@ def print_trace(answer: Json, *, way: bool) -> None:
 
 
 def trace_lines(answer: Json, *, way: bool, width: int | None) -> Iterator[str]:
-    """The lines of a trace."""
+    """Yield the lines of a trace."""
     letter, verdict, trace = answer["dead_letter"], answer["verdict"], answer["trace"]
     if letter:
         yield visible(f"reaches no query: a dead letter in {letter['topic']}, for the {letter['reason']}")
@@ -58,7 +58,7 @@ def trace_lines(answer: Json, *, way: bool, width: int | None) -> Iterator[str]:
 
 
 def verdict_lines(verdict: Json) -> Iterator[str]:
-    """Why one query accepts a record or not, term by term: as ``explain`` says it of a tuple."""
+    """Yield why one query accepts a record or not, term by term: as ``explain`` says it of a tuple."""
     yield visible(verdict["reason"])
     several = len(verdict["conjuncts"]) > 1
     for number, conjunct in enumerate(verdict["conjuncts"], 1):

@@ -37,7 +37,7 @@ def version(as_json: bool) -> None:
 
 
 def version_of(part: str) -> str:
-    """The version of an installed package."""
+    """Return the version of an installed package."""
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed
 

@@ -113,7 +113,7 @@ class Adaptation:
         return None if trigger is None else Cause(trigger, counted, self._before, now)
 
     def _fired(self, now: Figures) -> Trigger | None:
-        """The first trigger that fires: the dropping ratio's is asked before the cost's."""
+        """Return the first trigger that fires: the dropping ratio's is asked before the cost's."""
         thresholds, before = self.thresholds, self._before
         if not (thresholds.dropping_trigger or thresholds.cost_trigger):
             return None
@@ -131,7 +131,8 @@ class Adaptation:
 
 
 def has_changed(initial: float, current: float, threshold: float) -> bool:
-    """Whether a figure has changed by the share ``threshold`` of its first value (eq. 5), from 0 to anything more.
+    """Return whether a figure has changed by the share ``threshold`` of its first value (eq. 5), from 0 to anything
+    more.
 
     A threshold of 0 is always reached.
 

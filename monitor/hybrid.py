@@ -58,7 +58,7 @@ class HybridSequence:
 def hybrid_sequence(
     block: Block, sample: Sample, sequence: Sequence[int], min_visitors: int = MIN_VISITORS
 ) -> HybridSequence:
-    """The hybrid-sequence over a macro-sequence of the block, all levels found from one sample.
+    """Return the hybrid-sequence over a macro-sequence of the block, all levels found from one sample.
 
     The tuples are walked down level by level. A level evaluates one construct for every live tuple and then groups the
     tuples that are still live by the region just visited (NULL's is one like the others). For a group of at least

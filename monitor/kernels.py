@@ -177,7 +177,7 @@ def _survives(grb: Array, number: int, matrix: Array, place: int) -> int:
 
 @compiled
 def _left(grb: Array, number: int, matrix: Array, place: int) -> Any:
-    """The ones that a tuple's GRB keeps after a matrix row."""
+    """Return the ones that a tuple's GRB keeps after a matrix row."""
     left = np.uint64(0)
     for word in range(matrix.shape[1]):
         left += ones(grb[number, word] & matrix[place, word])  # type: ignore[call-arg]
@@ -232,8 +232,8 @@ def measure(
 
 @compiled
 def follow(live: Array, places: Array, arrows: Array, geb: Array, sequence: Array, targets: Array) -> int:
-    """The next construct of every live tuple: where the micro-arrow of its region leads, unless that is evaluated, else
-    the first unevaluated one of the macro-sequence.
+    """Return the next construct of every live tuple: where the micro-arrow of its region leads, unless that is
+    evaluated, else the first unevaluated one of the macro-sequence.
 
     ``arrows`` int32[rows of the matrix]. Puts the tuples that have one first in ``live``, returns how many.
     """

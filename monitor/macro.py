@@ -76,7 +76,7 @@ class MacroSearch:
         self._finish_if_decided()
 
     def result(self) -> MacroSequence:
-        """The sequence found. Raises MonitorError before the search is done."""
+        """Return the sequence found. Raises MonitorError before the search is done."""
         if not self.done:
             raise MonitorError("constructs in sequence", len(self._steps), f"{len(self._block.slots)} are needed")
         return MacroSequence(tuple(self._steps))
@@ -119,7 +119,7 @@ class MacroSearch:
 
 
 def macro_sequence(block: Block, sample: Sample) -> MacroSequence:
-    """The macro-sequence found from one sample: all steps measured on it (sampled mode)."""
+    """Return the macro-sequence found from one sample: all steps measured on it (sampled mode)."""
     search = MacroSearch(block)
     while not search.done:
         search.step(sample)

@@ -27,7 +27,7 @@ class ConstructMeasure:
 
 
 def measures(block: Block, sample: Sample, sequence: Sequence[int]) -> tuple[ConstructMeasure, ...]:
-    """Each construct of a sequence of a block's; MonitorError for an empty sample and for what is no sequence.
+    """Return each construct of a sequence of a block's; MonitorError for an empty sample and for what is no sequence.
 
     Cost: for each construct the sample is counted once at its place and evaluated once up to it.
     """

@@ -18,7 +18,8 @@ _FEWEST = 100
 def moved(
     block: Block, sample: Sample, start: Sequence[int], *, raises: bool = False, work: int | None = WORK
 ) -> tuple[int, ...]:
-    """A sequence in which no construct can be moved to another place so that the sample costs less (``raises``: more).
+    """Return a sequence in which no construct can be moved to another place so that the sample costs less (``raises``:
+    more).
 
     The greedy search of section 4.2 never takes back what it chose; this takes off about half of what it costs
     beyond the best fixed sequence. Each pass tries every place of each construct and takes the best one. It ends where

@@ -16,7 +16,7 @@ Places = npt.NDArray[np.intp]
 
 
 def refined(block: Block, sample: Sample, found: HybridSequence) -> HybridSequence:
-    """The hybrid-sequence with those micro-arrows alone that lower the cost of the sample.
+    """Return the hybrid-sequence with those micro-arrows alone that lower the cost of the sample.
 
     The measures of section 4.3 look one step ahead, on the tuples of one level; what a micro-arrow does to the cost
     depends on all that comes after it, and on the tuples that reach its region along other ways. So each is tried, in
@@ -53,7 +53,7 @@ def refined(block: Block, sample: Sample, found: HybridSequence) -> HybridSequen
 
 
 def _by_region(sample: Sample, found: HybridSequence) -> dict[tuple[int, int], Places]:
-    """The tuples in each region that a micro-arrow leaves from."""
+    """Return the tuples in each region that a micro-arrow leaves from."""
     members = {}
     for construct in {arrow.construct for arrow in found.micro_arrows}:
         order = np.argsort(sample.regions[construct], kind="stable")

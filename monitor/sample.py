@@ -34,7 +34,7 @@ class Sample:
 
     @staticmethod
     def of(block: Block, region_ids: RegionIds, known_slots: Collection[int] | None = None) -> Sample:
-        """The sample of a block from ``asc.evaluation.regions.region_ids`` of its plan; ``known_slots`` are the
+        """Return the sample of a block from ``asc.evaluation.regions.region_ids`` of its plan; ``known_slots`` are the
         p-attributes whose values were there, all of them unless told.
         """
         slots = block.slots.tolist()
@@ -53,18 +53,19 @@ class Sample:
         return Sample(frozen(regions), known, counts)
 
     def first(self, tuples: int) -> Sample:
-        """Its first tuples; itself where it has no more."""
+        """Return its first tuples; itself where it has no more."""
         if tuples >= len(self):
             return self
         # Laid out as every sample is, so that no second kernel is compiled for it.
         return Sample(frozen(np.ascontiguousarray(self.regions[:, :tuples])), self.known, self.region_counts)
 
     def __len__(self) -> int:
-        """The number of tuples."""
+        """Return the number of tuples."""
         return int(self.regions.shape[1])
 
     def rows(self, block: Block) -> Rows:
-        """The matrix row of each construct's first region; 0, where the GRB to start with stands, for those not known.
+        """Return the matrix row of each construct's first region; 0, where the GRB to start with stands, for those not
+        known.
 
         Raises MonitorError for a sample without tuples and for one of a block with other constructs or regions.
         """
@@ -78,6 +79,6 @@ class Sample:
 
 
 def region_counts(block: Block) -> tuple[int, ...]:
-    """The number of regions of every construct, NULL's not counted."""
+    """Return the number of regions of every construct, NULL's not counted."""
     counts: list[int] = (np.diff(block.bases, append=len(block.matrix)) - 2).tolist()
     return tuple(counts)

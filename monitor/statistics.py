@@ -58,7 +58,8 @@ class Walk:
 
 
 def conditional_selectivity(block: Block, sample: Sample, prefix: Sequence[int], candidate: int) -> float:
-    """The share of evaluation instances that pass ``candidate`` after ``prefix``: Definition 3, equations 1 and 2.
+    """Return the share of evaluation instances that pass ``candidate`` after ``prefix``: Definition 3, equations 1 and
+    2.
 
     Counted are the live conjuncts that no construct of the prefix covers; their bits of GRB are still 1 when the
     candidate is evaluated. Raises MonitorError where the prefix covers every conjunct, and for a candidate whose values
@@ -75,7 +76,8 @@ def conditional_selectivity(block: Block, sample: Sample, prefix: Sequence[int],
 
 
 def dropping_ratio(block: Block, sample: Sample, sequence: Sequence[int]) -> float:
-    """The share of tuples whose GRB is all zeros after ``sequence``, which may be a part of one: Definition 4, eq. 3.
+    """Return the share of tuples whose GRB is all zeros after ``sequence``, which may be a part of one: Definition 4,
+    eq. 3.
 
     It is 0 unless the sequence holds a cover set. A construct whose values were not sampled rules nothing out.
     """
@@ -98,18 +100,18 @@ def walked(block: Block, sample: Sample, order: Order) -> Walk:
 
 
 def costs_of(block: Block, sample: Sample, order: Order) -> Costs:
-    """The constructs evaluated of each tuple, as :func:`walked` counts them: uint16[tuples]."""
+    """Return the constructs evaluated of each tuple, as :func:`walked` counts them: uint16[tuples]."""
     return _walked(block, sample, order)[0]
 
 
 def covered(block: Block, constructs: Sequence[int]) -> Words:
-    """The conjuncts that some of the constructs cover: uint64[words]."""
+    """Return the conjuncts that some of the constructs cover: uint64[words]."""
     words: Words = np.bitwise_or.reduce(block.qubs[list(constructs)], axis=0)
     return words
 
 
 def passed(block: Block, sample: Sample, conjuncts: Words, construct: int) -> int:
-    """The evaluation instances of some conjuncts that pass one construct, summed over the tuples."""
+    """Return the evaluation instances of some conjuncts that pass one construct, summed over the tuples."""
     row = int(sample.rows(block)[construct])
     visitors = np.bincount(sample.regions[construct])
     visited = np.flatnonzero(visitors)
@@ -120,7 +122,7 @@ def passed(block: Block, sample: Sample, conjuncts: Words, construct: int) -> in
 def dropped_by_each(
     block: Block, sample: Sample, prefix: Sequence[int], candidates: Sequence[int]
 ) -> tuple[int, Counts]:
-    """The tuples dropped by a prefix, and by it and each of some candidates."""
+    """Return the tuples dropped by a prefix, and by it and each of some candidates."""
     dropped = np.zeros(len(candidates), dtype=np.int64)
     places = np.array(prefix, dtype=np.int64), np.array(candidates, dtype=np.int64)
     grb = np.empty(block.matrix.shape[1], dtype=np.uint64)

@@ -31,7 +31,7 @@ class OrderByAttribute:
 
     @staticmethod
     def of(plan: Plan, number: int) -> OrderByAttribute:
-        """The order of a block of a plan as it stands."""
+        """Return the order of a block of a plan as it stands."""
         block = plan.blocks[number]
         attributes = [plan.p_attributes[slot] for slot in block.slots.tolist()]
         arrows = tuple(
@@ -47,7 +47,7 @@ class OrderByAttribute:
 
 
 def transferred(order: OrderByAttribute, plan: Plan, number: int) -> Order:
-    """The order for a block of another plan.
+    """Return the order for a block of another plan.
 
     Constructs that the block has not are left out, those that the order has not come after the others in static
     sequence. A micro-arrow is left out where the block has not both its constructs, where the regions it leaves from
@@ -74,7 +74,7 @@ def transferred(order: OrderByAttribute, plan: Plan, number: int) -> Order:
 
 
 def carried(old: Plan, new: Plan) -> Plan:
-    """A plan and the orders of the one before it.
+    """Return a plan and the orders of the one before it.
 
     Where the new plan was compiled anew, each of its blocks takes over what still holds of an order. A plan that shares
     blocks with the old one has their orders already and is returned as it is.
@@ -83,8 +83,8 @@ def carried(old: Plan, new: Plan) -> Plan:
 
 
 def with_orders_from(old: Plan, new: Plan) -> Plan:
-    """A plan each of whose blocks takes over, from the block of the same number of another plan if there is one, what
-    still holds of its order (:func:`transferred`).
+    """Return a plan each of whose blocks takes over, from the block of the same number of another plan if there is one,
+    what still holds of its order (:func:`transferred`).
     """
     orders = {
         number: transferred(OrderByAttribute.of(old, number), new, number)

@@ -92,7 +92,7 @@ def simulated(count: int, *, duration_s: float = 7_200, seed: int = 2026) -> tup
 
 
 def rows(aircraft: list[Aircraft], reports: Reports) -> Iterator[dict[str, Any]]:
-    """The reports as JSON has them, by the columns of SCHEMA."""
+    """Yield the reports as JSON has them, by the columns of SCHEMA."""
     columns = (
         reports.seconds,
         reports.aircraft,
@@ -147,7 +147,7 @@ def _aircraft(rng: np.random.Generator, legs: list[tuple[Place, Place]], number:
 
 
 def _heard(rng: np.random.Generator, number: int, own: Aircraft, duration_s: float) -> tuple[Doubles, ...]:
-    """The reports of one aircraft that are heard: seconds, its number, degrees, feet, knots, track."""
+    """Return the reports of one aircraft that are heard: seconds, its number, degrees, feet, knots, track."""
     first = _REPORT_S * float(np.ceil(max(own.begin_s, 0.0) / _REPORT_S)) + float(rng.integers(0, _REPORT_S))
     seconds = np.arange(first, duration_s, _REPORT_S)
     flown_s = seconds - own.begin_s

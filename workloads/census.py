@@ -44,12 +44,12 @@ _REMEDY = "install asc-broker again, or make the file: python -m workloads.censu
 
 
 def census_path() -> Path:
-    """The packaged columns: Parquet with a checksum for each page."""
+    """Return the packaged columns: Parquet with a checksum for each page."""
     return Path(__file__).parent / "data" / "census.parquet"
 
 
 def census_tuples(path: Path | None = None) -> pa.Table:
-    """The 199,523 tuples in the order of the source, ten int32 columns without NULLs.
+    """Return the 199,523 tuples in the order of the source, ten int32 columns without NULLs.
 
     Raises WorkloadError where the file is missing or damaged.
     """
@@ -66,7 +66,7 @@ def census_tuples(path: Path | None = None) -> pa.Table:
 
 
 def distinct_values(table: pa.Table) -> list[Integers]:
-    """The sorted distinct values of each column: what the predicates over D3 are drawn from."""
+    """Return the sorted distinct values of each column: what the predicates over D3 are drawn from."""
     return [np.sort(pc.unique(column).to_numpy()).astype(np.int64) for column in table.columns]
 
 

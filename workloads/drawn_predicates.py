@@ -69,7 +69,7 @@ class CodedColumn:
         return pa.types.is_string(self.values.type) or len(self.values) < FEW_VALUES
 
     def counts(self) -> Integers:
-        """How many tuples have each code, NULL first."""
+        """Return how many tuples have each code, NULL first."""
         return np.bincount(self.codes - NULL_CODE, minlength=len(self.values) - NULL_CODE)
 
 
@@ -94,7 +94,7 @@ class DrawnWorkload:
         return int(self.owner[-1]) + 1
 
     def texts(self) -> list[str]:
-        """The ``where`` of each query."""
+        """Return the ``where`` of each query."""
         literals = [_literals(column) for column in self.columns]
         terms: list[list[str]] = [[] for _ in range(self.queries)]
         for owner, attribute, ranges in self._predicates():
@@ -102,7 +102,7 @@ class DrawnWorkload:
         return [" AND ".join(own) for own in terms]
 
     def standing_queries(self) -> list[Query]:
-        """The queries ``q0000000``, ... with their predicates in normal form."""
+        """Return the queries ``q0000000``, ... with their predicates in normal form."""
         attributes = [PAttribute(each.name, each.values.type, (each.name,)) for each in self.columns]
         keys = [
             [own.space.key_of(value) for value in each.values]
@@ -140,7 +140,7 @@ class DrawnWorkload:
 
 
 def coded(tuples: pa.Table) -> tuple[CodedColumn, ...]:
-    """The columns of recorded tuples that not every tuple has the same value of."""
+    """Return the columns of recorded tuples that not every tuple has the same value of."""
     columns = (CodedColumn.of(name, tuples[name]) for name in tuples.schema.names)
     return tuple(column for column in columns if np.ptp(column.codes))
 
@@ -237,7 +237,7 @@ def _ranges(rng: np.random.Generator, column: CodedColumn, codes: Integers) -> t
 
 
 def _literals(column: CodedColumn) -> list[str]:
-    """Each value as SQL has it; an instant without its zone, which is that of the session: UTC."""
+    """Return each value as SQL has it; an instant without its zone, which is that of the session: UTC."""
     is_instant = pa.types.is_timestamp(column.values.type)
     values = column.values.cast(pa.timestamp("us")) if is_instant else column.values
     return [sql_literal(value) for value in values.to_pylist()]

@@ -24,7 +24,7 @@ class Drawn:
         self.values = values
 
     def predicate(self) -> str:
-        """One in four has something else than a few values in some conjunct."""
+        """Return one in four has something else than a few values in some conjunct."""
         first, second, third = (self.equality() for _ in range(3))
         least = int(self.random.integers(0, 100))
         forms = [
@@ -84,7 +84,7 @@ def _double(number: int) -> float:
 
 
 def _text(column: str, number: int) -> str:
-    """A value of a column as SQL; numbers far apart may be the same value."""
+    """Return a value of a column as SQL; numbers far apart may be the same value."""
     if column == "d":
         return {0: "0.0D", 2: "-0.0D"}.get(number, f"{number / 8}D")
     return {

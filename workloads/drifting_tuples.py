@@ -68,15 +68,15 @@ class Drift:
         return self.tuples(0, rows, domain=domain, random=np.random.default_rng([seed, rows]))
 
     def batches(self, each: int, rows: int, *, domain: int = 1_000_000, seed: int = 1) -> Iterator[pa.Table]:
-        """The stream in batches, ``each`` a segment; the same seed gives the same tuples."""
+        """Yield the stream in batches, ``each`` a segment; the same seed gives the same tuples."""
         random = np.random.default_rng(seed)
         for number in range(self.segments * each):
             yield self.tuples(number / each, rows, domain=domain, random=random)
 
 
 def wandering(segments: int, *, attributes: int = 20, seed: int = 1) -> Drift:
-    """A quarter of the attributes lies mostly in the low tail, another quarter often in the high one; which of them,
-    is drawn anew for each segment.
+    """Return a quarter of the attributes lies mostly in the low tail, another quarter often in the high one; which of
+    them, is drawn anew for each segment.
     """
     random = np.random.default_rng(seed)
     low, high = np.zeros((2, segments + 1, attributes))

@@ -46,12 +46,12 @@ of strings, one column against another, a timestamp, and a function."""
 
 
 def sample_path() -> Path:
-    """The packaged sample: gzipped CSV with a header, an empty field for a missing value."""
+    """Return the packaged sample: gzipped CSV with a header, an empty field for a missing value."""
     return Path(__file__).parent / "data" / "flights.csv.gz"
 
 
 def sample_lines() -> Iterator[str]:
-    """The lines of the packaged sample without their line ends, the header first."""
+    """Yield the lines of the packaged sample without their line ends, the header first."""
     with gzip.open(sample_path(), "rt", encoding="utf-8", newline="") as lines:
         for line in lines:
             yield line.rstrip("\r\n")

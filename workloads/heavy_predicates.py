@@ -66,7 +66,7 @@ _TERMS = {
 
 
 def heavy_predicates(seed: int, count: int) -> Iterator[tuple[str, str]]:
-    """The kind and the text of so many predicates of at most LENGTH_CHARS characters, each near some limit."""
+    """Yield the kind and the text of so many predicates of at most LENGTH_CHARS characters, each near some limit."""
     random = Random(seed)
     makers: list[Callable[[Random], tuple[str, str]]] = [_nested, _chained, _nested_chain, _listed]
     for number in range(count):
@@ -105,7 +105,7 @@ def _chain(random: Random, term: str, joint: str, room: int) -> str:
 
 
 def _nested_chain(random: Random) -> tuple[str, str]:
-    """Several nested conditions side by side, and chains of them."""
+    """Return several nested conditions side by side, and chains of them."""
     kinds = [random.choice(list(_AROUND)) for _ in range(random.randint(2, 6))]
     texts = []
     for kind in kinds:

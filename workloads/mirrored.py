@@ -46,7 +46,9 @@ def mirrored_workload(
 
 
 def lopsided_tuples(rows: int, *, attributes: int = 20, domain: int = 100, seed: int = 2) -> pa.Table:
-    """The first half of the attributes drawn uniformly from the domain, the second half from its first quarter."""
+    """Return the first half of the attributes drawn uniformly from the domain, the second half from its
+    first quarter.
+    """
     rng = np.random.default_rng(seed)
     names, _ = synthetic_columns(attributes, domain)
     spans = [domain if number < attributes // 2 else max(1, domain // 4) for number in range(attributes)]
@@ -56,5 +58,5 @@ def lopsided_tuples(rows: int, *, attributes: int = 20, domain: int = 100, seed:
 
 
 def mirror_image(table: pa.Table) -> pa.Table:
-    """The same tuples with their values in reverse order: the first attribute has what the last one had."""
+    """Return the same tuples with their values in reverse order: the first attribute has what the last one had."""
     return pa.table(table.columns[::-1], names=table.schema.names)

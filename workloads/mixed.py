@@ -53,21 +53,21 @@ class Attribute:
     draw: Draw
 
     def key(self, code: int) -> Key:
-        """The value of a code as constraints have it."""
+        """Return the value of a code as constraints have it."""
         if self.values is None:
             return code
         value = self.values[code]
         return int(value) if isinstance(value, bool) else value.encode()
 
     def literal(self, code: int) -> str:
-        """The value of a code as SQL has it."""
+        """Return the value of a code as SQL has it."""
         if self.values is None:
             return str(code)
         value = self.values[code]
         return str(value).lower() if isinstance(value, bool) else f"'{value}'"
 
     def array(self, codes: Integers) -> pa.Array:
-        """The values of codes."""
+        """Return the values of codes."""
         if self.values is None:
             return pa.array(codes.astype(np.int32))
         return pa.array(list(self.values), self.type).take(pa.array(codes))
@@ -94,14 +94,14 @@ class MixedWorkload:
         return int(self.owner[-1]) + 1
 
     def texts(self) -> list[str]:
-        """The ``where`` of each query."""
+        """Return the ``where`` of each query."""
         terms: list[list[str]] = [[] for _ in range(self.queries)]
         for owner, attribute, ranges in self._predicates():
             terms[owner].append(_text(attribute, ranges))
         return [" AND ".join(own) for own in terms]
 
     def standing_queries(self) -> list[Query]:
-        """The queries ``q000000``, ... with their predicates in normal form."""
+        """Return the queries ``q000000``, ... with their predicates in normal form."""
         columns = {each.name: PAttribute(each.name, each.type, (each.name,)) for each in self.attributes}
         conjuncts: list[list[tuple[PAttribute, Constraint]]] = [[] for _ in range(self.queries)]
         for owner, attribute, ranges in self._predicates():
@@ -199,7 +199,7 @@ _DRAWS: Mapping[str, Draw] = {"uniform": _evenly(_DOMAIN), "log-normal": _log_no
 
 
 def _weights(attributes: Sequence[Attribute]) -> npt.NDArray[np.float64]:
-    """How likely a predicate is about each attribute."""
+    """Return how likely a predicate is about each attribute."""
     shares = {"number": _NUMBER_SHARE, "boolean": _BOOLEAN_SHARE}
     kinds = [_kind(each) for each in attributes]
     rest = 1 - sum(shares.values())

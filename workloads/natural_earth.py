@@ -28,7 +28,7 @@ class Place(NamedTuple):
 
 
 def countries_path() -> Path:
-    """The 177 countries as GeoJSON, one of which is no valid polygon: properties ``ADM0_A3`` and ``NAME``."""
+    """Return the 177 countries as GeoJSON, one of which is no valid polygon: properties ``ADM0_A3`` and ``NAME``."""
     return Path(__file__).parent / "data" / "countries.geojson.gz"
 
 
@@ -38,7 +38,7 @@ def places_path() -> Path:
 
 
 def places() -> list[Place]:
-    """The ports, in the order of their names."""
+    """Return the ports, in the order of their names."""
     with gzip.open(places_path(), "rt", encoding="utf-8") as file:
         return [Place(*row) for row in json.load(file)]
 

@@ -81,7 +81,7 @@ def predicate_set(
 
 
 def evenly(attributes: int, domain: int) -> list[Integers]:
-    """The values 0 .. ``domain`` - 1 for each attribute: what the predicates over D1 and D2 are drawn from."""
+    """Return the values 0 .. ``domain`` - 1 for each attribute: what the predicates over D1 and D2 are drawn from."""
     return [np.arange(domain, dtype=np.int64)] * attributes
 
 

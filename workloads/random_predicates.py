@@ -241,7 +241,7 @@ _PATTERNS = (
 
 
 def random_atom(rng: random.Random) -> str:
-    """One comparison, in any of the forms that predicates are made of."""
+    """Return one comparison, in any of the forms that predicates are made of."""
     makers: Sequence[tuple[float, Callable[[random.Random], str]]] = (
         (5, _same_type_comparison),
         (3, _numeric_comparison),
@@ -319,7 +319,7 @@ def _null_test(rng: random.Random) -> str:
 
 
 def random_predicate(rng: random.Random, depth: int = 3) -> str:
-    """A predicate of up to ``3 * 2 ** (depth - 1)`` atoms, one for 0, with AND, OR, NOT and parentheses.
+    """Return a predicate of up to ``3 * 2 ** (depth - 1)`` atoms, one for 0, with AND, OR, NOT and parentheses.
 
     >>> random_predicate(random.Random(1)) == random_predicate(random.Random(1))
     True

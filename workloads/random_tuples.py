@@ -167,7 +167,7 @@ _ARROW_TYPES: dict[str, pa.DataType] = {
 
 
 def random_tuples(seed: int, rows: int, null_share: float = 0.15) -> pa.Table:
-    """A table of ``rows`` tuples over :data:`ALL_TYPES_DDL` with ``null_share`` NULLs at every level."""
+    """Return a table of ``rows`` tuples over :data:`ALL_TYPES_DDL` with ``null_share`` NULLs at every level."""
     rng = random.Random(seed)
 
     def draw(path: str) -> Any:
@@ -184,7 +184,7 @@ def random_tuples(seed: int, rows: int, null_share: float = 0.15) -> pa.Table:
 
 
 def sql_literal(value: Any) -> str:
-    r"""A Python value as a Spark SQL literal of the matching type.
+    r"""Return a Python value as a Spark SQL literal of the matching type.
 
     >>> print(sql_literal("it's"), sql_literal(float("nan")), sql_literal(Decimal("5.50")))
     'it\'s' CAST('NaN' AS DOUBLE) 5.50

@@ -61,7 +61,7 @@ _KDD_REMEDY = (
 
 
 def flight_tuples(folder: Path | None = None) -> pa.Table:
-    """The flights in the folder, 336,776 of them; the packaged sample of 20,000 where the folder has none.
+    """Return the flights in the folder, 336,776 of them; the packaged sample of 20,000 where the folder has none.
 
     19 columns: ints, strings and a timestamp, NULL where a flight has no value (a cancelled one did not depart).
     """
@@ -70,7 +70,8 @@ def flight_tuples(folder: Path | None = None) -> pa.Table:
 
 
 def connection_tuples(folder: Path | None = None) -> pa.Table:
-    """The 494,021 connections in the folder (the tenth that the archive offers): ints, shares as doubles, and strings.
+    """Return the 494,021 connections in the folder (the tenth that the archive offers): ints, shares as doubles, and
+    strings.
 
     Raises MissingDataError, which says where they are to be had, for a folder without them: none are packaged.
     """
@@ -82,8 +83,8 @@ def connection_tuples(folder: Path | None = None) -> pa.Table:
 
 
 def survey_tuples(folder: Path | None = None) -> pa.Table:
-    """The whole census in the folder, 199,523 tuples of 42 columns; the packaged ten int columns of the same tuples
-    where the folder has none.
+    """Return the whole census in the folder, 199,523 tuples of 42 columns; the packaged ten int columns of the same
+    tuples where the folder has none.
     """
     file = _found(folder, CENSUS_FILE)
     return census_tuples() if file is None else _read(file, CENSUS_DDL, missing=("?",), header=False)
@@ -100,7 +101,9 @@ def _found(folder: Path | None, file: Path) -> Path | None:
 
 
 def _read(file: Path, ddl: str, *, missing: tuple[str, ...], header: bool) -> pa.Table:
-    """A CSV file, gzipped or not, as a table of the types of the schema, strings without blanks at their ends."""
+    """Return a CSV file, gzipped or not, as a table of the types of the schema, strings without blanks
+    at their ends.
+    """
     schema = Schema.from_ddl(ddl).arrow
     # Strings become NULL after they are trimmed: the census has a blank after each comma.
     convert = pv.ConvertOptions(column_types=schema, null_values=list(missing), strings_can_be_null=False)

@@ -30,7 +30,7 @@ _PLACES = ("SFO", "LAX", "JFK", "ORD", "ATL", "DFW", "SEA", "BOS", "MIA", "DEN")
 
 
 def subscribers(count: int) -> Iterator[tuple[str, str, str]]:
-    """The queries of so many subscribers: id, predicate, and the number of the topic as text.
+    """Yield the queries of so many subscribers: id, predicate, and the number of the topic as text.
 
     The queries of a topic divide what it takes among them, so that a record is accepted, and delivered, as often with
     ten queries as with a million. Raises WorkloadError for fewer than one a topic, or more than have room.

@@ -53,14 +53,14 @@ class Workload:
         return int(self.owner[-1]) + 1 if len(self.owner) else 0
 
     def texts(self) -> list[str]:
-        """The ``where`` of each query."""
+        """Return the ``where`` of each query."""
         terms: list[list[str]] = [[] for _ in range(self.queries)]
         for owner, attribute, low, high in self._rows():
             terms[owner].append(_text(self.names[attribute], low, high, self.greatest[attribute]))
         return [" AND ".join(own) for own in terms]
 
     def standing_queries(self) -> list[Query]:
-        """The queries ``q000000``, ... with their predicates in normal form."""
+        """Return the queries ``q000000``, ... with their predicates in normal form."""
         columns = [PAttribute(name, pa.int32(), (name,)) for name in self.names]
         conjuncts: list[list[tuple[PAttribute, Constraint]]] = [[] for _ in range(self.queries)]
         for owner, attribute, low, high in self._rows():
@@ -147,8 +147,8 @@ def alerts_workload(
 def tail_and_ranges(
     rng: np.random.Generator, owner: Integers, domain: int, length: int, *, margin: int = 0
 ) -> tuple[Integers, Integers]:
-    """The least and the greatest value of each predicate: of a query's first about the highest 1 % of the domain, of
-    the others ``length`` values, none of them within ``margin`` of its ends.
+    """Return the least and the greatest value of each predicate: of a query's first about the highest 1 % of the
+    domain, of the others ``length`` values, none of them within ``margin`` of its ends.
     """
     is_tail = np.diff(owner, prepend=-1) != 0
     low = rng.integers(margin, domain - margin - length + 1, len(owner))
@@ -194,7 +194,7 @@ def non_uniform_tuples(
 
 
 def synthetic_columns(attributes: int, domain: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The names ``a0``, ``a1``, ... and the greatest value of each."""
+    """Return the names ``a0``, ``a1``, ... and the greatest value of each."""
     return tuple(f"a{number}" for number in range(attributes)), (domain - 1,) * attributes
 
 

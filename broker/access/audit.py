@@ -58,7 +58,7 @@ class Audit:
                 LOG.info("%s", line)
 
     def _append(self, path: Path, content: bytes) -> bool:
-        """Whether all of it is in the file."""
+        """Return whether all of it is in the file."""
         written = 0
         try:
             file = self._opened(path)

@@ -13,7 +13,7 @@ _PLAIN = re.compile(r"[^`.]+")
 
 
 def column_path(text: str) -> Path:
-    """The path that a text names, folded as Spark compares names; ValueError where it names none.
+    """Return the path that a text names, folded as Spark compares names; ValueError where it names none.
 
     >>> column_path("Place.City"), column_path("`a.b`.c")
     (('place', 'city'), ('a.b', 'c'))
@@ -31,7 +31,7 @@ def column_path(text: str) -> Path:
 
 
 def dotted(path: Path) -> str:
-    """The text of a path.
+    """Return the text of a path.
 
     >>> dotted(("a.b", "c"))
     '`a.b`.c'

@@ -74,7 +74,7 @@ class Scope:
             raise ForbiddenError("number of queries", own_queries, remedy)
 
     def owns(self, query_id: str, stream: str) -> bool:
-        """Whether a standing query is its own."""
+        """Return whether a standing query is its own."""
         return query_id.startswith(self.id_prefix) and (self.streams is None or stream in self.streams)
 
     @property
@@ -89,7 +89,7 @@ class Scope:
 
 
 def unlimited(name: str) -> Scope:
-    """The scope of one who may do everything."""
+    """Return the scope of one who may do everything."""
     return Scope(name)
 
 

@@ -19,7 +19,7 @@ _LEAST_DIFFERENT = 10
 
 
 def new_secret() -> str:
-    """A token of 256 random bits."""
+    """Return a token of 256 random bits."""
     return MARK + secrets.token_urlsafe(_RANDOM_BYTES)
 
 

@@ -41,7 +41,7 @@ class Sessions:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
     def begin(self, token: str) -> str | None:
-        """The name of a new session for one who shows a token; None where it is a wrong one."""
+        """Return the name of a new session for one who shows a token; None where it is a wrong one."""
         if self._access.of_digest(digest(token)) is None:
             return None
         name = secrets.token_urlsafe(32)

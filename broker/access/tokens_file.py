@@ -67,7 +67,7 @@ class TokenEntry(BaseModel):
         )
 
     def toml(self, name: str) -> str:
-        """The table as the file has it."""
+        """Return the table as the file has it."""
         plain = self.model_dump(mode="json", exclude_defaults=True)
         lines = [f"{key} = {_as_toml(value)}" for key, value in plain.items()]
         return "\n".join([f"[tokens.{_as_toml(name) if '.' in name else name}]", *lines, ""])
@@ -83,8 +83,8 @@ def check_token_name(name: str) -> None:
 
 
 def parse_tokens(text: str, path: Path) -> dict[str, Scope]:
-    r"""The scopes that a tokens file gives, by the hash of their token; ConfigError, without a hash in it, where the
-    file is wrong in any way.
+    r"""Return the scopes that a tokens file gives, by the hash of their token; ConfigError, without a hash in it, where
+    the file is wrong in any way.
 
     >>> parse_tokens('[tokens.ops]\nsha256 = "' + 64 * "0" + '"\nread_only = true', Path("t"))["0" * 64].read_only
     True
@@ -117,7 +117,7 @@ def _as_toml(value: Any) -> str:
 
 
 def token_entry(name: str, table: Any, subject: str = "token") -> TokenEntry:
-    """The table of a token; ConfigError, with the ``subject`` of which it is said, where it is wrong."""
+    """Return the table of a token; ConfigError, with the ``subject`` of which it is said, where it is wrong."""
     if not isinstance(table, Mapping):
         raise ConfigError(subject, name, "is no table: write [tokens.NAME]")
     try:

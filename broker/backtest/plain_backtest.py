@@ -20,7 +20,9 @@ _PAIRS_MAX = 1 << 24
 
 
 def why_spark(queries: Sequence[Query]) -> str | None:
-    """Why queries cannot be matched without Spark: what the first of them has it compute; None where they can be."""
+    """Return why queries cannot be matched without Spark: what the first of them has it compute; None where they can
+    be.
+    """
     for query in queries:
         for attribute in query.predicate.p_attributes:
             if attribute.is_computed:

@@ -63,7 +63,7 @@ class Config(Section):
         return f"{stream}.dead-letter"
 
     def feed_topic(self, stream: str) -> str:
-        """Where the job of a stream writes what operators with a state read."""
+        """Return where the job of a stream writes what operators with a state read."""
         return f"asc.feed.{stream}"
 
     @cached_property
@@ -82,7 +82,7 @@ class Config(Section):
         return frozenset(stream.topic for stream in self.streams.values())
 
     def effective(self) -> dict[str, Any]:
-        """Every setting as it holds, defaults included, with secrets masked; plain values, ready for JSON."""
+        """Return every setting as it holds, defaults included, with secrets masked; plain values, ready for JSON."""
         plain = self.model_dump(mode="json", by_alias=True)
         plain["kafka"]["options"] = masked(plain["kafka"]["options"])
         plain["spark"]["options"] = masked_spark(plain["spark"]["options"])
@@ -93,8 +93,8 @@ class Config(Section):
         return plain
 
     def token(self) -> str | None:
-        """The bearer token that may do everything: from the root token file; where there is no tokens file either, from
-        ASC_TOKEN; else none.
+        """Return the bearer token that may do everything: from the root token file; where there is no tokens file
+        either, from ASC_TOKEN; else none.
 
         The commands take a caller's token from ASC_TOKEN as well: one of the tokens file is not to become more by
         standing there when the daemon is started.
@@ -108,8 +108,8 @@ class Config(Section):
         return token
 
     def named_tokens(self, token: str | None) -> dict[str, Scope] | None:
-        """The scopes of the tokens file, by the hash of their token, beside the ``token`` that may do everything; None
-        where there is no such file. ConfigError.
+        """Return the scopes of the tokens file, by the hash of their token, beside the ``token`` that may do
+        everything; None where there is no such file. ConfigError.
         """
         path = self.api.tokens_file
         if path is None:
@@ -215,7 +215,7 @@ def load_config(
     master: str | None = None,
     variables: Mapping[str, str] = os.environ,
 ) -> Config:
-    """The configuration in a TOML file, or the defaults where there is none; over them the ``variables``
+    """Return the configuration in a TOML file, or the defaults where there is none; over them the ``variables``
     (:mod:`broker.config.environment`); over these ``embedded``: the daemon's own Kafka, and ``master``: Spark's.
 
     Relative paths are relative to the file's folder, without a file to the working directory. Raises ConfigError; where
@@ -241,7 +241,9 @@ def load_config(
 
 
 def origins(path: Path | None, variables: Mapping[str, str] = os.environ) -> dict[KeyPath, str]:
-    """Where each key is from that is not at its default: the name of the file, or that of a variable. ConfigError."""
+    """Return where each key is from that is not at its default: the name of the file, or that of a variable.
+    ConfigError.
+    """
     document = {} if path is None else _document(path)
     overlay = overlaid(document, variables, Config)
     file = {} if path is None else dict.fromkeys(_paths(document), path.name)
@@ -275,7 +277,9 @@ def load_kafka_options(path: Path | None, variables: Mapping[str, str] = os.envi
 
 
 def parse_config(document: dict[str, Any]) -> Config:
-    """A parsed document as a configuration; what is wrong with its keys is a ConfigError, or a ConfigFaultsError."""
+    """Return a parsed document as a configuration; what is wrong with its keys is a ConfigError, or a
+    ConfigFaultsError.
+    """
     config, faults = _parsed(Overlay(document, {}, ()))
     _raise(faults)
     return config
@@ -377,7 +381,7 @@ def _raise(*found: Iterable[ConfigError]) -> None:
 
 
 def _resolved(config: Config, folder: Path) -> tuple[Config, list[ConfigError]]:
-    """The configuration with its paths under a folder, and those that cannot be."""
+    """Return the configuration with its paths under a folder, and those that cannot be."""
     faults: list[ConfigError] = []
 
     def under(path: Path | None) -> Path | None:

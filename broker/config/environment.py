@@ -38,7 +38,7 @@ class Overlay:
 
 
 def has_variables(variables: Mapping[str, str]) -> bool:
-    """Whether any key is set by a variable.
+    """Return whether any key is set by a variable.
 
     >>> has_variables({"ASC__API__PORT": "8751"}), has_variables({"ASC_TOKEN": "...", "ASC__API__PORT": ""})
     (True, False)
@@ -47,7 +47,8 @@ def has_variables(variables: Mapping[str, str]) -> bool:
 
 
 def overlaid(document: Mapping[str, Any], variables: Mapping[str, str], model: type[BaseModel]) -> Overlay:
-    """A document with the variables that begin with PREFIX in the place of its own keys; empty ones count as not set.
+    """Return a document with the variables that begin with PREFIX in the place of its own keys; empty ones count as not
+    set.
 
     ``model``: the sections and their keys. A value that is text to its key is taken as it stands, any other is read as
     TOML; what is none is left for the check of the whole. The document itself is not changed.
@@ -70,7 +71,7 @@ def overlaid(document: Mapping[str, Any], variables: Mapping[str, str], model: t
 
 
 def of_variables(fault: ConfigError, overlay: Overlay, location: KeyPath = ()) -> ConfigError:
-    """A fault with the name of the variable whose value it is about; as it is, where it is about none.
+    """Return a fault with the name of the variable whose value it is about; as it is, where it is about none.
 
     ``location``: of the key, where it is known; else the key is looked for in the fault's subject.
     """
@@ -134,8 +135,8 @@ def _copied(value: Any) -> Any:
 
 
 def _named(section: str, name: str, document: Mapping[str, Any], variable: str) -> str:
-    """The stream or layer of the file that a variable names, whose name has ``_`` for what no variable has; else a new
-    one.
+    """Return the stream or layer of the file that a variable names, whose name has ``_`` for what no variable has; else
+    a new one.
     """
     there = document.get(section)
     folded = [own for own in (there if isinstance(there, dict) else ()) if re.sub(r"[-.]", "_", own).lower() == name]
@@ -158,7 +159,7 @@ def _named_model(model: type[BaseModel], section: str) -> type[BaseModel]:
 
 
 def _is_text(annotation: Any) -> bool:
-    """Whether a key takes text: a name, a path, one of some words."""
+    """Return whether a key takes text: a name, a path, one of some words."""
     origin = get_origin(annotation)
     if origin in (Union, UnionType):
         return any(_is_text(part) for part in get_args(annotation) if part is not type(None))
@@ -166,7 +167,7 @@ def _is_text(annotation: Any) -> bool:
 
 
 def _read(value: str) -> Any:
-    """A value of TOML; the text itself where it is none."""
+    """Return a value of TOML; the text itself where it is none."""
     try:
         document = parse_toml(f"value = {value}")
     except ValueError:
@@ -183,7 +184,7 @@ def _content(name: str, path: str) -> str:
 
 
 def _spelt(path: KeyPath) -> tuple[str, ...]:
-    """How faults name a key: those of options in quotes, or behind a dot."""
+    """Return how faults name a key: those of options in quotes, or behind a dot."""
     dotted = ".".join(path)
     if len(path) > 2 and path[-2] == _OPTIONS:
         return dotted, f"{'.'.join(path[:-1])} '{path[-1]}'"

@@ -93,7 +93,7 @@ class KafkaConfig(Section):
         return int(self.options.get("buffer.memory", _SIZES["buffer.memory"]))
 
     def faults(self) -> Iterator[ConfigError]:
-        """The options that are read here and are not what they should be."""
+        """Yield the options that are read here and are not what they should be."""
         yield from security_faults(self.options)
         for key in _SIZES:
             if key in self.options and not re.fullmatch(r"[1-9][0-9]{3,9}", self.options[key]):
@@ -128,11 +128,11 @@ class SchemaRegistryConfig(Section):
 
     @classmethod
     def paths(cls) -> list[str]:
-        """The keys that name files."""
+        """Return the keys that name files."""
         return [name for name in cls.model_fields if name.endswith("_file")]
 
     def registry(self) -> SchemaRegistry | None:
-        """How it is asked; None where there is none."""
+        """Return how it is asked; None where there is none."""
         if self.url is None:
             return None
         return SchemaRegistry(
@@ -204,7 +204,7 @@ class ApiConfig(Section):
 
     @classmethod
     def paths(cls) -> list[str]:
-        """The keys that name files."""
+        """Return the keys that name files."""
         return [name for name in cls.model_fields if name.endswith("_file")]
 
     @property
@@ -258,7 +258,9 @@ class SparkConfig(Section):
     options: Options = Field(default_factory=dict)
 
     def faults(self) -> Iterator[ConfigError]:
-        """A master that is none to Spark, packages that are no file, and options that are not the user's to set."""
+        """Yield a master that is none to Spark, packages that are no file, and options that are not the
+        user's to set.
+        """
         if not _MASTER_FORM.fullmatch(self.master):
             yield ConfigError("spark.master", self.master, "write local[N], spark://host:port, yarn or k8s://...")
         is_sent = (

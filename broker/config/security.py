@@ -35,7 +35,7 @@ _LOGIN_MODULES = {
 
 
 def protocol_of(options: Mapping[str, str]) -> str:
-    """How Kafka is spoken to: one of PROTOCOLS, where the options have one."""
+    """Return how Kafka is spoken to: one of PROTOCOLS, where the options have one."""
     return options.get("security.protocol", "PLAINTEXT").upper()
 
 
@@ -61,13 +61,13 @@ def security_faults(options: Mapping[str, str]) -> Iterator[ConfigError]:
 
 
 def python_options(options: Mapping[str, str]) -> dict[str, str]:
-    """The options with the protocol as kafka-python spells it: what it does not know it takes for PLAINTEXT."""
+    """Return the options with the protocol as kafka-python spells it: what it does not know it takes for PLAINTEXT."""
     return {**options, "security.protocol": protocol_of(options)} if "security.protocol" in options else dict(options)
 
 
 def java_options(options: Mapping[str, str]) -> dict[str, str]:
-    """The options with those of Java's clients that follow from others, where they are not set themselves: who logs in,
-    and whose certificates are trusted.
+    """Return the options with those of Java's clients that follow from others, where they are not set themselves: who
+    logs in, and whose certificates are trusted.
     """
     follow = {}
     module = _LOGIN_MODULES.get(options.get("sasl.mechanism", ""))
@@ -82,7 +82,7 @@ def java_options(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def librdkafka_options(options: Mapping[str, str]) -> dict[str, str]:
-    """The options as librdkafka names them."""
+    """Return the options as librdkafka names them."""
     named = {
         name: options[key] for key, name in _LIBRDKAFKA_NAMES.items() if key in options and key != "security.protocol"
     }
@@ -93,7 +93,7 @@ def librdkafka_options(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def tls_context(options: Mapping[str, str]) -> ssl.SSLContext:
-    """How the server's certificate is looked at. Raises OSError (as SSLError), ValueError for what is wrong with
+    """Return how the server's certificate is looked at. Raises OSError (as SSLError), ValueError for what is wrong with
     the files.
     """
     context = ssl.create_default_context(cafile=options.get("ssl.cafile"))

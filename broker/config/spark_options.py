@@ -94,7 +94,7 @@ _SHOWN = frozenset(
 
 
 def spark_option_remedy(key: str) -> str | None:
-    """Why a property is not the configuration's to set, as a remedy; None where it is.
+    """Return why a property is not the configuration's to set, as a remedy; None where it is.
 
     What decides what predicates mean (``spark.sql.``), how workers run (``spark.python.``) or how often a record is
     written (``spark.speculation``) is the broker's.
@@ -118,8 +118,9 @@ def masked_spark(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def masked_urls(text: str) -> str:
-    """A text with what is between ``://`` and the last ``@`` before the path hidden, and what follows a ``?``, of each
-    URL in it: keys and signatures stand there.
+    """Return a text with the login and the query of each URL hidden: keys and signatures are there.
+
+    The login is between ``://`` and the last ``@`` before the path, the query behind a ``?``.
 
     >>> masked_urls("s3a://KEY:p@ss@bucket/x.tgz#env,https://host/y.jar?sig=x,local:/opt/z.jar")
     's3a://********@bucket/x.tgz#env,https://host/y.jar?********,local:/opt/z.jar'

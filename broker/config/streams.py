@@ -61,7 +61,7 @@ class StreamConfig(Section):
         return FORMATS[self.format]
 
     def fields(self) -> Schema:
-        """The schema of the records' fields, each of which a record may lack; SchemaError, ConfigError.
+        """Return the schema of the records' fields, each of which a record may lack; SchemaError, ConfigError.
 
         A schema file is read at each call: whoever runs a stream calls once.
         """
@@ -71,7 +71,9 @@ class StreamConfig(Section):
         return type(schema)(pa.schema([_nullable(field) for field in schema.arrow]))
 
     def decoder(self, fields: Schema, time_zone: str, registry: SchemaRegistry | None = None) -> Decoder:
-        """How records become those fields, times without a zone being of ``time_zone``; SchemaError, ConfigError."""
+        """Return how records become those fields, times without a zone being of ``time_zone``; SchemaError,
+        ConfigError.
+        """
         given = self._given(registry)
         missing = self.record_format.missing(self.options, given)
         if missing is not None:
@@ -89,8 +91,8 @@ class StreamConfig(Section):
         return self.options.get(CLOUDEVENTS) == "true"
 
     def faults(self, where: str, registry: SchemaRegistry | None = None) -> Iterator[ConfigError]:
-        """The options and what of the schema do not go with the format, and what the format needs and does not have;
-        ``where`` is the path of its table.
+        """Yield the options and what of the schema do not go with the format, and what the format needs and does not
+        have; ``where`` is the path of its table.
         """
         for option, value, remedy in self.record_format.wrong_options(self.options):
             yield ConfigError(f"{where}.options.{option}", value, remedy)

@@ -34,8 +34,8 @@ _QUOTED_LINES = rf"^(?:{_FIELD}(?:,{_FIELD})*\r?\n)*(?:{_FIELD}(?:,{_FIELD})*)?\
 
 
 def read_csv_batches(path: Path, advance: Advance) -> Iterator[pa.RecordBatch]:
-    """The rows of a CSV file with a header as texts, NULL for an empty field; of standard input as they come. The first
-    batch has no row: it names the columns, also of a file that has nothing else.
+    """Yield the rows of a CSV file with a header as texts, NULL for an empty field; of standard input as they come. The
+    first batch has no row: it names the columns, also of a file that has nothing else.
 
     What is wrong with a file is a InputError with the line, after the rows before it.
     """
@@ -59,7 +59,7 @@ def read_csv_batches(path: Path, advance: Advance) -> Iterator[pa.RecordBatch]:
 
 
 def _whole(blocks: Iterable[bytes], *, waits: bool) -> Iterator[bytes]:
-    """The blocks anew, so that none ends between quotes, as far as quotes are where they belong.
+    """Yield the blocks anew, so that none ends between quotes, as far as quotes are where they belong.
 
     ``waits`` for the rest of an open field; else what is there is given at once.
     """
@@ -81,7 +81,7 @@ def _whole(blocks: Iterable[bytes], *, waits: bool) -> Iterator[bytes]:
 
 
 def _plain_header(line: bytes) -> list[str] | None:
-    """The names in a first line that cannot be read in two ways; None of any other."""
+    """Return the names in a first line that cannot be read in two ways; None of any other."""
     try:
         text = line.decode().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
@@ -124,7 +124,7 @@ def _by_arrow(block: bytes, names: Sequence[str]) -> pa.RecordBatch | None:
 def _by_python(
     path: Path, blocks: Iterable[bytes], names: Sequence[str] = (), line: int = 0
 ) -> Iterator[pa.RecordBatch]:
-    """The rows in blocks that come after so many lines; without ``names`` the first row has them."""
+    """Yield the rows in blocks that come after so many lines; without ``names`` the first row has them."""
     step = 1 if path == STDIN else _ROWS
     parsed = _rows(path, blocks, names, line)
     is_begin = not names
@@ -148,7 +148,7 @@ def _by_python(
 
 
 def _rows(path: Path, blocks: Iterable[bytes], names: Sequence[str], line: int) -> Iterator[Sequence[str]]:
-    """The names, then the rows."""
+    """Yield the names, then the rows."""
     reader = csv.reader(_lines(blocks), strict=True)
     at = line
     try:
@@ -169,7 +169,7 @@ def _rows(path: Path, blocks: Iterable[bytes], names: Sequence[str], line: int) 
 
 
 def _lines(blocks: Iterable[bytes]) -> Iterator[str]:
-    """The lines of blocks with their ends, as Python tells lines apart."""
+    """Yield the lines of blocks with their ends, as Python tells lines apart."""
     for block in blocks:
         try:
             text = block.decode()

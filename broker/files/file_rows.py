@@ -26,7 +26,7 @@ _ROW_OF_PARTITION = (1 << 33) - 1
 
 
 def read_rows(spark: SparkSession, inputs: Sequence[Path], format_name: str, decoding: Decoding) -> DataFrame:
-    """The rows of the files, all of one format, with REASON, FILE and ROW; a column a file lacks is NULL.
+    """Return the rows of the files, all of one format, with REASON, FILE and ROW; a column a file lacks is NULL.
 
     NDJSON and CSV are decoded as the daemon decodes records, a line each; CSV by the names in each file's first line.
     A CSV line with an odd number of quotes is a part of a field with a line break, and no row. Parquet see
@@ -44,7 +44,7 @@ def read_rows(spark: SparkSession, inputs: Sequence[Path], format_name: str, dec
 
 
 def decoder_of(path: Path, format_name: str, decoding: Decoding) -> RecordDecoder:
-    """How the lines of a file become its columns; those of CSV that the schema does not have are texts."""
+    """Return how the lines of a file become its columns; those of CSV that the schema does not have are texts."""
     from asc.spark_types import ddl_of_type
     from broker.config.streams import StreamConfig
     from broker.formats.format import Given
@@ -74,7 +74,7 @@ def attributes(columns: Mapping[str, Column], schema: Schema) -> list[Column]:
 
 
 def quoted(name: str) -> str:
-    """A column's name in backquotes."""
+    """Return a column's name in backquotes."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -84,7 +84,7 @@ def _csv(spark: SparkSession, path: Path, format_name: str, decoding: Decoding) 
 
 
 def _lines(spark: SparkSession, paths: Sequence[Path]) -> DataFrame:
-    """The lines that are not empty, with FILE, and _IS_FIRST where there is one path."""
+    """Return the lines that are not empty, with FILE, and _IS_FIRST where there is one path."""
     from pyspark.sql import functions as sf
 
     # The lower bits of the id count the rows of a partition. A file's parts come largest first, of equal size by their

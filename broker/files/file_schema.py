@@ -53,7 +53,7 @@ class _Malformed:
 
 
 def schema_of_file(path: Path, rows_max: int) -> FileSchema:
-    """The schema of a CSV, NDJSON or Parquet file, by its name; from so many rows where it has none of its own.
+    """Return the schema of a CSV, NDJSON or Parquet file, by its name; from so many rows where it has none of its own.
 
     Malformed lines are excluded and counted. InputError where the file cannot be read, has no field or no line but
     malformed ones; SchemaError for names that a schema cannot hold.
@@ -178,7 +178,7 @@ def _of_parquet(path: Path) -> FileSchema:
 
 
 def _of_spark(data_type: pa.DataType) -> pa.DataType:
-    """The type of Spark that holds the values of one that it does not have; itself where there is none."""
+    """Return the type of Spark that holds the values of one that it does not have; itself where there is none."""
     import pyarrow as pa
 
     if pa.types.is_timestamp(data_type):

@@ -278,7 +278,7 @@ def csv_fault(error: csv.Error | UnicodeDecodeError, line: int, *, is_known: boo
 
 
 def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str, list[str]]:
-    """The first line of a CSV file, and the columns that it names; an empty ``quote`` is none."""
+    """Return the first line of a CSV file, and the columns that it names; an empty ``quote`` is none."""
     try:
         with _whole_gzip(path), _opened(path) as (_, content):
             line = next(_bounded_lines(path, content), b"").splitlines()[:1]
@@ -293,7 +293,7 @@ def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str,
 
 
 def read_parquet(path: Path, advance: Advance) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet file, by column; costs the memory of one batch of rows."""
+    """Yield the rows of a Parquet file, by column; costs the memory of one batch of rows."""
     import pyarrow.parquet as pq
 
     with _named_parquet(path):

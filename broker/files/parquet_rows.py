@@ -26,7 +26,8 @@ _OF_VALUES = (
 
 
 def read_parquet_rows(spark: SparkSession, inputs: Sequence[Path], decoding: Decoding) -> DataFrame:
-    """The rows of Parquet files with REASON, FILE and ROW, which holds the value that does not go into its column.
+    """Return the rows of Parquet files with REASON, FILE and ROW, which holds the value that does not go into its
+    column.
 
     A column of another type is cast where its value is one of the schema's type. A column of texts is read as a field
     of CSV is, by the options for values.

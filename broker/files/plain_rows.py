@@ -58,7 +58,7 @@ class DoubtError(Exception):
 def plain_tables(
     path: Path, format_name: str, decoding: Decoding, needed: Collection[str], advance: Advance
 ) -> Iterator[pa.Table]:
-    """The rows of a file with the columns of the schema, a part of the file at a time; DoubtError.
+    """Yield the rows of a file with the columns of the schema, a part of the file at a time; DoubtError.
 
     Of a column that is not ``needed`` it has to be certain that each value can be decoded, not what the value is: it
     may be NULL here.
@@ -163,7 +163,7 @@ def _ndjson(path: Path, decoding: Decoding, needed: Collection[str], advance: Ad
 
 
 def _check_objects(path: Path, block: bytes) -> int:
-    """How many lines have an object, in a block whose lines have one each or are empty."""
+    """Return how many lines have an object, in a block whose lines have one each or are empty."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -182,7 +182,7 @@ def _check_objects(path: Path, block: bytes) -> int:
 
 
 def _written(data_type: pa.DataType, name: str, is_needed: bool) -> pa.DataType:
-    """How a type is written in JSON, as Arrow is to read it."""
+    """Return how a type is written in JSON, as Arrow is to read it."""
     import pyarrow as pa
 
     types = pa.types
@@ -209,7 +209,9 @@ def _has_decimal(data_type: pa.DataType) -> bool:
 
 
 def _of_json(path: Path, field: pa.Field, values: pa.Array, decoding: Decoding) -> pa.Array:
-    """A column as it was written as one of the schema's type; of a list, which no engine but Spark looks into, NULL."""
+    """Return a column as it was written as one of the schema's type; of a list, which no engine but Spark looks into,
+    NULL.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -291,7 +293,7 @@ def _parquet(path: Path, decoding: Decoding, needed: Collection[str], advance: A
 
 
 def _of_parquet(path: Path, field: pa.Field, values: pa.Array) -> pa.Array:
-    """A column as it is, where it is of the schema's type or an integer or a timestamp of another width."""
+    """Return a column as it is, where it is of the schema's type or an integer or a timestamp of another width."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -336,7 +338,7 @@ def _takes_all(data_type: pa.DataType) -> bool:
 
 
 def _in_order(own: Mapping[str, pa.Array], schema: pa.Schema, rows: int) -> pa.Table:
-    """A table of the schema; a column that there is not is NULL."""
+    """Return a table of the schema; a column that there is not is NULL."""
     import pyarrow as pa
 
     columns = [own[f.name] if f.name in own else pa.nulls(rows, f.type) for f in schema]

@@ -55,7 +55,7 @@ def read_queries(path: Path) -> dict[str, str]:
 
 
 def as_ndjson(content: bytes, form: str, name: str) -> tuple[bytes, list[str]]:
-    """The queries of a file as the daemon reads them, one a line, and where each was, with the name of the file.
+    """Return the queries of a file as the daemon reads them, one a line, and where each was, with the name of the file.
 
     NDJSON stays as it is: the daemon names what is wrong with a line. InputError where a file of another form cannot
     be read, for one that holds no query, and for a line that removes one.
@@ -106,7 +106,7 @@ def form_of(name: str, content: bytes) -> str:
 
 
 def bodies(content: bytes, form: str, name: str) -> Iterator[tuple[str, Json]]:
-    """The queries of a file as bodies of the API, each with its place in words.
+    """Return the queries of a file as bodies of the API, each with its place in words.
 
     NDJSON has an object a line. JSON is a list of such objects, one of them, a page as the API answers it, or, like
     TOML, a mapping of ids to predicates or to objects without the id. InputError for what is none of these.

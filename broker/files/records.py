@@ -106,7 +106,7 @@ def read_batches(
     odd_lines: OddLines | None = None,
     skip: Skip | None = None,
 ) -> Iterator[RecordBatch]:
-    """The rows of a file, or of standard input as they come, as records of a stream, without those to ``skip``.
+    """Return the rows of a file, or of standard input as they come, as records of a stream, without those to ``skip``.
 
     Times of CSV and Parquet are written as the stream's options read them. A value that does not fit its attribute's
     type is sent as it stands: the stream decides. NDJSON into a JSON stream is sent byte for byte, and so is a line of
@@ -257,7 +257,7 @@ def _check_signs(options: Mapping[str, str]) -> None:
 
 
 def _members(rows: Iterable[Any]) -> list[str]:
-    """The names in those of the rows that are JSON objects, each once."""
+    """Return the names in those of the rows that are JSON objects, each once."""
     names: dict[str, None] = {}
     for row in rows:
         if isinstance(row, dict):
@@ -266,7 +266,7 @@ def _members(rows: Iterable[Any]) -> list[str]:
 
 
 def _parsed(line: bytes) -> Any:
-    """A line as JSON; None where it is none."""
+    """Return a line as JSON; None where it is none."""
     try:
         return json.loads(line, parse_float=Decimal)
     except (ValueError, RecursionError):
@@ -274,7 +274,7 @@ def _parsed(line: bytes) -> Any:
 
 
 def _key_of(row: Mapping[str, Any], key: str | None) -> bytes | None:
-    """The text of a column; None where it is NULL or, in a line of NDJSON, is not there."""
+    """Return the text of a column; None where it is NULL or, in a line of NDJSON, is not there."""
     value = None if key is None else row.get(key)
     return None if value is None else plain_text(value).encode()
 

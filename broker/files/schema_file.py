@@ -16,7 +16,7 @@ _OF_RECORDS = (".csv", ".ndjson", ".jsonl", ".parquet")
 
 
 def read_schema(path: Path) -> Schema:
-    """The schema in a file: the JSON of a Spark StructType, or Spark DDL.
+    """Return the schema in a file: the JSON of a Spark StructType, or Spark DDL.
 
     Errors: SchemaError that names the file; InputError for a file of records, by its name, for an empty one, and for
     what is no text.

@@ -18,7 +18,7 @@ DOUBLE = r"-?(?:0|[1-9][0-9]{0,16})(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?"
 
 
 def spelling_of(data_type: pa.DataType, *, is_utc: bool) -> str | None:
-    """The regular expression of such texts of a type; None for a type of which there are none here.
+    """Return the regular expression of such texts of a type; None for a type of which there are none here.
 
     ``is_utc``: whether a time without a zone is one of UTC.
 

@@ -46,7 +46,7 @@ def time_rewrites(
 
 
 def times_rewritten(schema: Schema, rewrites: Mapping[str, Rewrite]) -> Callable[[Row], Row]:
-    """Gives rows their times anew, by :func:`time_rewrites`."""
+    """Give rows their times anew, by :func:`time_rewrites`."""
     if not rewrites:
         return lambda row: row
     respelled = respelling(schema)

@@ -14,8 +14,8 @@ def toml_lines(
     notes: Mapping[tuple[str, ...], str] = MappingProxyType({}),
     above: tuple[str, ...] = (),
 ) -> Iterator[str]:
-    r"""A table as TOML: its own keys first, then its tables. A key without a value becomes a comment; the ``notes`` on
-    keys, by their paths, stand behind them.
+    r"""Yield a table as TOML: its own keys first, then its tables. A key without a value becomes a comment; the
+    ``notes`` on keys, by their paths, stand behind them.
 
     >>> print("\n".join(toml_lines({"api": {"port": 8750, "root_token_file": None}})))
     <BLANKLINE>

@@ -83,7 +83,7 @@ class TypeGuess:
         return self.count - sum(self.kinds.values())
 
     def type(self) -> pa.DataType:
-        """The narrowest common type that holds every value; a text for values of several kinds."""
+        """Return the narrowest common type that holds every value; a text for values of several kinds."""
         import pyarrow as pa
 
         kind = self._common()
@@ -118,14 +118,14 @@ class TypeGuess:
             yield "times without a zone: of the stream's time zone, or declare it TIMESTAMP_NTZ"
 
     def _common(self) -> str:
-        """The one kind of all values; ``mixed`` where there is none, ``text`` where there is no value."""
+        """Return the one kind of all values; ``mixed`` where there is none, ``text`` where there is no value."""
         kinds = set(self.kinds)
         if len(kinds) < 2:
             return next(iter(kinds), "text")
         return next((kind for alike, kind in _ALIKE if kinds <= alike), "mixed")
 
     def _beyond_bigint(self) -> int | None:
-        """An integer that BIGINT does not hold, if there was one."""
+        """Return an integer that BIGINT does not hold, if there was one."""
         return next((seen for seen in (self._highest, self._lowest) if not -_BIGINT <= seen < _BIGINT), None)
 
     def _integer(self) -> pa.DataType:
@@ -138,7 +138,7 @@ class TypeGuess:
 
 
 def is_value(text: str) -> bool:
-    """Whether a text of CSV is a number, a truth value or a time, and so hardly a name.
+    """Return whether a text of CSV is a number, a truth value or a time, and so hardly a name.
 
     >>> [is_value(text) for text in ("delay", "12.5", "2013-01-31", "")]
     [False, True, True, False]

@@ -71,7 +71,7 @@ class Avro(Format):
 
 
 def _own(text: str) -> AvroSchema | None:
-    """The Avro schema that a text is; None where it is one of Spark's. SchemaError for one that is wrong."""
+    """Return the Avro schema that a text is; None where it is one of Spark's. SchemaError for one that is wrong."""
     import json
 
     from broker.formats.avro_schema import AvroSchema

@@ -156,5 +156,5 @@ class AvroDecoder(FramedDecoder[AvroReading]):
 
 
 def _of_place(text: str, place: int) -> str:
-    """An expression over the record that is read, over that of one reader."""
+    """Return an expression over the record that is read, over that of one reader."""
     return text.replace(f"{RAW}.", f"{RAW}{place}.")

@@ -65,7 +65,7 @@ class AvroReading:
 
 
 def reading_of(writer: AvroSchema, fields: Schema, record: str, own: AvroSchema | None = None) -> AvroReading:
-    """How records of a writer are read into fields; ``record`` is the SQL name of what Spark reads, ``own`` the
+    """Return how records of a writer are read into fields; ``record`` is the SQL name of what Spark reads, ``own`` the
     stream's own Avro schema, if it has one: what is missing takes its defaults, and its aliases name fields as well.
     """
     resolver = _Resolver(writer, own)
@@ -106,7 +106,9 @@ class _Resolver:
         self._numbers = count()
 
     def field(self, record: Any, own: Any, name: str, column: pa.DataType, depth: int) -> _Reading | _Unfit | None:
-        """A field of a record, as a field of the record that is read; None where the writer has none, nor a default."""
+        """Return a field of a record, as a field of the record that is read; None where the writer has none, nor a
+        default.
+        """
         mine = _field_of(own, name)
         names = [name, *(mine.get("aliases", ()) if mine else ())]
         for written_name in names:
@@ -125,7 +127,7 @@ class _Resolver:
         return _renamed(found, {"name": name, "default": mine["default"]}, first_of=mine["type"])
 
     def part(self, schema: AvroSchema, part: Any, own: Any, column: pa.DataType, depth: int) -> _Reading | _Unfit:
-        """A part of a schema as a type."""
+        """Return a part of a schema as a type."""
         import pyarrow as pa
 
         node = schema.node(part)
@@ -248,7 +250,7 @@ class _Resolver:
 
 
 def _each_once(schema: Any, seen: set[str]) -> Any:
-    """A schema as JSON in which a named type is written out where it comes first, and by its name after that."""
+    """Return a schema as JSON in which a named type is written out where it comes first, and by its name after that."""
     if isinstance(schema, list):
         return [_each_once(member, seen) for member in schema]
     if not isinstance(schema, dict):
@@ -280,7 +282,7 @@ def _renamed(found: _Reading | _Unfit, named: dict[str, Any], first_of: Any = No
 
 
 def _all_null(schema: AvroSchema, members: Any) -> _Reading:
-    """A union of NULL and what is none of the column's type: at fault where it is not NULL."""
+    """Return a union of NULL and what is none of the column's type: at fault where it is not NULL."""
     expected = schema.written_out(members, set())
     return _Reading(expected, lambda _: "NULL", lambda x: f"({x} IS NOT NULL)")
 
@@ -290,7 +292,7 @@ def _same(x: str) -> str:
 
 
 def _scalar(node: Any, column: pa.DataType) -> _Reading | _Unfit:
-    """A type without parts as a type of Spark: as it is, or by a cast that keeps the value or fails."""
+    """Return a type without parts as a type of Spark: as it is, or by a cast that keeps the value or fails."""
     import pyarrow as pa
 
     kind, logical, types = node["type"], node.get("logicalType"), pa.types
@@ -351,7 +353,7 @@ def _text_reading(kind: str, expected: Any) -> _Reading:
 
 
 def _checked(expected: Any, ddl: str, number: _Sql = _same) -> _Reading:
-    """A number, made of what Spark reads, that may be too large for its column."""
+    """Return a number, made of what Spark reads, that may be too large for its column."""
     return _Reading(
         expected,
         lambda x: f"TRY_CAST({number(x)} AS {ddl})",

@@ -59,7 +59,9 @@ class AvroSchema:
 
     @staticmethod
     def of_text(text: str, references: Sequence[str] = ()) -> AvroSchema:
-        """The schema of a text, with those of the texts it refers to; SchemaError for what is none, or too large."""
+        """Return the schema of a text, with those of the texts it refers to; SchemaError for what is none, or too
+        large.
+        """
         import fastavro
         from fastavro.schema import SchemaParseException, UnknownType
 
@@ -214,7 +216,7 @@ class AvroSchema:
         return len(ended) == len(unended)
 
     def node(self, schema: Any) -> Node:
-        """A part of the schema, be it a name, a list of a union's members, or the type itself."""
+        """Return a part of the schema, be it a name, a list of a union's members, or the type itself."""
         if isinstance(schema, str):
             return self.named.get(schema) or {"type": schema}
         if isinstance(schema, list):
@@ -233,7 +235,7 @@ class AvroSchema:
         return node["type"] not in RECORDS or known.get(node["name"], True)
 
     def written_out(self, schema: Any, written: set[str]) -> Any:
-        """A part as JSON has it, in which names that are not ``written`` yet are written out."""
+        """Return a part as JSON has it, in which names that are not ``written`` yet are written out."""
         if isinstance(schema, str) and schema not in self.named:
             return schema
         node = self.node(schema)
@@ -255,7 +257,7 @@ class AvroSchema:
         return node
 
     def fields(self) -> Schema:
-        """The columns that a stream of such records would have; SchemaError where there is none for a field."""
+        """Return the columns that a stream of such records would have; SchemaError where there is none for a field."""
         import pyarrow as pa
 
         from asc.schema import Schema
@@ -270,7 +272,7 @@ class AvroSchema:
         return Schema.from_arrow(pa.schema(fields))
 
     def column(self, schema: Any, path: str, depth: int = 0) -> pa.DataType:
-        """The type of Spark that holds all values of a part; SchemaError."""
+        """Return the type of Spark that holds all values of a part; SchemaError."""
         import pyarrow as pa
 
         if depth > _COLUMN_DEPTH_MAX:
@@ -326,7 +328,7 @@ def parts_of(node: Node) -> list[Any]:
 
 
 def with_namespace(node: Node) -> Node:
-    """A named type as it is called wherever it is written: one without a name space says that it has none."""
+    """Return a named type as it is called wherever it is written: one without a name space says that it has none."""
     return node if "." in node["name"] else {**node, "namespace": ""}
 
 
@@ -344,7 +346,7 @@ _PLAIN: Mapping[str, str] = {
 
 
 def _plain(schema: Any) -> Any:
-    """A parsed schema without what its parser noted in it."""
+    """Return a parsed schema without what its parser noted in it."""
     if isinstance(schema, list):
         return [_plain(member) for member in schema]
     if isinstance(schema, dict):

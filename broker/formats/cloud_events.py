@@ -31,7 +31,7 @@ _UNVERSIONED = f"{_MALFORMED}: it has no member specversion"
 
 
 def data_fields(fields: Schema) -> Schema:
-    """The fields of an event's data; SchemaError where there is none."""
+    """Return the fields of an event's data; SchemaError where there is none."""
     import pyarrow as pa
 
     from asc.errors import SchemaError
@@ -143,7 +143,7 @@ class CloudEventsDecoder(Decoder):
         return records
 
     def _data_sql(self) -> str:
-        """The data of a structured event."""
+        """Return the data of a structured event."""
         of_text = self._wrapped(f"try_to_binary({_EVENT}.data_base64, 'base64')")
         own = "value" if self._is_wrapped else f"CAST({_EVENT}.data AS BINARY)"
         return f"CASE WHEN {_EVENT}.data IS NOT NULL THEN {own} ELSE {of_text} END"
@@ -158,7 +158,7 @@ class CloudEventsDecoder(Decoder):
         return wrapped if self._is_wrapped else data
 
     def _text_of(self, field: pa.Field) -> str:
-        """An attribute as text."""
+        """Return an attribute as text."""
         structured = f"{_EVENT}.{backquoted(_attribute(field))}"
         # The binding to Kafka has this one attribute in a header of another name.
         header = "content-type" if field.name == f"{PREFIX}datacontenttype" else field.name
@@ -208,7 +208,7 @@ def _reason_of(field: pa.Field) -> DeadLetterReason:
 
 
 def _header(name: str) -> str:
-    """The text of the first header with a name, whatever its case; NULL where there is none."""
+    """Return the text of the first header with a name, whatever its case; NULL where there is none."""
     return f"CAST(get(filter(headers, h -> lower(h.key) = {_literal(name.lower())}), 0).value AS STRING)"
 
 

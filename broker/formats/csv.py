@@ -73,7 +73,7 @@ class Csv(TextFormat):
         return sf.from_csv(text, ddl, {"escape": '"', "maxColumns": str(_COLUMNS_MAX), **options})
 
     def unparsed_text(self, text: Column, options: Mapping[str, str]) -> Column | None:
-        """A text with a column too many, at which the parser throws, whatever the mode.
+        """Return a text with a column too many, at which the parser throws, whatever the mode.
 
         Separators inside quotes are counted with the others.
         """
@@ -128,7 +128,8 @@ class Csv(TextFormat):
 
 
 def csv_field(value: Any) -> str:
-    """A value as a field of a CSV line (RFC 4180), as a CSV stream reads it: NULL is empty, an empty string quoted.
+    """Return a value as a field of a CSV line (RFC 4180), as a CSV stream reads it: NULL is empty, an empty string
+    quoted.
 
     A stream tells the two apart only where its options set ``nullValue``; else both are NULL.
 
@@ -148,7 +149,7 @@ def _separator_text(options: Mapping[str, str]) -> str:
 
 
 def separator_of(options: Mapping[str, str]) -> str:
-    """The separator itself, its escapes read as Spark reads them."""
+    """Return the separator itself, its escapes read as Spark reads them."""
     escapes = {"t": "\t", "r": "\r", "b": "\b", "f": "\f", "u0000": "\0"}
     return re.sub(r"\\(u0000|.)", lambda found: escapes.get(found[1], found[1]), _separator_text(options))
 

@@ -88,10 +88,10 @@ class Decoder(ABC):
 
     @abstractmethod
     def example(self) -> bytes:
-        """A value that takes a record's usual way, as far as that is known beforehand."""
+        """Return a value that takes a record's usual way, as far as that is known beforehand."""
 
     def sample(self) -> bytes:
-        """A value by which is seen whether Spark decodes with the options."""
+        """Return a value by which is seen whether Spark decodes with the options."""
         return self.example()
 
     def unknown(self, records: DataFrame) -> DataFrame | None:
@@ -101,7 +101,7 @@ class Decoder(ABC):
         return None
 
     def knowing(self, unknown: Sequence[Row], records: DataFrame) -> Decoder:
-        """The decoder that knows what rows of :meth:`unknown` tell of; ``records`` are those they are of.
+        """Return the decoder that knows what rows of :meth:`unknown` tell of; ``records`` are those they are of.
 
         Raises SchemaRegistryError where what it needs cannot be had now, SchemaAnswerError where that is so of some
         schemas alone, and UnfinishedError where it takes too long for one attempt.
@@ -109,13 +109,13 @@ class Decoder(ABC):
         return self
 
     def without(self, schema_ids: Collection[int]) -> Decoder:
-        """The decoder that asks for none of these schemas, and for all others again: records that name one of these are
-        dead letters.
+        """Return the decoder that asks for none of these schemas, and for all others again: records that name one of
+        these are dead letters.
         """
         return self
 
     def for_records(self, records: DataFrame) -> Decoder:
-        """The decoder that knows all that the records need; SchemaRegistryError.
+        """Return the decoder that knows all that the records need; SchemaRegistryError.
 
         It waits for no schema that the registry gives no answer for though it answers otherwise.
         """
@@ -129,11 +129,11 @@ class Decoder(ABC):
             return self.without(error.schema_ids).knowing(rows, records)
 
     def of_json(self) -> RecordDecoder:
-        """The same fields read from JSON objects."""
+        """Return the same fields read from JSON objects."""
         return RecordDecoder(RECORD_FORMATS["json"], self.fields, {}, self.time_zone)
 
     def decode(self, records: DataFrame) -> DataFrame:
-        """The attributes of Kafka records (``includeHeaders``), as columns, with RECORD and ERROR beside them.
+        """Return the attributes of Kafka records (``includeHeaders``), as columns, with RECORD and ERROR beside them.
 
         Fields that a record lacks are NULL. A value that is null, not given to the parser by its format (empty, not
         UTF-8) or not of the schema has a reason in ERROR, one of ``reasons``, that names the first column at fault; its
@@ -144,7 +144,7 @@ class Decoder(ABC):
         return records
 
     def reason_number(self) -> Column:
-        """The place of a decoded record's ERROR in ``reasons``, from 1 on; 0 of a record that was decoded."""
+        """Return the place of a decoded record's ERROR in ``reasons``, from 1 on; 0 of a record that was decoded."""
         from pyspark.sql import functions as sf
 
         texts = sf.array(*(sf.lit(reason.text) for reason in self.reasons))
@@ -204,8 +204,8 @@ class RecordDecoder(Decoder):
         return self.record_format.sample([field.name for field in self.fields.arrow], self.options)
 
     def example(self) -> bytes:
-        """A value of the schema as the format is without options: numbers and texts are 1, booleans true, all else is
-        NULL.
+        """Return a value of the schema as the format is without options: numbers and texts are 1, booleans true, all
+        else is NULL.
         """
         return self.record_format.encoder_of_texts(self.fields)(
             {field.name: _example_of(field.type) for field in self.fields.arrow}
@@ -260,7 +260,7 @@ class RecordDecoder(Decoder):
         return sf.get(sf.transform(sf.array(parsed), first_fault), sf.lit(0))
 
     def _is_at_fault(self, field: pa.Field, decoded: Column, text: Column) -> Column:
-        """Whether a column has a text that is none of its type, given the record as far as it could be read."""
+        """Return whether a column has a text that is none of its type, given the record as far as it could be read."""
         from pyspark.sql import functions as sf
 
         has_none = decoded.getField(field.name).isNull()

@@ -79,11 +79,13 @@ class Format(ABC):
         return None
 
     def wrong_type(self, data_type: pa.DataType) -> str | None:
-        """Why a field cannot be of a type, and the remedy; None where it can."""
+        """Return why a field cannot be of a type, and the remedy; None where it can."""
         return None
 
     def fields_of_text(self, text: str, options: Mapping[str, str]) -> Schema:
-        """The fields that a schema file of the format's has: Spark DDL, or the JSON of a StructType; SchemaError."""
+        """Return the fields that a schema file of the format's has: Spark DDL, or the JSON of a StructType;
+        SchemaError.
+        """
         from asc.schema import Schema
 
         return Schema.from_json(text) if text.lstrip().startswith("{") else Schema.from_ddl(text)

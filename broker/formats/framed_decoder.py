@@ -90,7 +90,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
 
     @abstractmethod
     def reading(self, schema: WrittenSchema, schema_id: int, records: DataFrame) -> Reading:
-        """How records of a schema are read; raises whatever says why they are not."""
+        """Return how records of a schema are read; raises whatever says why they are not."""
 
     def said_of(self, reading: Reading) -> str:
         """What the log adds of a reading."""
@@ -176,7 +176,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
         return changed
 
     def with_writers(self, writers: tuple[Writer[Reading], ...]) -> Self:
-        """The decoder that knows these writers."""
+        """Return the decoder that knows these writers."""
         own: Any = self
         changed: Self = replace(own, writers=writers)
         return changed
@@ -192,8 +192,8 @@ class FramedDecoder(Decoder, Generic[Reading]):
         )
 
     def _read_by(self, schema: WrittenSchema, schema_id: int, records: DataFrame) -> Reading | None:
-        """How records of a schema are read; None, and a line in the log, where they cannot be. SchemaRegistryError
-        where that is no fault of the schema: a disk without room.
+        """Return how records of a schema are read; None, and a line in the log, where they cannot be.
+        SchemaRegistryError where that is no fault of the schema: a disk without room.
         """
         try:
             reading = self.reading(schema, schema_id, records)
@@ -210,7 +210,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
         return reading
 
     def unread_sql(self) -> str:
-        """The reason why a value is given to no reader; NULL of one that is."""
+        """Return the reason why a value is given to no reader; NULL of one that is."""
         null = "CAST(NULL AS STRING)" if self.options.get(TOMBSTONES) == AS_RECORD else literal(NULL)
         if self.registry is None:
             return f"CASE WHEN value IS NULL THEN {null} END"
@@ -245,16 +245,16 @@ def _ids(heads: Sequence[Row]) -> set[int]:
 
 
 def head_of(schema_id: int) -> bytes:
-    """The bytes that stand before a record of a schema."""
+    """Return the bytes that stand before a record of a schema."""
     return schema_id.to_bytes(HEAD_BYTES, "big")
 
 
 def head_sql(schema_id: int) -> str:
-    """The bytes that stand before a record of a schema, as a literal of Spark's."""
+    """Return the bytes that stand before a record of a schema, as a literal of Spark's."""
     return f"X'{head_of(schema_id).hex()}'"
 
 
 def literal(text: str) -> str:
-    """A text as a literal of Spark's."""
+    """Return a text as a literal of Spark's."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"

@@ -101,7 +101,9 @@ class Json(TextFormat):
 
 
 def _literals(texts: pa.Array, data_type: pa.DataType | None) -> tuple[str, pa.Array, str]:
-    """A column as JSON: what stands before each literal, the literals (NULL for null), what stands after each."""
+    """Return a column as JSON: what stands before each literal, the literals (NULL for null), what
+    stands after each.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 

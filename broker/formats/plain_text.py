@@ -13,7 +13,7 @@ from typing import Any
 
 
 def plain_text(value: Any) -> str:
-    """A scalar as text: what a key or a CSV field of it holds.
+    """Return a scalar as text: what a key or a CSV field of it holds.
 
     >>> plain_text(datetime(2013, 1, 1, 10, tzinfo=timezone.utc)), plain_text(True), plain_text(float("-inf"))
     ('2013-01-01T10:00:00Z', 'true', '-Infinity')
@@ -40,7 +40,8 @@ def plain_text(value: Any) -> str:
 
 
 def json_text(value: Any) -> str:
-    """A value of Python or Arrow as Spark reads JSON: decimals with all digits, times in ISO 8601, bytes in base64.
+    """Return a value of Python or Arrow as Spark reads JSON: decimals with all digits, times in ISO 8601, bytes in
+    base64.
 
     >>> json_text({"price": Decimal("1.10"), "at": date(2013, 1, 31), "raw": b"abc", "bad": float("nan"), "none": None})
     '{"price":1.10,"at":"2013-01-31","raw":"YWJj","bad":"NaN","none":null}'
@@ -59,6 +60,6 @@ def json_text(value: Any) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text as a JSON string."""
+    """Return a text as a JSON string."""
     # What json.dumps(text, ensure_ascii=False) does, without making an encoder for every field of every row.
     return encode_basestring(text)

@@ -58,7 +58,9 @@ class Messages:
     file: Any
 
     def named(self, name: str | None) -> Any:
-        """A message by its full name, of any file; the first one of the last file for None. None where it has none."""
+        """Return a message by its full name, of any file; the first one of the last file for None. None where it has
+        none.
+        """
         if name is None:
             return self.at([0])
         try:
@@ -81,7 +83,7 @@ class Messages:
 
 
 def messages_of(descriptors: bytes) -> Messages:
-    """The messages that a FileDescriptorSet describes."""
+    """Return the messages that a FileDescriptorSet describes."""
     from google.protobuf import descriptor_pb2, descriptor_pool
 
     files = descriptor_pb2.FileDescriptorSet.FromString(descriptors).file
@@ -167,8 +169,8 @@ class RecordsReader:
 
 
 def message_indexes(value: bytes, start: int) -> tuple[tuple[int, ...], int]:
-    """The place of a message in its schema as Confluent's serialisers write it, and where the message begins: a number
-    of indexes and these, each zigzag; a zero alone is the first message. ValueError for what is none.
+    """Return the place of a message in its schema as Confluent's serialisers write it, and where the message begins: a
+    number of indexes and these, each zigzag; a zero alone is the first message. ValueError for what is none.
 
     >>> message_indexes(bytes([0, 9, 9]), 0), message_indexes(bytes([4, 2, 0, 9]), 0)
     (((0,), 1), ((1, 0), 3))
@@ -186,7 +188,7 @@ def message_indexes(value: bytes, start: int) -> tuple[tuple[int, ...], int]:
 
 
 def is_repeated(field: Any) -> bool:
-    """Whether a field is a list, or a map; parsers before 6.31 say so by its label alone.
+    """Return whether a field is a list, or a map; parsers before 6.31 say so by its label alone.
 
     >>> from google.protobuf.descriptor_pb2 import FileDescriptorProto
     >>> [is_repeated(FileDescriptorProto.DESCRIPTOR.fields_by_name[name]) for name in ("name", "dependency")]
@@ -206,7 +208,7 @@ def _zigzag(value: bytes, start: int) -> tuple[int, int]:
 
 
 def _field(message: Any, name: str, column: pa.DataType) -> _Convert:
-    """A column of a message: NULL where the message has no such field, or has presence and is not there."""
+    """Return a column of a message: NULL where the message has no such field, or has presence and is not there."""
     import pyarrow as pa
 
     field = message.fields_by_name.get(name)
@@ -263,7 +265,7 @@ def _unless_empty(name: str) -> _Convert:
 
 
 def _width(column: pa.DataType) -> int:
-    """How many values one of a type is, arrays and maps in it not counted."""
+    """Return how many values one of a type is, arrays and maps in it not counted."""
     import pyarrow as pa
 
     if not pa.types.is_struct(column):
@@ -272,7 +274,7 @@ def _width(column: pa.DataType) -> int:
 
 
 def _value(field: Any, column: pa.DataType) -> _Convert:
-    """A value of a field's type, be it one of many, as a type of column."""
+    """Return a value of a field's type, be it one of many, as a type of column."""
     import pyarrow as pa
 
     types, own = pa.types, field.message_type
@@ -313,7 +315,7 @@ def _scalar(field: Any, column: pa.DataType) -> _Convert:
 
 
 def _enum(field: Any, column: pa.DataType) -> _Convert:
-    """The name of a value, or its number; one that the schema has no name for is its number as text."""
+    """Return the name of a value, or its number; one that the schema has no name for is its number as text."""
     import pyarrow as pa
 
     if not pa.types.is_string(column):

@@ -53,8 +53,8 @@ class ProtobufSchema:
 
     @staticmethod
     def of_text(text: str, references: Sequence[tuple[str, str]] = ()) -> ProtobufSchema:
-        """The schema of a text, with the files that it imports, as names and texts; SchemaError for what is none, or
-        too large, or where there is no compiler.
+        """Return the schema of a text, with the files that it imports, as names and texts; SchemaError for what is
+        none, or too large, or where there is no compiler.
         """
         shown = " ".join(text.split())[:40]
         if len(text) + sum(len(own) for _, own in references) > _CHARS_MAX:
@@ -77,7 +77,9 @@ class ProtobufSchema:
         return ProtobufSchema(described)
 
     def message(self, name: str | None) -> Any:
-        """The description of a message by its full name, of the first one for None; SchemaError where it has none."""
+        """Return the description of a message by its full name, of the first one for None; SchemaError where it has
+        none.
+        """
         found = messages_of(self.descriptors).named(name)
         if found is None:
             if name is None:
@@ -86,7 +88,7 @@ class ProtobufSchema:
         return found
 
     def fields(self, name: str | None) -> Schema:
-        """The columns of a message; SchemaError where one is of no type of Spark's, or they are too many."""
+        """Return the columns of a message; SchemaError where one is of no type of Spark's, or they are too many."""
         import pyarrow as pa
 
         from asc.schema import Schema

@@ -19,7 +19,7 @@ RESERVED_ATTRIBUTES = ("_key", "_topic", "_partition", "_offset", "_timestamp", 
 
 
 def attributes_of(fields: Schema) -> Schema:
-    """The fields and the record's own attributes: what a predicate may name.
+    """Return the fields and the record's own attributes: what a predicate may name.
 
     >>> from asc.schema import Schema
     >>> [attribute.name for attribute in attributes_of(Schema.from_ddl("delay INT")).attributes][:2]
@@ -31,7 +31,7 @@ def attributes_of(fields: Schema) -> Schema:
 
 
 def record_columns() -> list[Column]:
-    """The record's own attributes from the columns of Spark's Kafka source; what is not UTF-8 is NULL."""
+    """Return the record's own attributes from the columns of Spark's Kafka source; what is not UTF-8 is NULL."""
     from pyspark.sql import functions as sf
 
     value = "try_validate_utf8(CAST(h.value AS STRING))"

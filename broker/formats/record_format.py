@@ -55,14 +55,14 @@ class RecordFormat(Format):
 
     @abstractmethod
     def unparsed(self, value: Column, fields: Schema, options: Mapping[str, str]) -> Column:
-        """Why a value (BINARY, not NULL) must not be given to the parser, NULL where it may.
+        """Return why a value (BINARY, not NULL) must not be given to the parser, NULL where it may.
 
         The parser is not to throw, nor to take for ever.
         """
 
     @abstractmethod
     def unparsed_reasons(self, fields: Schema, options: Mapping[str, str]) -> tuple[str, ...]:
-        """All that :meth:`unparsed` may say."""
+        """Return all that :meth:`unparsed` may say."""
 
     @abstractmethod
     def misshapen(self, fields: Schema) -> str:
@@ -70,29 +70,29 @@ class RecordFormat(Format):
 
     @abstractmethod
     def parsed(self, value: Column, ddl: str, options: Mapping[str, str]) -> Column:
-        """A struct with one of the fields in ``ddl`` (:meth:`record_in`), read from a value; NULL or with the column
-        named by the option ``columnNameOfCorruptRecord`` where it is none, NULL of a value that is NULL.
+        """Return a struct with one of the fields in ``ddl`` (:meth:`record_in`), read from a value; NULL or with the
+        column named by the option ``columnNameOfCorruptRecord`` where it is none, NULL of a value that is NULL.
         """
 
     def record_in(self, parsed: Column, options: Mapping[str, str]) -> Column:
-        """The struct of the fields in what :meth:`parsed` gives."""
+        """Return the struct of the fields in what :meth:`parsed` gives."""
         return parsed
 
     @abstractmethod
     def sample(self, names: Sequence[str], options: Mapping[str, str]) -> bytes:
-        """A value in which each field is a 1: enough to see whether Spark parses with the options."""
+        """Return a value in which each field is a 1: enough to see whether Spark parses with the options."""
 
     @abstractmethod
     def encoder(self, schema: Schema) -> Encoder:
-        """Encodes rows of Python values. A column that is a field of the schema but for case is spelled as there."""
+        """Encode rows of Python values. A column that is a field of the schema but for case is spelled as there."""
 
     def encoder_of_texts(self, schema: Schema) -> Encoder:
-        """Encodes rows of texts, as CSV files hold them; None for NULL."""
+        """Encode rows of texts, as CSV files hold them; None for NULL."""
         return self.encoder(schema)
 
     @abstractmethod
     def encoder_of_columns(self, schema: Schema, columns: Sequence[str]) -> ColumnEncoder:
-        """Encodes texts by column, in the order of ``columns``, one or more; the same bytes as row by row."""
+        """Encode texts by column, in the order of ``columns``, one or more; the same bytes as row by row."""
 
 
 def wrong_pattern(pattern: str) -> str | None:

@@ -89,7 +89,7 @@ class SchemaRegistry:
     timeout_s: float = 10
 
     def schema(self, schema_id: int) -> WrittenSchema | None:
-        """The schema with an id; None where the registry says that it has none, or that the id is none.
+        """Return the schema with an id; None where the registry says that it has none, or that the id is none.
 
         SchemaRegistryError where the registry does not answer: then nothing is known of any schema. SchemaAnswerError
         where it answers another question, but not this one.
@@ -117,7 +117,7 @@ class SchemaRegistry:
         return True
 
     def latest(self, subject: str) -> WrittenSchema | None:
-        """The last version of a subject; None where the registry has no such subject. SchemaRegistryError."""
+        """Return the last version of a subject; None where the registry has no such subject. SchemaRegistryError."""
         return self._schema_at(f"/subjects/{quote(subject, safe='')}/versions/latest")
 
     def _schema_at(self, path: str) -> WrittenSchema | None:

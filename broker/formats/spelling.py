@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 
 def spelled(columns: Sequence[str], schema: Schema) -> list[str]:
-    """The columns, those that are a field but for case spelled as the schema does; of several, the best or first is.
+    """Return the columns, those that are a field but for case spelled as the schema does; of several, the best or first
+    is.
 
     >>> from asc.schema import Schema
     >>> spelled(["DELAY", "Delay", "x"], Schema.from_ddl("delay INT")), spelled(["A", "a"], Schema.from_ddl("a INT"))
@@ -31,7 +32,7 @@ def spelled(columns: Sequence[str], schema: Schema) -> list[str]:
 
 
 def respelling(schema: Schema) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """Gives a row's columns the names of :func:`spelled`."""
+    """Give a row's columns the names of :func:`spelled`."""
     # Most rows of a file have the columns of the one before.
     names_of = lru_cache(maxsize=256)(lambda columns: spelled(columns, schema))
     return lambda row: dict(zip(names_of(tuple(row)), row.values(), strict=True))

@@ -13,7 +13,7 @@ ColumnEncoder = Callable[["Sequence[pa.Array]"], "pa.Array"]
 
 
 def mapped(texts: pa.Array, rewrite: Callable[[str], str]) -> pa.Array:
-    """Each text rewritten by a function of Python, called once for equal ones; NULL stays NULL."""
+    """Return each text rewritten by a function of Python, called once for equal ones; NULL stays NULL."""
     import pyarrow as pa
 
     found = texts.dictionary_encode()
@@ -21,7 +21,7 @@ def mapped(texts: pa.Array, rewrite: Callable[[str], str]) -> pa.Array:
 
 
 def mapped_unless(plain: pa.Array, texts: pa.Array, rewrite: Callable[[str], str]) -> pa.Array:
-    """The texts as they are where ``plain``, rewritten elsewhere; NULL stays NULL."""
+    """Return the texts as they are where ``plain``, rewritten elsewhere; NULL stays NULL."""
     import pyarrow.compute as pc
 
     if pc.all(plain).as_py() in (True, None):
@@ -31,7 +31,7 @@ def mapped_unless(plain: pa.Array, texts: pa.Array, rewrite: Callable[[str], str
 
 
 def holds_any(texts: pa.Array, codes: Sequence[int]) -> bool:
-    """Whether one of some bytes is anywhere in the texts; costs a look at each byte."""
+    """Return whether one of some bytes is anywhere in the texts; costs a look at each byte."""
     import numpy as np
 
     buffers = texts.buffers()
@@ -45,7 +45,7 @@ def holds_any(texts: pa.Array, codes: Sequence[int]) -> bool:
 
 
 def joined(pieces: Sequence[str | pa.Array], null: str) -> pa.Array:
-    """The pieces of each row in one text, those that are texts in every row; NULL is written as ``null``."""
+    """Return the pieces of each row in one text, those that are texts in every row; NULL is written as ``null``."""
     import pyarrow.compute as pc
 
     return pc.binary_join_element_wise(*pieces, "", null_handling="replace", null_replacement=null)

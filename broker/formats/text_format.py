@@ -69,11 +69,13 @@ class TextFormat(RecordFormat):
         return self.parsed_text(value.cast("string"), ddl, options)
 
     def unparsed_text(self, text: Column, options: Mapping[str, str]) -> Column | None:
-        """Why a text of this format alone must not be given to the parser, NULL where it may; None where all may."""
+        """Return why a text of this format alone must not be given to the parser, NULL where it may; None where all
+        may.
+        """
         return None
 
     def unparsed_text_reasons(self, options: Mapping[str, str]) -> tuple[str, ...]:
-        """All that :meth:`unparsed_text` may say."""
+        """Return all that :meth:`unparsed_text` may say."""
         return ()
 
     @abstractmethod

@@ -66,7 +66,8 @@ class TimePattern:
         return TimePattern(pattern, zoned, tuple(write for write, _ in found), re.compile(shape, re.ASCII))
 
     def written(self, time: datetime) -> str:
-        """A time as the pattern has it: one with a zone of its own in UTC where the pattern has a zone, else as it is.
+        """Return a time as the pattern has it: one with a zone of its own in UTC where the pattern has a zone, else as
+        it is.
 
         ValueError for a year that the pattern would be read as another.
         """
@@ -74,7 +75,7 @@ class TimePattern:
         return "".join(write(moved) for write in self._parts)
 
     def is_shape_of(self, text: str) -> bool:
-        """Whether a text looks as if the pattern had written it."""
+        """Return whether a text looks as if the pattern had written it."""
         return self._shape.fullmatch(text) is not None
 
 

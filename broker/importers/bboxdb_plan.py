@@ -193,7 +193,7 @@ def _arguments(text: str) -> list[str]:
 
 
 def _box(value: object) -> list[Interval]:
-    """The intervals of a box, ``[[1.0,2.0]:[3.0,4.0]]``; none for all of space."""
+    """Return the intervals of a box, ``[[1.0,2.0]:[3.0,4.0]]``; none for all of space."""
     text = str(value or "[]")
     intervals = []
     for low, high in _INTERVAL.findall(text.strip()[1:-1]):
@@ -223,7 +223,7 @@ def _list(plan: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 
 
 def _table(plan: Mapping[str, Any], name: str) -> str:
-    """A table's name without its group."""
+    """Return a table's name without its group."""
     value = plan.get(name)
     if not isinstance(value, str) or not value:
         raise InputError(f"{name} of the plan", str(value)[:100], "is to be the name of a table")
@@ -264,7 +264,7 @@ def _numbers(name: str, value: str, count: int) -> tuple[float, ...]:
 
 
 def _filter(one: Mapping[str, Any]) -> tuple[bool, str]:
-    """Whether a filter on GeoJSON is the strict one, and its value."""
+    """Return whether a filter on GeoJSON is the strict one, and its value."""
     name = str(one.get("filter-class", "")).rpartition(".")[2]
     if not re.fullmatch("UserDefinedGeoJsonSpatial(Strict)?Filter(Strict)?", name):
         raise InputError("filter", name[:100], f"has no counterpart, as those on GeoJSON have: {_BY_HAND}")

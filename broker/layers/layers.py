@@ -90,15 +90,15 @@ class Layers:
                 )
 
     def empty(self, name: str) -> StoredLayer:
-        """A layer before anything of its topic was read."""
+        """Return a layer before anything of its topic was read."""
         limits = self._config.limits
         return StoredLayer(self._config.layers[name].rules(limits), limits.layer_shapes)
 
     def at(
         self, marks: Mapping[str, LayerMark], since: Mapping[str, LayerMark] | None = None
     ) -> tuple[dict[str, StoredLayer], dict[str, set[str] | None]]:
-        """The layers at some marks, and the ids of the rows that changed after those ``since`` (all of them where that
-        is not told): None where that may be any, for the topic is another one now.
+        """Return the layers at some marks, and the ids of the rows that changed after those ``since`` (all of them
+        where that is not told): None where that may be any, for the topic is another one now.
         """
         found: dict[str, StoredLayer] = {}
         changed: dict[str, set[str] | None] = {}
@@ -191,7 +191,7 @@ class Layers:
     # -- reading
 
     def _following(self, current: Mapping[str, StoredLayer]) -> Any:
-        """The consumer of all partitions, each at what is next of its layer."""
+        """Return the consumer of all partitions, each at what is next of its layer."""
         from kafka import TopicPartition
 
         if self._consumer is None:
@@ -227,7 +227,9 @@ class Layers:
         return LayerMark(offsets, before.topic_id or self._cluster.topic_id(topic))
 
     def _read(self, name: str, mark: LayerMark, before: LayerMark) -> tuple[StoredLayer, set[str]]:
-        """A layer at a mark, read from the start of its topic, and the ids of the rows that changed after another."""
+        """Return a layer at a mark, read from the start of its topic, and the ids of the rows that changed after
+        another.
+        """
         found, changed = replace(self.empty(name), mark=mark), set[str]()
         for records in self._pieces(self._config.layers[name].topic, mark.offsets):
             found, _ = found.after([(one.key, one.value) for one in records], mark)
@@ -236,7 +238,7 @@ class Layers:
         return found, changed
 
     def _pieces(self, topic: str, ends: Offsets) -> Iterator[list[_Record]]:
-        """The committed records of a topic before some offsets, some thousand at a time."""
+        """Yield the committed records of a topic before some offsets, some thousand at a time."""
         from kafka import TopicPartition
 
         left = {TopicPartition(topic, partition): end for partition, end in ends.items() if end > 0}

@@ -29,13 +29,15 @@ class LayerMark:
     topic_id: str | None = None
 
     def record(self) -> bytes:
-        """Its value in the registry."""
+        """Return its value in the registry."""
         plain = {"v": _FORM, "topic_id": self.topic_id, "offsets": self.offsets}
         return json.dumps(plain, separators=(",", ":")).encode()
 
     @classmethod
     def of(cls, value: bytes) -> LayerMark:
-        """The mark of a record; one of no offsets where it is none that is known here: the layer is read anew then."""
+        """Return the mark of a record; one of no offsets where it is none that is known here: the layer is read anew
+        then.
+        """
         try:
             return cls.of_plain(json.loads(value))
         except (ValueError, RecursionError):
@@ -54,5 +56,5 @@ class LayerMark:
         return cls(offsets, topic_id if isinstance(topic_id, str) else None)
 
     def reaches(self, offsets: Mapping[int, int]) -> bool:
-        """Whether what was written before some offsets is in it."""
+        """Return whether what was written before some offsets is in it."""
         return all(self.offsets.get(partition, 0) >= offset for partition, offset in offsets.items())

@@ -59,7 +59,7 @@ class StoredLayer:
     def after(
         self, records: Sequence[tuple[bytes | None, bytes | None]], mark: LayerMark
     ) -> tuple[StoredLayer, set[str]]:
-        """The layer after some records, keys and values in order, and the ids of the rows that changed."""
+        """Return the layer after some records, keys and values in order, and the ids of the rows that changed."""
         come: dict[str, Feature | None] = {}
         refused: dict[str, str | None] = {}
         room, unkeyed = self.rows_max - len(self.rows), 0
@@ -88,7 +88,7 @@ class StoredLayer:
     def _read(
         self, records: Sequence[tuple[bytes | None, bytes | None]]
     ) -> Iterator[tuple[str | None, Feature | ShapeError | None]]:
-        """The id of each record, None for what is none, and its row, None for one that is removed."""
+        """Yield the id of each record, None for what is none, and its row, None for one that is removed."""
         texts = [_text_of(value) for _, value in records]
         found = iter(judged([text for text in texts if isinstance(text, str)], self.rules))
         for (key, _), text in zip(records, texts, strict=True):
@@ -126,14 +126,14 @@ def _text_of(value: bytes | None) -> str | ShapeError | None:
 
 
 def check_shape_id(text: str) -> str:
-    """The id, if it may be a row's; ShapeError."""
+    """Return the id, if it may be a row's; ShapeError."""
     if not text or len(text) > _ID_CHARS_MAX or not text.isprintable():
         raise ShapeError("id of a shape", text[:80], f"use 1 to {_ID_CHARS_MAX} printable characters")
     return text
 
 
 def _id_of(key: bytes | None) -> str | None:
-    """The id that a record's key is; None where it is none: no text, empty, or too long."""
+    """Return the id that a record's key is; None where it is none: no text, empty, or too long."""
     try:
         return check_shape_id((key or b"").decode("utf-8"))
     except (UnicodeDecodeError, ShapeError):

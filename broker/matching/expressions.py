@@ -59,7 +59,7 @@ def countable_errors(frame: DataFrame, attributes: Iterable[PAttribute]) -> dict
 
 
 def _tried(frame: DataFrame, attributes: list[PAttribute], plan: bool) -> list[StructField] | str:
-    """The columns that p-attributes become, or why Spark refuses them."""
+    """Return the columns that p-attributes become, or why Spark refuses them."""
     return _selected(frame, [attribute.sql for attribute in attributes], plan)
 
 
@@ -100,5 +100,5 @@ def _by_type(found: Mapping[PAttribute, StructField | str]) -> Analysis:
 
 
 def _with_nulls(kind: pa.DataType) -> pa.DataType:
-    """A struct whose fields may be NULL: Spark tells of each whether it may."""
+    """Return a struct whose fields may be NULL: Spark tells of each whether it may."""
     return pa.struct([field.with_nullable(True) for field in kind]) if pa.types.is_struct(kind) else kind

@@ -25,7 +25,8 @@ class HostFiles:
         self._folder = folder
 
     def open(self, name: str, own: Path) -> BinaryIO:
-        """The file that goes by a name here; ``own``, and from now on for the others as well, where there is none.
+        """Return the file that goes by a name here; ``own``, and from now on for the others as well, where there is
+        none.
 
         Who gives the name vouches for the bytes: no two files of one name say different things.
         """

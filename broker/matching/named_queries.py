@@ -19,8 +19,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 def normalised_queries(
     queries: Mapping[str, str | Join], schema: Schema, limits: Limits, time_zone: str
 ) -> Iterator[Query]:
-    """Each query over a schema, of a join one for each shape; needs no Spark. PredicateError names the query, and the
-    shape, MatchError an illegal id.
+    """Yield each query over a schema, of a join one for each shape; needs no Spark. PredicateError names the query, and
+    the shape, MatchError an illegal id.
 
     >>> [query.id for query in normalised_queries({"late": "n > 1"}, Schema.from_ddl("n INT"), Limits(), "UTC")]
     ['late']

@@ -18,7 +18,8 @@ _EXPRESSION_ID = re.compile(r'"exprId":\{[^}]*\}')
 
 
 def differences(spark: SparkSession, pairs: Sequence[tuple[str, str]]) -> dict[int, str]:
-    """The positions of the pairs of texts that Spark parses to different expressions, each with what it makes of both.
+    """Return the positions of the pairs of texts that Spark parses to different expressions, each with what it makes of
+    both.
 
     All are parsed in one call; where something differs, each is parsed alone, for it may have shifted the others.
     """
@@ -34,8 +35,8 @@ def differences(spark: SparkSession, pairs: Sequence[tuple[str, str]]) -> dict[i
 
 
 def pieces(sizes: Sequence[int], most: int) -> list[list[int]]:
-    """The positions of things in a row, cut so that those of a piece are together no larger than ``most``, but for one
-    that is alone.
+    """Return the positions of things in a row, cut so that those of a piece are together no larger than ``most``, but
+    for one that is alone.
 
     >>> pieces([3, 4, 9, 1, 1], 8)
     [[0, 1], [2], [3, 4]]
@@ -78,5 +79,5 @@ def _difference(parser: Any, text: str, again: str) -> str | None:
 
 
 def _without_ids(expression: Any) -> str:
-    """All of an expression but the number that a name in a struct is given at each parse."""
+    """Return all of an expression but the number that a name in a struct is given at each parse."""
     return _EXPRESSION_ID.sub("", expression.toJSON())

@@ -36,12 +36,12 @@ def member_id(join_id: str, shape_id: str, *, per_shape: bool) -> str:
 
 
 def members_in(plan: Plan, join_id: str) -> list[str]:
-    """The members of a join that a plan holds, in order. Cost: a search, and the members."""
+    """Return the members of a join that a plan holds, in order. Cost: a search, and the members."""
     return [one for low, high in _places(plan, join_id) for one in plan.query_ids.slice(low, high - low).to_pylist()]
 
 
 def member_count(plan: Plan, join_id: str) -> int:
-    """How many members of a join a plan holds. Cost: a search."""
+    """Return how many members of a join a plan holds. Cost: a search."""
     return sum(high - low for low, high in _places(plan, join_id))
 
 
@@ -51,19 +51,19 @@ def join_shapes_in(plan: Plan) -> int:
 
 
 def _places(plan: Plan, join_id: str) -> Iterator[tuple[int, int]]:
-    """Where those of either kind begin and end among the plan's queries."""
+    """Yield where those of either kind begin and end among the plan's queries."""
     for separator in (OF_SHAPE, OF_PAIR):
         beyond = join_id + chr(ord(separator) + 1)
         yield insertion_point(plan.query_ids, join_id + separator), insertion_point(plan.query_ids, beyond)
 
 
 def shape_of(plan_id: str, join_id: str) -> str:
-    """The shape of a member of a join."""
+    """Return the shape of a member of a join."""
     return plan_id[len(join_id) + 1 :]
 
 
 def registered_id(plan_id: str) -> str:
-    """The id of the registered query that a plan's is of.
+    """Return the id of the registered query that a plan's is of.
 
     >>> registered_id("over/CHE"), registered_id("late")
     ('over', 'late')
@@ -88,7 +88,7 @@ class RegisteredIds:
 
     @staticmethod
     def of(plan_ids: pa.StringArray) -> RegisteredIds:
-        """The registered ones of the ids of a plan's queries.
+        """Return the registered ones of the ids of a plan's queries.
 
         >>> found = RegisteredIds.of(pa.array(["over-x", "over/A", "over/B", "plain"]))
         >>> found.ids.to_pylist(), found.owner.tolist()
@@ -106,8 +106,8 @@ class RegisteredIds:
         return RegisteredIds(ids, owner, _flags(is_member), _flags(is_pair))
 
     def accepted(self, rows: Integers, queries: Integers) -> Integers:
-        """The places of the registered queries that accepted rows, of the (row, query of the plan) pairs, in order: a
-        join once a row, or where it delivers a record a shape once a shape.
+        """Return the places of the registered queries that accepted rows, of the (row, query of the plan) pairs, in
+        order: a join once a row, or where it delivers a record a shape once a shape.
         """
         if self.owner is None or self.is_pair is None:
             return queries

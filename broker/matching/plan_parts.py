@@ -68,7 +68,7 @@ class PlanParts:
 
     @staticmethod
     def of(broadcasts: Iterable[Broadcast[bytes]]) -> PlanParts:
-        """The parts of these broadcasts, with the names that they were given."""
+        """Return the parts of these broadcasts, with the names that they were given."""
         own = tuple(broadcasts)
         return PlanParts(own, tuple(getattr(broadcast, "name", "") for broadcast in own))
 
@@ -115,8 +115,8 @@ class PlanParts:
 def broadcasts_of(
     context: SparkContext, parts: Iterable[Part], known: Mapping[Part, Broadcast[bytes]]
 ) -> dict[Part, Broadcast[bytes]]:
-    """The broadcasts of parts, in their order: those that are ``known``, and new ones. Where one fails, as on a full
-    disk, the new ones before it are forgotten.
+    """Return the broadcasts of parts, in their order: those that are ``known``, and new ones. Where one fails, as on a
+    full disk, the new ones before it are forgotten.
     """
     found: dict[Part, Broadcast[bytes]] = {}
     try:

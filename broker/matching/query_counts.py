@@ -32,7 +32,7 @@ class QueryCounts:
 
     @staticmethod
     def together(counts: Sequence[QueryCounts]) -> QueryCounts:
-        """The sums, of counts under the same plan."""
+        """Return the sums, of counts under the same plan."""
         some = [each for each in counts if len(each.ordinals)]
         if len(some) < 2:
             return some[0] if some else QueryCounts.none()

@@ -31,13 +31,13 @@ class RecordTimes:
 
     @staticmethod
     def of(times_ms: Integers) -> RecordTimes:
-        """The times of records, in any order; those before 1970 are of records without a time, and left out."""
+        """Return the times of records, in any order; those before 1970 are of records without a time, and left out."""
         known = times_ms[times_ms >= 0]
         return _binned(known, np.ones(len(known), dtype=np.int64))
 
     @staticmethod
     def together(times: Sequence[RecordTimes]) -> RecordTimes:
-        """All of them, binned anew where that is too many."""
+        """Return all of them, binned anew where that is too many."""
         at_ms = np.concatenate([np.empty(0, dtype=np.int64), *(each.at_ms for each in times)])
         counts = np.concatenate([np.empty(0, dtype=np.int64), *(each.counts for each in times)])
         return RecordTimes(at_ms, counts) if len(at_ms) <= _BINS_MAX else _binned(at_ms, counts)

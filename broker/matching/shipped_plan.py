@@ -72,7 +72,7 @@ class ShippedPlan:
         return (self.plan.p_attributes, self.carried) == (plan.p_attributes, carried)
 
     def with_plan(self, spark: SparkSession, plan: Plan, folding: Folding | None = None) -> ShippedPlan:
-        """Another plan that crosses as this one does."""
+        """Return another plan that crosses as this one does."""
         return replace(_shipped(spark, plan, self.broadcasts, self.transport), folding=folding)
 
     @property

@@ -68,7 +68,7 @@ class Draw:
         return len(self.numbers)
 
     def merged(self, other: Draw, tuples: int) -> Draw:
-        """The draw of both, at most ``tuples`` of them, with the columns that both have."""
+        """Return the draw of both, at most ``tuples`` of them, with the columns that both have."""
         own, others = (draw.values.schema for draw in (self, other))
         if own.equals(others):
             return _union([self, other], tuples)
@@ -76,7 +76,7 @@ class Draw:
         return _union([Draw(draw.numbers, draw.values.select(names)) for draw in (self, other)], tuples)
 
     def columns(self, attributes: Sequence[PAttribute]) -> list[pa.ChunkedArray | None]:
-        """The values of p-attributes, whatever plan they were drawn under; None for one that was not drawn."""
+        """Return the values of p-attributes, whatever plan they were drawn under; None for one that was not drawn."""
         place = {(name, self.values.schema.field(name).type): name for name in self.values.column_names}
         names = [place.get((attribute.sql, attribute.type)) for attribute in attributes]
         return [None if name is None else self.values[name] for name in names]
@@ -123,7 +123,9 @@ class Tally:
         return found
 
     def merged(self, other: Tally, sample_tuples: int) -> Tally:
-        """The sum of two; what was counted under an older plan (a task of a failed batch came late) is left out."""
+        """Return the sum of two; what was counted under an older plan (a task of a failed batch came
+        late) is left out.
+        """
         if self.plan != other.plan:
             return self if self.plan > other.plan else other
         draws = [draw for draw in (self.draw, other.draw) if draw is not None]
@@ -160,7 +162,10 @@ class TallyParam(AccumulatorParam["Tally | None"]):
 
 
 def tally_accumulator(context: SparkContext, sample_tuples: int) -> Accumulator[Tally | None]:
-    """Where the workers' tallies arrive; Spark keeps it for the life of the session, so one serves many batches."""
+    """Return where the workers' tallies arrive.
+
+    Spark keeps it for the life of the session, so one serves many batches.
+    """
     return context.accumulator(None, TallyParam(sample_tuples))
 
 
@@ -327,7 +332,7 @@ def _union(draws: Sequence[Draw], tuples: int) -> Draw:
 
 
 def _cut(values: Any, most: int) -> Any:
-    """The values with strings and binaries cut to their first bytes; a cut may fall inside a character."""
+    """Return the values with strings and binaries cut to their first bytes; a cut may fall inside a character."""
     if pa.types.is_string(values.type):
         return pc.binary_slice(values.view(pa.binary()), 0, most).view(pa.string())
     return pc.binary_slice(values, 0, most) if pa.types.is_binary(values.type) else values

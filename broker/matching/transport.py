@@ -44,7 +44,7 @@ class Carrier:
     parts: tuple[Carrier, ...] = ()
 
     def read(self, series: pd.Series, flags: Sequence[npt.NDArray[np.int64] | None]) -> pa.Array:
-        """The values as an Arrow array of the p-attribute's type, the bytes of strings unchecked."""
+        """Return the values as an Arrow array of the p-attribute's type, the bytes of strings unchecked."""
         types = pa.types
         if types.is_string(self.type):
             return pa.array(series, pa.binary(), from_pandas=True).view(self.type)
@@ -97,7 +97,7 @@ class Transport:
         nullable: Iterable[bool],
         error_conditions: Mapping[int, str] | None = None,
     ) -> Transport:
-        """The transport of p-attributes; a column that cannot be NULL needs no flag.
+        """Return the transport of p-attributes; a column that cannot be NULL needs no flag.
 
         ``error_conditions``: those to count, by slot.
         """
@@ -144,7 +144,7 @@ class Transport:
         return [sf.expr(sql).alias(name) for name, sql in self.apart.items()]
 
     def read(self, arrived: Sequence[pd.Series]) -> list[pa.Array]:
-        """The columns of a batch in slot order, from the arguments as they arrived in the UDF."""
+        """Return the columns of a batch in slot order, from the arguments as they arrived in the UDF."""
         words = [series.to_numpy() for series in arrived[self.values :][: len(self.flag_words)]]
         # Most batches have no NULL at all: then nothing is looked at bit by bit.
         flags = [word if word.any() else None for word in words]
@@ -152,7 +152,7 @@ class Transport:
         return [read[carrier] for carrier in self.carriers]
 
     def errors(self, arrived: Sequence[pd.Series]) -> dict[int, Mask]:
-        """The slots whose evaluation failed somewhere in a batch, and where: bool[rows]."""
+        """Return the slots whose evaluation failed somewhere in a batch, and where: bool[rows]."""
         found = {}
         for place, series in enumerate(arrived[self.values + len(self.flag_words) :]):
             word = series.to_numpy()
@@ -171,7 +171,7 @@ def _read(carrier: Carrier, arrived: Sequence[pd.Series], flags: Sequence[npt.ND
 
 
 def _named(text: str, apart: dict[str, str]) -> str:
-    """The text, or where it has a lambda the name of a column for it, which is put down."""
+    """Return the text, or where it has a lambda the name of a column for it, which is put down."""
     if "->" not in text:
         return text
     name = f"{APART}{len(apart)}"
@@ -187,7 +187,7 @@ def _words(conditions: Sequence[str]) -> tuple[str, ...]:
 
 
 def _encoded(sql: str, data_type: pa.DataType, nullable: bool) -> tuple[str, bool]:
-    """The SQL text of the values that travel, and whether they need a NULL flag."""
+    """Return the SQL text of the values that travel, and whether they need a NULL flag."""
     types = pa.types
     if types.is_boolean(data_type):
         return f"coalesce(CAST(({sql}) AS TINYINT), -1Y)", False

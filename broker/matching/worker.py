@@ -46,14 +46,14 @@ def matching_task(
     tallying: Tallying | None = None,
     folding: Folding | None = None,
 ) -> Callable[[Iterator[Batch]], Iterator[pd.Series]]:
-    """The function of a Pandas UDF over iterators: arguments of the transport in, texts out.
+    """Return the function of a Pandas UDF over iterators: arguments of the transport in, texts out.
 
     A text is NULL where no query accepts the row. Without a topic: ids. With topics: the topic and its ids, for each.
-    Pieces that leave may be smaller than the batches that come, so that even the ids of a row that every query
-    accepts, times the rows of a batch, have room. With ``tallying``, each task counts and draws. Where it counts
-    records, a dead letter is accepted by none, whatever its columns, all NULL, would meet. With ``folding``, which
-    wants records counted, each task folds what the queries of that handoff accept, and no text names these. With either
-    of event times and folding, the partition comes before the number of a record, and each time between them.
+    Pieces that leave may be smaller than the batches that come. So even the ids of a row that every query accepts,
+    times the rows of a batch, fit. With ``tallying``, each task counts and draws. Where it counts records, a dead
+    letter is accepted by none, whatever its columns, all NULL, would meet. With ``folding``, which wants records
+    counted, each task folds what the queries of that handoff accept, and no text names these. With either of event
+    times and folding, the partition comes before the number of a record, and each time between them.
     """
 
     def matched(batches: Iterator[Batch]) -> Iterator[pd.Series]:
@@ -130,8 +130,9 @@ def _written(texts: pa.Array, destinations: Destinations) -> int:
 
 
 def rows_of_a_call(queries: int, found: float) -> int:
-    """The rows that the next call of the executor is given, of what the rows before ``found``, pairs a row; as many at
-    least as have room whatever they find.
+    """Return the number of rows of the next call of the executor, by the pairs a row that were ``found`` before.
+
+    It is at least the number that fits whatever they find.
 
     >>> rows_of_a_call(10, 0.0), rows_of_a_call(1_000_000, 2.5), rows_of_a_call(1_000_000, 1e6)
     (33554432, 3050402, 33)
@@ -140,7 +141,7 @@ def rows_of_a_call(queries: int, found: float) -> int:
 
 
 def _errors(transport: Transport, arrived: Batch, dead: Mask | None) -> dict[int, Mask]:
-    """Where evaluation failed, by slot, for the rows that are records: bool[rows]."""
+    """Return where evaluation failed, by slot, for the rows that are records: bool[rows]."""
     errors = transport.errors(arrived)
     return errors if dead is None else {slot: mask & ~dead for slot, mask in errors.items()}
 
@@ -148,7 +149,9 @@ def _errors(transport: Transport, arrived: Batch, dead: Mask | None) -> dict[int
 def pairs_a_piece(
     plan: Plan, output: Output, piece_bytes: int = _PIECE_BYTES, *, destinations: Destinations | None = None
 ) -> int:
-    """The (row, query) pairs whose texts come to about ``piece_bytes`` at most, if all are as long as the longest."""
+    """Return the (row, query) pairs whose texts come to about ``piece_bytes`` at most, if all are as long as the
+    longest.
+    """
     longest = _longest(plan.query_ids) + 1
     if output == "deliveries":
         # The text of a member of a join has its query as well.
@@ -168,7 +171,7 @@ def texts_of(
     *,
     destinations: Destinations | None = None,
 ) -> Iterator[pa.Array]:
-    """The texts of all rows of a batch in their order, in pieces of so many ``pairs`` at most, a row at least.
+    """Yield the texts of all rows of a batch in their order, in pieces of so many ``pairs`` at most, a row at least.
 
     Matches that stay in the workers are in no text of deliveries.
     """
@@ -221,7 +224,7 @@ def _longest(texts: pa.StringArray) -> int:
 
 
 def _ids(plan: Plan, rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
-    """The accepted rows, and beside each the ids, in the order of ``queries``."""
+    """Return the accepted rows, and beside each the ids, in the order of ``queries``."""
     first = np.flatnonzero(np.diff(rows, prepend=-1))
     ids = plan.query_ids.take(pa.array(queries))
     return rows[first], pc.binary_join(_lists(first, ids), BETWEEN_IDS)
@@ -230,7 +233,10 @@ def _ids(plan: Plan, rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
 def _deliveries(
     registered: RegisteredIds, destinations: Destinations, rows: Rows, queries: Rows
 ) -> tuple[Rows, pa.Array]:
-    """The accepted rows, and beside each its topics with their ids; ids stay sorted, as the sort here is stable."""
+    """Return the accepted rows, and beside each its topics with their ids.
+
+    Ids stay sorted, as the sort here is stable.
+    """
     topics = destinations.of_query[queries]
     order = np.lexsort((topics, rows))
     rows, topics = rows[order], topics[order]
@@ -298,7 +304,7 @@ def _by_row(names: pa.StringArray, rows: Rows, places: Rows, texts: pa.Array) ->
 
 
 def _changes(*columns: Rows) -> Rows:
-    """Where one of sorted columns, none of whose values is -2, differs from the place before."""
+    """Return where one of sorted columns, none of whose values is -2, differs from the place before."""
     return np.flatnonzero(np.logical_or.reduce([np.diff(column, prepend=-2) != 0 for column in columns]))
 
 

@@ -46,13 +46,13 @@ class SampledTuples:
         return cls(plan, columns, rows, region_ids(plan, columns, rows))
 
     def sample(self, block: Block) -> Sample:
-        """The sample of a block of the plan."""
+        """Return the sample of a block of the plan."""
         known = {slot for slot, column in enumerate(self.columns) if column is not None}
         return Sample.of(block, self.regions, known)
 
     def timed(self, blocks: Sequence[Block]) -> tuple[list[float], list[int]]:
-        """The seconds that the sweep of each block takes and the constructs that it evaluates, the values that are not
-        known being NULL.
+        """Return the seconds that the sweep of each block takes and the constructs that it evaluates, the values that
+        are not known being NULL.
 
         The fastest of some runs, in turns, of the sweep alone: finding the regions takes longer, the same for every
         block, and what one run of that takes more than another hides which block is the faster one.
@@ -72,7 +72,7 @@ class SampledTuples:
 
 
 def _fastest(sweeps: Sweeps, blocks: int) -> list[float]:
-    """The seconds of the fastest sweep of each block over the rows that are loaded."""
+    """Return the seconds of the fastest sweep of each block over the rows that are loaded."""
     seconds = [float("inf")] * blocks
     for _ in range(_RUNS):
         for number in range(blocks):
@@ -106,8 +106,8 @@ class Arrangement:
 
 
 def arranged(block: Block, sample: Sample, tuples: SampledTuples, sequence: Sequence[int]) -> Arrangement:
-    """The macro-sequence ``sequence`` improved by moves, the refined hybrid-sequence over that, or the order in place,
-    whichever takes the sample least time: nothing is put in place that is slower than what runs.
+    """Return the macro-sequence ``sequence`` improved by moves, the refined hybrid-sequence over that, or the order in
+    place, whichever takes the sample least time: nothing is put in place that is slower than what runs.
 
     Fewer constructs are not always less time: the executor evaluates a macro-sequence several constructs a pass, a
     hybrid-sequence one at a time.

@@ -92,7 +92,7 @@ class BlockStates:
             state.count(tally.tuples, dropped, evaluated, _thresholds(settings, measured=state.figures is not None))
 
     def due(self) -> list[tuple[int, BlockState]]:
-        """The blocks that something calls for another sequence of, with their numbers."""
+        """Return the blocks that something calls for another sequence of, with their numbers."""
         return [(number, state) for number, state in enumerate(self._states) if state.cause is not None]
 
 

@@ -44,7 +44,7 @@ class Rearrangement:
     spent_s: float
 
     def plain(self) -> dict[str, Any]:
-        """The event as plain values, ready for JSON."""
+        """Return the event as plain values, ready for JSON."""
         values = asdict(self)
         values["at"] = self.at.isoformat(timespec="milliseconds")
         values["reason"] = self.reason

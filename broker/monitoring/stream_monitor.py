@@ -147,7 +147,7 @@ class StreamMonitor:
         self._settings = settings
 
     def sampling(self) -> Sampling | None:
-        """How the next batch is to draw tuples; None while nothing will be measured."""
+        """Return how the next batch is to draw tuples; None while nothing will be measured."""
         settings = self._settings
         if not settings.enabled or not settings.triggers or self._is_resting():
             return None
@@ -280,7 +280,7 @@ class StreamMonitor:
                 self.totals = replace(self.totals, monitor_s=self.totals.monitor_s + self._last_s)
 
     def _found(self, number: int, state: BlockState, tuples: SampledTuples) -> _Found | None:
-        """The sequence found for a block; None while it takes more steps, and when the monitor is to stop."""
+        """Return the sequence found for a block; None while it takes more steps, and when the monitor is to stop."""
         if self._stopping.is_set() or state.cause is None:
             return None
         start = time.thread_time()

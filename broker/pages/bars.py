@@ -18,7 +18,7 @@ _MARK_LEAST = 3.0
 
 
 def region_bar(regions: int, marked: int | None, *, label: str, shares: Sequence[float] | None = None) -> Markup:
-    """The regions of a construct in the order of their values, NULL's apart at the end, one of them marked.
+    """Return the regions of a construct in the order of their values, NULL's apart at the end, one of them marked.
 
     ``marked``: from 0 on, ``regions`` for that of NULL; None for none. ``shares``: of each region, that of NULL last,
     how much of the conjuncts it lets through, from 0 to 1: drawn as its height; of evenly spread regions as many as
@@ -50,7 +50,9 @@ def region_bar(regions: int, marked: int | None, *, label: str, shares: Sequence
 
 
 def grb_bar(before: int, after: int, most: int, *, label: str) -> Markup:
-    """The conjuncts in a GRB before and after a step, of ``most``; lengths are logarithms, so that few are seen."""
+    """Return the conjuncts in a GRB before and after a step, of ``most``; lengths are logarithms, so
+    that few are seen.
+    """
     width, height = 150, 14
     lengths = (_length(number, most) * width for number in (before, after))
     was, still = lengths

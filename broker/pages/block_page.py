@@ -25,7 +25,7 @@ _ARROWS_LISTED = 40
 
 
 def block_fragment(block: Json) -> str:
-    """All of a block, from what ``GET /v1/plan/{stream}/blocks/{number}`` answers."""
+    """Return all of a block, from what ``GET /v1/plan/{stream}/blocks/{number}`` answers."""
     counts = (
         f"{block['conjuncts']:,} conjuncts, {len(block['constructs'])} constructs, plan of version {block['version']}"
     )
@@ -40,7 +40,7 @@ def block_fragment(block: Json) -> str:
 
 
 def sequence_fragment(block: Json) -> str:
-    """The macro-sequence from top to bottom, the micro-arrows as arcs beside it, and both as text."""
+    """Return the macro-sequence from top to bottom, the micro-arrows as arcs beside it, and both as text."""
     names = {construct["construct"]: construct["attribute"] for construct in block["constructs"]}
     places = {construct: place for place, construct in enumerate(block["sequence"])}
     arcs = Counter((arrow["construct"], arrow["target"]) for arrow in block["micro_arrows"])
@@ -64,8 +64,9 @@ def sequence_fragment(block: Json) -> str:
 
 
 def constructs_fragment(block: Json) -> str:
-    """The constructs in the order of the sequence: each with its regions as a bar whose heights are the conjuncts that
-    a region lets through, and what the monitor measured.
+    """Return the constructs in the order of the sequence, with the monitor's measurements.
+
+    The regions of each are a bar whose heights are the conjuncts that a region lets through.
     """
     measured = {one["construct"]: one for one in (block.get("monitor") or {}).get("constructs", ())}
     own = {construct["construct"]: construct for construct in block["constructs"]}

@@ -13,7 +13,7 @@ _EMPTY = ("meta", "rect", "line", "path", "circle", "br", "wbr")
 
 
 def element(name: str, attributes: dict[str, object] | None = None, *children: object) -> Markup:
-    """An element; a child that is no :class:`Markup` is text, an attribute that is None is left out.
+    """Return an element; a child that is no :class:`Markup` is text, an attribute that is None is left out.
 
     >>> element("p", {"class": "a"}, "1 < 2", element("b", None, "x"))
     Markup('<p class="a">1 &lt; 2<b>x</b></p>')

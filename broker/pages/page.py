@@ -49,7 +49,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(title: str, *body: object) -> Markup:
-    """A whole page around fragments."""
+    """Return a whole page around fragments."""
     head = element(
         "head",
         None,

@@ -16,7 +16,7 @@ Json = Mapping[str, Any]
 
 
 def query_page(answer: Json, block: Json | None) -> str:
-    """A page of its own from what ``POST /v1/queries/{id}/explain`` answers without a tuple, and
+    """Return a page of its own from what ``POST /v1/queries/{id}/explain`` answers without a tuple, and
     ``GET /v1/plan/{stream}/blocks/{number}`` of its block, None of a query that is in no construct.
     """
     query = answer["query"]

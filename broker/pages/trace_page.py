@@ -21,12 +21,12 @@ _SHOWN_CHARS = 16 << 10
 
 
 def trace_page(answer: Json) -> str:
-    """A page of its own from what ``POST /v1/trace`` answers."""
+    """Return a page of its own from what ``POST /v1/trace`` answers."""
     return page(_title(answer), trace_fragment(answer))
 
 
 def trace_fragment(answer: Json) -> str:
-    """The same for a page that has :data:`broker.pages.page.STYLE` already."""
+    """Return the same for a page that has :data:`broker.pages.page.STYLE` already."""
     return element(
         "article",
         {"class": "asc"},

@@ -57,8 +57,8 @@ class BatchBindings:
             self._again.unlink(missing_ok=True)
 
     def last(self) -> Binding | None:
-        """The binding of the last batch that was bound. Where that is lost and the batch done, nothing is asked for but
-        where it ended, which Spark's log says as well: its version is given as -1.
+        """Return the binding of the last batch that was bound. Where that is lost and the batch done, nothing is asked
+        for but where it ended, which Spark's log says as well: its version is given as -1.
         """
         bound, done = max(self._ids(), default=-1), max(ids_in(self._commit_log), default=-1)
         if done > bound and (self._offsets_log / str(done)).exists():
@@ -66,15 +66,15 @@ class BatchBindings:
         return self._read(bound) if bound >= 0 else None
 
     def is_committed(self, batch_id: int) -> bool:
-        """Whether Spark has noted a batch as done: it never runs it again."""
+        """Return whether Spark has noted a batch as done: it never runs it again."""
         return (self._commit_log / str(batch_id)).exists()
 
     def has(self, batch_id: int) -> bool:
-        """Whether a batch is bound."""
+        """Return whether a batch is bound."""
         return (self._folder / str(batch_id)).exists()
 
     def bind(self, batch_id: int, version: int) -> Binding:
-        """The binding of a batch that begins: the one it already has, else a new one to ``version``."""
+        """Return the binding of a batch that begins: the one it already has, else a new one to ``version``."""
         if self.has(batch_id):
             self._note(batch_id, self.times_begun(batch_id) + 1)
             return self._read(batch_id)
@@ -96,7 +96,7 @@ class BatchBindings:
             raise self._taken()
 
     def times_begun(self, batch_id: int) -> int:
-        """How often a batch was begun, as far as it is to blame for not having been done: see :meth:`excuse`."""
+        """Return how often a batch was begun, as far as it is to blame for not having been done: see :meth:`excuse`."""
         if not self.has(batch_id):
             return 0
         try:
@@ -166,12 +166,12 @@ def _offsets_of(by_topic: Mapping[str, Mapping[str, int]]) -> Offsets:
 
 
 def copy_of(path: Path) -> Path:
-    """Where the copy of a binding is: of the name of no batch."""
+    """Return where the copy of a binding is: of the name of no batch."""
     return path.with_name(f"{path.name}.copy")
 
 
 def binding_text(binding: Binding) -> str:
-    """The text of a binding's file: JSON, with a sum over the rest by which a changed byte is told."""
+    """Return the text of a binding's file: JSON, with a sum over the rest by which a changed byte is told."""
     plain: dict[str, Any] = {"version": binding.version, "end_offsets": _plain(binding.end_offsets)}
     if binding.first_offsets is not None:
         plain["first_offsets"] = _plain(binding.first_offsets)
@@ -183,7 +183,7 @@ def _plain(offsets: Offsets) -> dict[str, int]:
 
 
 def parsed_binding(batch_id: int, text: str | bytes) -> Binding:
-    """The binding in the text of its file; ValueError where it is none, or not as it was written."""
+    """Return the binding in the text of its file; ValueError where it is none, or not as it was written."""
     try:
         plain = json.loads(text)
         # Earlier versions wrote no sum, and no first offsets.
@@ -198,7 +198,7 @@ def parsed_binding(batch_id: int, text: str | bytes) -> Binding:
 
 
 def ids_in(folder: Path) -> list[int]:
-    """The batches that a folder has a file of, ascending."""
+    """Return the batches that a folder has a file of, ascending."""
     if not folder.is_dir():
         return []
     return sorted(int(path.name) for path in folder.iterdir() if path.name.isdecimal())

@@ -72,8 +72,8 @@ def mend_checkpoint(folder: Path, topic: str) -> Iterator[str]:
 
 
 def _mended_bindings(bindings: Path, commits: Path) -> Iterator[str]:
-    """The last bindings, those among them that are gone. That of a batch which is done says nothing that is asked for
-    but where it ended, which Spark's log says as well.
+    """Yield the last bindings, those among them that are gone. That of a batch which is done says nothing that is asked
+    for but where it ended, which Spark's log says as well.
     """
     copies = {int(path.stem) for path in bindings.glob("*.copy") if path.stem.isdecimal()}
     for batch_id in sorted({*ids_in(bindings), *copies}, reverse=True)[:_LAST]:
@@ -97,7 +97,7 @@ def _mended_bindings(bindings: Path, commits: Path) -> Iterator[str]:
 
 
 def _mended_identity(path: Path) -> Iterator[str]:
-    """The file that names the query: any name will do."""
+    """Yield the file that names the query: any name will do."""
     if path.exists() and not _is_whole(path, lines=1):
         write_durably(path, json.dumps({"id": str(uuid.uuid4())}))
         _forget_checksum(path)
@@ -105,13 +105,13 @@ def _mended_identity(path: Path) -> Iterator[str]:
 
 
 def _newest_first(folder: Path) -> Iterator[Path]:
-    """The files of batches, the last one first."""
+    """Return the files of batches, the last one first."""
     return (folder / str(batch_id) for batch_id in reversed(ids_in(folder)))
 
 
 def _is_whole(path: Path, *, lines: int) -> bool:
-    """Whether a file of Spark's has so many lines: JSON, but for the first one where there are several; and the sums
-    that Hadoop keeps beside it, and would not read it without.
+    """Return whether a file of Spark's has so many lines: JSON, but for the first one where there are several; and the
+    sums that Hadoop keeps beside it, and would not read it without.
     """
     try:
         if not _fits_sums(path):
@@ -123,8 +123,8 @@ def _is_whole(path: Path, *, lines: int) -> bool:
 
 
 def _fits_sums(path: Path) -> bool:
-    """Whether the sums beside a file are its own: a mark, the bytes that each is of, and the sums. Hadoop reads a file
-    without them, or with what has not the mark.
+    """Return whether the sums beside a file are its own: a mark, the bytes that each is of, and the sums. Hadoop reads
+    a file without them, or with what has not the mark.
     """
     beside = path.with_name(f".{path.name}.crc")
     sums = _read(beside) if beside.exists() else b""
@@ -152,7 +152,7 @@ def _read(path: Path) -> bytes:
 
 
 def _entry(offsets: Path, topic: str, ends: Offsets) -> str:
-    """An entry of the log of offsets, with what else it says taken from one that can be read."""
+    """Return an entry of the log of offsets, with what else it says taken from one that can be read."""
     for path in _newest_first(offsets):
         if _is_whole(path, lines=3):
             version, head, last = _read(path).decode().splitlines()

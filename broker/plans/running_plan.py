@@ -96,7 +96,7 @@ class RunningPlan:
             self._bound_plan = plan
 
     def unfinished(self) -> UnfinishedBatch | None:
-        """The batch that was begun and not committed; None where there is none. BrokerError where its binding or
+        """Return the batch that was begun and not committed; None where there is none. BrokerError where its binding or
         Spark's log cannot be read.
         """
         with self._lock:
@@ -143,13 +143,13 @@ class RunningPlan:
             return self._plan
 
     def effective_offsets(self) -> Offsets:
-        """The first offsets, by source partition, that the plan in place holds for."""
+        """Return the first offsets, by source partition, that the plan in place holds for."""
         with self._lock:
             return self._effective_offsets()
 
     def done_offsets(self) -> Offsets:
-        """The first offsets, by source partition, that are after all batches that are done; where Spark's log does not
-        say, after the last one that was begun.
+        """Return the first offsets, by source partition, that are after all batches that are done; where Spark's log
+        does not say, after the last one that was begun.
         """
         with self._lock:
             bound, offsets = self._bound, self._effective_offsets()
@@ -160,7 +160,7 @@ class RunningPlan:
         return offsets
 
     def bind(self, batch_id: int) -> BoundBatch:
-        """The plan of a batch, bound durably: that of the version it is bound to already, else the running one.
+        """Return the plan of a batch, bound durably: that of the version it is bound to already, else the running one.
 
         Raises BrokerError where the plan of that version is not known, or a binding cannot be read.
         """

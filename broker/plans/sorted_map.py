@@ -55,7 +55,7 @@ class SortedMap(Mapping[K, V], Generic[K, V]):
             yield from keys
 
     def items_from(self, first: K | None = None) -> Iterator[tuple[K, V]]:
-        """The keys from ``first`` on, or all, in order, with their values."""
+        """Yield the keys from ``first`` on, or all, in order, with their values."""
         if not self._chunks:
             return
         place = 0 if first is None else self._place(first)
@@ -65,8 +65,8 @@ class SortedMap(Mapping[K, V], Generic[K, V]):
             at = 0
 
     def count_from(self, first: K, is_over: Callable[[K], bool]) -> int:
-        """How many keys there are from ``first`` on until one ``is_over``, as are all behind it. Cost: the chunks
-        between the two are told by their lengths.
+        """Return how many keys there are from ``first`` on until one ``is_over``, as are all behind it. Cost: the
+        chunks between the two are told by their lengths.
         """
         if not self._chunks:
             return 0
@@ -77,8 +77,8 @@ class SortedMap(Mapping[K, V], Generic[K, V]):
         return sum(len(keys) for keys, _ in islice(self._chunks, place, last)) + end - start
 
     def differences(self, other: SortedMap[K, V]) -> set[K]:
-        """The keys that only one of two maps has, or that have another value in the other. Cost: the chunks that the
-        two do not share.
+        """Return the keys that only one of two maps has, or that have another value in the other. Cost: the chunks that
+        the two do not share.
         """
         shared = {id(chunk) for chunk in self._chunks} & {id(chunk) for chunk in other._chunks}
         own, others = (
@@ -88,7 +88,7 @@ class SortedMap(Mapping[K, V], Generic[K, V]):
         return {key for key in own.keys() | others.keys() if own.get(key) != others.get(key)}
 
     def changed(self, puts: Mapping[K, V], removes: Collection[K] = ()) -> SortedMap[K, V]:
-        """The map with keys removed, where they are there, and then others put."""
+        """Return the map with keys removed, where they are there, and then others put."""
         if not puts and not removes:
             return self
         if not self._chunks:
@@ -119,7 +119,7 @@ class SortedMap(Mapping[K, V], Generic[K, V]):
         return changed
 
     def _place(self, key: K) -> int:
-        """The chunk that a key is in, or would be."""
+        """Return the chunk that a key is in, or would be."""
         return max(0, bisect_right(self._firsts, key) - 1)
 
     def _content(self, place: int) -> dict[K, V]:

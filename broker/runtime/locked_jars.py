@@ -58,17 +58,18 @@ class JarSet:
 
 
 def locked_sets() -> tuple[JarSet, ...]:
-    """Every set of the lock: what Spark's sessions need, and the embedded Kafka node."""
+    """Return every set of the lock: what Spark's sessions need, and the embedded Kafka node."""
     return parse_lock(LOCK_FILE.read_text(encoding="utf-8"))
 
 
 def kafka_node() -> JarSet:
-    """The jars of the embedded Kafka node."""
+    """Return the jars of the embedded Kafka node."""
     return _locked(KAFKA_NODE)
 
 
 def spark_connector() -> JarSet:
-    """The jars of the Kafka connector and the Avro reader of the installed PySpark, without those that PySpark ships.
+    """Return the jars of the Kafka connector and the Avro reader of the installed PySpark, without those that PySpark
+    ships.
 
     Raises RuntimeMissingError where another PySpark is installed than the one whose connector is locked.
     """
@@ -83,7 +84,7 @@ def spark_connector() -> JarSet:
 
 
 def parse_lock(text: str) -> tuple[JarSet, ...]:
-    """The sets of a lock's text.
+    """Return the sets of a lock's text.
 
     >>> jar = Jar("g:a", "1.0", "ab" * 32, 12, "g/a/1.0/a-1.0.jar")
     >>> sets = (JarSet("small", "g:a", "1.0", (jar,)),)
@@ -97,7 +98,7 @@ def parse_lock(text: str) -> tuple[JarSet, ...]:
 
 
 def format_lock(sets: Sequence[JarSet]) -> str:
-    """The text of a lock, one jar a line."""
+    """Return the text of a lock, one jar a line."""
     entries = []
     for jar_set in sets:
         jars = ",\n".join(f"   {json.dumps(asdict(jar))}" for jar in jar_set.jars)

@@ -47,12 +47,15 @@ class Packed:
 
 
 def packed_properties(archive: str) -> dict[str, str]:
-    """The Spark properties by which executors unpack the archive and their Python workers import from it."""
+    """Return the Spark properties by which executors unpack the archive and their Python workers import from it."""
     return {"spark.archives": f"{archive}#{UNPACKED}", "spark.executorEnv.PYTHONPATH": UNPACKED}
 
 
 def packed_interpreter() -> str:
-    """The interpreter for packages of this one's: the one of the same minor version that a host has on its path."""
+    """Return the interpreter for packages of this one's.
+
+    The one of the same minor version that a host has on its path.
+    """
     return f"python{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -108,7 +111,7 @@ def _of_nobody(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def _own_files() -> dict[str, Path]:
-    """The files of our own packages, wherever they are: an editable install does not list them."""
+    """Return the files of our own packages, wherever they are: an editable install does not list them."""
     found = {}
     for package in LIBRARY_PACKAGES:
         spec = PathFinder.find_spec(package)

@@ -24,7 +24,7 @@ def properties_file(properties: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _escaped(text: str) -> str:
-    r"""A name or a value as Java reads it back, whatever is in it.
+    r"""Return a name or a value as Java reads it back, whatever is in it.
 
     >>> print(_escaped("a = ü"))
     a\u0020\u003d\u0020\u00fc

@@ -69,7 +69,7 @@ class Repository:
         self.client.close()
 
     def address(self, path: str) -> httpx.URL:
-        """The address of a path below the repository's root."""
+        """Return the address of a path below the repository's root."""
         return self.url.copy_with(path=f"{self.url.path.rstrip('/')}/{path}")
 
     def fetch(self, jar: Jar, folder: Path, advanced: Callable[[int], None]) -> None:
@@ -156,7 +156,7 @@ def _masked(address: str) -> str:
 
 
 def shown(url: httpx.URL) -> str:
-    """An address as it may be printed: without name and password.
+    """Return an address as it may be printed: without name and password.
 
     >>> shown(httpx.URL("https://me:secret@mirror.example:8443/maven"))
     'https://mirror.example:8443/maven'
@@ -165,7 +165,7 @@ def shown(url: httpx.URL) -> str:
 
 
 def ivy_jar() -> Path:
-    """The Ivy that the installed PySpark ships. Raises RuntimeMissingError where there is none."""
+    """Return the Ivy that the installed PySpark ships. Raises RuntimeMissingError where there is none."""
     spec = importlib.util.find_spec("pyspark")
     folders = list(spec.submodule_search_locations or ()) if spec else []
     found = [jar for folder in folders for jar in sorted(Path(folder, "jars").glob("ivy-*.jar"))]

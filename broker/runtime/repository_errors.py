@@ -29,7 +29,8 @@ class WrongBytesError(Exception):
 
 
 def is_transient(error: Exception) -> bool:
-    """Whether the same request may do better in a moment: the server is overloaded, the connection broke, also in TLS.
+    """Return whether the same request may do better in a moment: the server is overloaded, the connection broke, also
+    in TLS.
 
     A handshake that is refused stays so; one that breaks off does not have to.
     """
@@ -48,7 +49,7 @@ def is_transient(error: Exception) -> bool:
 
 
 def told(error: Exception, url: str) -> RuntimeMissingError:
-    """The exception of the broker for one of HTTP, TLS or the lock; ``url`` is without password."""
+    """Return the exception of the broker for one of HTTP, TLS or the lock; ``url`` is without password."""
     if isinstance(error, WrongBytesError):
         got = f"{error.received_bytes:,} bytes where {error.jar.size_bytes:,} are locked"
         if error.received_bytes == error.jar.size_bytes:

@@ -97,8 +97,9 @@ def spark_session(
     java_options: Sequence[str] | None = None,
     json_log: bool = False,
 ) -> SparkSession:
-    """A session as the broker needs it: classic, ANSI mode off, quiet, with the Kafka connector where it is asked for.
-    Workers run the interpreter that runs this, unless ``PYSPARK_PYTHON`` or ``spark.pyspark.python`` names another.
+    """Return a session as the broker needs it: classic, ANSI mode off, quiet, with the Kafka connector where it is
+    asked for. Workers run the interpreter that runs this, unless ``PYSPARK_PYTHON`` or ``spark.pyspark.python`` names
+    another.
 
     ``time_zone`` is the session's, by which predicates read timestamps. ``python_archive``: the archive with what the
     workers of a cluster import (:mod:`broker.runtime.packed`); they run an interpreter of this one's version.
@@ -141,7 +142,7 @@ def spark_session(
 
 
 def _log4j2(*, as_json: bool) -> str:
-    """The option of Java that says how its JVM logs."""
+    """Return the option of Java that says how its JVM logs."""
     pattern, name = (_JSON_PATTERN, "spark-log4j2-json") if as_json else (_TEXT_PATTERN, "spark-log4j2")
     file = write_whole(cache_folder() / f"{name}.properties", _LOG4J2.replace("PATTERN", pattern))
     return f"-Dlog4j2.configurationFile={file.as_uri()}"
@@ -150,7 +151,7 @@ def _log4j2(*, as_json: bool) -> str:
 def _properties(
     master: str, time_zone: str, driver_memory: str, jars: Sequence[Path], java_options: Sequence[str]
 ) -> dict[str, str]:
-    """The Spark properties of every session, which its options may replace."""
+    """Return the Spark properties of every session, which its options may replace."""
     return {
         "spark.driver.memory": driver_memory,
         "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in (*_READER_BOUNDS, *java_options)),
@@ -193,7 +194,7 @@ def _start_jvm(properties: Mapping[str, str]) -> None:
 
 
 def class_archive(java: Java) -> ClassArchive:
-    """The archive of the classes that Spark's JVM uses under this Java."""
+    """Return the archive of the classes that Spark's JVM uses under this Java."""
     import pyspark
 
     home = Path(os.environ.get("SPARK_HOME") or pyspark.__path__[0])
@@ -201,12 +202,15 @@ def class_archive(java: Java) -> ClassArchive:
 
 
 def _joined(name: str, own: str | None, given: str) -> str:
-    """A property that the broker sets and a user as well: both, where it holds several values, else the user's."""
+    """Return a property that the broker sets and a user as well.
+
+    Both, where it holds several values, else the user's.
+    """
     return given if own is None or name not in _SEVERAL else f"{own}{_SEVERAL[name]}{given}"
 
 
 def has_stopped(session: SparkSession) -> bool:
-    """Whether a session runs nothing any more: its JVM is gone, or a thread of Spark ended the context in it."""
+    """Return whether a session runs nothing any more: its JVM is gone, or a thread of Spark ended the context in it."""
     context: Any = session.sparkContext._jsc
     try:
         return bool(context.sc().isStopped())
@@ -215,8 +219,8 @@ def has_stopped(session: SparkSession) -> bool:
 
 
 def running_tasks(session: SparkSession) -> set[str]:
-    """The names of the threads in which tasks run by now, with the tasks' numbers; none where executors are processes
-    of their own.
+    """Return the names of the threads in which tasks run by now, with the tasks' numbers; none where executors are
+    processes of their own.
     """
     jvm: Any = session._jvm
     found = set()

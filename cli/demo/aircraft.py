@@ -70,7 +70,7 @@ class Fence:
 
 
 def fences() -> Mapping[str, Fence]:
-    """The predicates of the demonstration, by id."""
+    """Return the predicates of the demonstration, by id."""
     position = "ST_Point(longitude, latitude)"
     name, x, y, near_m = AIRPORT
     fences_by_id = {
@@ -247,7 +247,7 @@ def _haversine_m(x1: float, y1: float, x2: float, y2: float) -> float:
 
 
 def report_text(report: Mapping[str, Any]) -> str:
-    """The report for people."""
+    """Return the report for people."""
     refused = [f"{code} {reason} (--repair mends it)" for code, reason in report["countries"]["refused"].items()]
     topics = table_text(
         ["topic", "received", "shapely", "agrees", "predicate"],

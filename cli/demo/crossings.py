@@ -29,7 +29,7 @@ class Crossing(NamedTuple):
 
 
 def join_body(stream: str, layer: str) -> dict[str, Any]:
-    """The join to register."""
+    """Return the join to register."""
     return {
         "id": JOIN,
         "stream": stream,
@@ -69,7 +69,7 @@ def told(records: Iterable[Mapping[str, Any]], row_of: Mapping[str, int]) -> lis
 
 
 def compared(found: Sequence[Crossing], wanted: Sequence[Crossing]) -> dict[str, Any]:
-    """Both beside each other.
+    """Return both beside each other.
 
     >>> compared([Crossing(3, "CHE", "enter")], [Crossing(3, "CHE", "enter"), Crossing(9, "CHE", "exit")])
     {'received': 1, 'expected': 2, 'agrees': False}
@@ -78,7 +78,7 @@ def compared(found: Sequence[Crossing], wanted: Sequence[Crossing]) -> dict[str,
 
 
 def lines_of(found: Sequence[Crossing], layer: str, aircraft: Sequence[Aircraft], reports: Reports) -> list[str]:
-    """The last of them in words."""
+    """Return the last of them in words."""
     lines = []
     for crossing in sorted(found)[-_SHOWN:]:
         if crossing.report < 0:

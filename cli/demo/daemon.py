@@ -57,7 +57,7 @@ def demo_daemon(tables: Mapping[str, Any]) -> Iterator[tuple[Client, SparkSessio
 
 
 def receive(messages: Any, topics: Iterable[str], expected: int) -> tuple[Topics, float]:
-    """The records of every topic, once all are there and a while has passed, or nothing comes any more.
+    """Return the records of every topic, once all are there and a while has passed, or nothing comes any more.
 
     Returns them in order of arrival, and the time the last one came.
     """

@@ -34,7 +34,7 @@ class Meeting(NamedTuple):
 
 
 def near_body(stream: str) -> dict[str, Any]:
-    """The query to register."""
+    """Return the query to register."""
     return {
         "id": QUERY,
         "stream": stream,
@@ -53,7 +53,7 @@ def near_body(stream: str) -> dict[str, Any]:
 
 
 def later_rows() -> Iterator[dict[str, Any]]:
-    """Reports from far away and later and later, which move time past all ticks and that nobody is told of."""
+    """Report from far away and later and later, which move time past all ticks and that nobody is told of."""
     hour = 0
     while True:
         hour += 1
@@ -91,7 +91,7 @@ def told(records: Iterable[Mapping[str, Any]]) -> dict[Meeting, dict[str, Any]]:
 
 
 def compared(found: Iterable[Meeting], wanted: Sequence[Meeting]) -> dict[str, Any]:
-    """Both beside each other.
+    """Return both beside each other.
 
     >>> compared([Meeting(10, "near", "a", "b")], [Meeting(10, "near", "a", "b"), Meeting(20, "apart", "a", "b")])
     {'received': 1, 'expected': 2, 'agrees': False}
@@ -101,7 +101,7 @@ def compared(found: Iterable[Meeting], wanted: Sequence[Meeting]) -> dict[str, A
 
 
 def lines_of(found: Mapping[Meeting, Mapping[str, Any]], aircraft: Sequence[Aircraft]) -> list[str]:
-    """The last that came near in words."""
+    """Return the last that came near in words."""
     callsigns = {own.icao24: own.callsign for own in aircraft}
     lines = []
     for one in [each for each in sorted(found) if each.event == "near"][-_SHOWN:]:

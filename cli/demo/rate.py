@@ -53,8 +53,8 @@ class Rate:
 
 
 def measured_rate(kafka: KafkaClient, topic: str, sample: Sequence[RecordBatch], deliveries: Mapping[str, int]) -> Rate:
-    """The rate of a stream that has its batches compiled, for about four seconds; ``deliveries``: what one copy of the
-    sample makes in each destination topic.
+    """Return the rate of a stream that has its batches compiled, for about four seconds; ``deliveries``: what one copy
+    of the sample makes in each destination topic.
 
     Deliveries are counted by the ends of the topics, so that no consumer takes time from what is measured.
     """
@@ -79,7 +79,7 @@ def settled_rate(rate_of: Callable[[int], Rate], rows: int) -> Rate:
 
 
 def copies_of(records_per_s: float, rows: int) -> int:
-    """How many copies of so many rows take about as long as is measured.
+    """Return how many copies of so many rows take about as long as is measured.
 
     >>> copies_of(50_000, 20_000), copies_of(100, 20_000), copies_of(1e9, 20_000)
     (10, 1, 25)
@@ -125,7 +125,7 @@ def awaited(arrived: Callable[[], dict[str, int]], expected: int) -> tuple[dict[
 
 
 def _ends(consumer: Any, topics: Mapping[str, int]) -> dict[str, int]:
-    """How many records each topic has had."""
+    """Return how many records each topic has had."""
     from kafka import TopicPartition
 
     partitions = [TopicPartition(name, number) for name in topics for number in consumer.partitions_for_topic(name)]

@@ -84,7 +84,7 @@ def _through(client: Client, spark: SparkSession) -> dict[str, Any]:
 
 
 def filtered_rows(spark: SparkSession, queries: Mapping[str, str]) -> dict[str, Counter[int]]:
-    """The rows of the packaged sample that DataFrame.filter accepts, by query: row numbers from 0, each once."""
+    """Return the rows of the packaged sample that DataFrame.filter accepts, by query: row numbers from 0, each once."""
     import gzip
 
     with tempfile.TemporaryDirectory(prefix="asc-oracle-") as folder, gzip.open(sample_path(), "rt") as lines:
@@ -102,7 +102,7 @@ def filtered_rows(spark: SparkSession, queries: Mapping[str, str]) -> dict[str, 
 
 
 def compare(records: Iterable[dict[str, Any]], row_of: Mapping[str, int], expected: Counter[int]) -> dict[str, Any]:
-    """A topic's records beside the rows it should hold: the same rows, each as often.
+    """Return a topic's records beside the rows it should hold: the same rows, each as often.
 
     A record whose source was never published counts as row -1, which is expected nowhere.
 

@@ -39,7 +39,7 @@ class Selector:
     label: tuple[str, str] | None = None
 
     def takes(self, query: Mapping[str, Any]) -> bool:
-        """Whether a query, of a file or of the daemon, is one of these.
+        """Return whether a query, of a file or of the daemon, is one of these.
 
         >>> Selector(label=("team", "ops")).takes({"id": "late", "labels": {"team": "ops"}})
         True
@@ -71,7 +71,7 @@ class DesiredQueries:
         return body
 
     def place(self, query_id: str) -> str:
-        """Where it says so."""
+        """Return where it says so."""
         return self.places[self.line_of[query_id]]
 
     def prefix(self) -> str:
@@ -83,7 +83,7 @@ class DesiredQueries:
 
 
 def query_files(folder: Path) -> list[tuple[str, bytes]]:
-    """The files of queries in a folder and in those within it, by name from there, with their content.
+    """Return the files of queries in a folder and in those within it, by name from there, with their content.
 
     Names that begin with a dot are passed over, links to folders not followed. InputError where there is no such
     file, and for files that have more than `QUERIES_BYTES_MAX` together.
