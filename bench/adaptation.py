@@ -71,7 +71,7 @@ class Shape:
     point_tuples: int
 
     def scaled(self, scale: float) -> Shape:
-        """The same with everything but the number of sub-streams scaled; the ratios stay as they are."""
+        """Return the same with everything but the number of sub-streams scaled; the ratios stay as they are."""
         point = max(200, round(self.point_tuples * scale))
         times = point / self.point_tuples
         length, period = (round(count * times) for count in (self.length, self.period_tuples))
@@ -83,7 +83,7 @@ TRIGGERS_SHAPE = Shape(100_000, 4, 16_000, 10_000, 2_000)
 
 
 def run(*, scale: float, output_dir: Path) -> dict[str, Any]:
-    """All three parts; each writes its JSON, PNG and SVG into the folder. The results by name."""
+    """Return all three parts; each writes its JSON, PNG and SVG into the folder. The results by name."""
     check_scale(scale)
     results = [_thresholds(scale, output_dir), _triggers(scale, output_dir), search(scale, output_dir)]
     return {result["benchmark"]: result for result in results}
@@ -107,7 +107,7 @@ def _thresholds(scale: float, output_dir: Path) -> Result:
 
 
 def _triggers(scale: float, output_dir: Path) -> Result:
-    """One trigger against the other where the share of unmatched tuples stays and the best order turns round."""
+    """Return one trigger against the other where the share of unmatched tuples stays and the best order turns round."""
     shape = TRIGGERS_SHAPE.scaled(scale)
     runs = []
     for seed in tqdm(seeds_of(scale), "triggers", leave=False, disable=None):
@@ -142,7 +142,7 @@ def _turning(shape: Shape, seed: int) -> tuple[RecordedStream, list[float]]:
 
 
 def _settled(stream: RecordedStream, shape: Shape, kind: Kind, seed: int) -> list[float]:
-    """The cost, in each sub-stream, of a sequence found from a sample of that sub-stream."""
+    """Return the cost, in each sub-stream, of a sequence found from a sample of that sub-stream."""
     rng = np.random.default_rng(seed)
     costs = []
     for number in range(shape.sub_streams):
@@ -153,7 +153,7 @@ def _settled(stream: RecordedStream, shape: Shape, kind: Kind, seed: int) -> lis
 
 
 def _run(stream: RecordedStream, shape: Shape, thresholds: Thresholds, kind: Kind, seed: int) -> AdaptiveRun:
-    """A run that begins with a sequence found on the beginning of the stream, as the paper's does."""
+    """Return a run that begins with a sequence found on the beginning of the stream, as the paper's does."""
     beginning = stream.drawn(shape.sample_tuples, np.random.default_rng(seed), 0, shape.period_tuples)
     first = found_on(stream, beginning, kind)
     return adaptive_run(
@@ -224,7 +224,9 @@ def threshold_claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
 def _over_mu(
     claim: str, runs: Sequence[Mapping[str, Any]], figure: Callable[[Mapping[str, Any]], float], unit: str, sign: int
 ) -> Claim:
-    """The trend over all mus; beside it which of them rearranged at all, and the trend over those that always did."""
+    """Return the trend over all mus; beside it which of them rearranged at all, and the trend over those that always
+    did.
+    """
     by_case, seeds = {(run["seed"], run["mu"]): run for run in runs}, seeds_in(runs)
 
     def over(mus: Sequence[float]) -> Claim:
@@ -294,7 +296,7 @@ def _trigger_claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
 
 
 def table(results: dict[str, Any]) -> str:
-    """The results as text."""
+    """Return the results as text."""
     thresholds, triggers, searches = results.values()
     return "\n\n".join([_text(thresholds, ["sequence", "mu"]), _text(triggers, ["trigger"]), search_text(searches)])
 

@@ -129,8 +129,8 @@ def adaptive_run(
 def warm_runs(
     stream: RecordedStream, thresholds: Thresholds, kinds: Sequence[Kind], *, sample_tuples: int, seed: int
 ) -> tuple[RecordedStream, dict[Kind, AdaptiveRun]]:
-    """A run of each kind over a stream but for its first period, which nobody is charged for: each begins with the
-    sequence of its kind found there. With them the stream that they ran over.
+    """Return a run of each kind over a stream but for its first period, which nobody is charged for: each begins with
+    the sequence of its kind found there. With them the stream that they ran over.
     """
     ahead = thresholds.recompute_tuples
     sample = stream.drawn(sample_tuples, np.random.default_rng(seed), 0, ahead)
@@ -145,7 +145,7 @@ def warm_runs(
 
 
 def found_on(stream: RecordedStream, sample: Sample, kind: Kind) -> Order:
-    """The sequence of a kind found from a sample."""
+    """Return the sequence of a kind found from a sample."""
     sequence = macro_sequence(stream.block, sample).sequence
     if kind == MACRO:
         return stream.block.order_of(sequence)

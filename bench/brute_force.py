@@ -19,7 +19,7 @@ TUPLES_TOGETHER = 50
 
 
 def bounds_of(workload: Workload) -> tuple[Values, Values]:
-    """The least and the greatest value that each query admits of each attribute: int32[attributes, queries]."""
+    """Return the least and the greatest value that each query admits of each attribute: int32[attributes, queries]."""
     low = np.zeros((workload.attributes, workload.queries), dtype=np.int32)
     high = np.full_like(low, workload.domain)
     low[workload.attribute, workload.owner] = workload.low
@@ -53,7 +53,7 @@ def dense_bounds(values: Values, low: Values, high: Values, alive: npt.NDArray[n
 
 @compiled
 def early_exit_scan(values: Values, first: Integers, attribute: Integers, low: Integers, high: Integers) -> int:
-    """One query after the other, its predicates until one fails: those from ``first[q]`` to ``first[q + 1]``."""
+    """Return one query after the other, its predicates until one fails: those from ``first[q]`` to ``first[q + 1]``."""
     found = 0
     for row in range(values.shape[1]):
         for query in range(first.size - 1):

@@ -13,7 +13,7 @@ ATTRIBUTES = (4, 6, 8, 10)
 
 
 def run(*, scale: float, output_dir: Path, figure: int | None = None, queries: int | None = None) -> dict[str, Any]:
-    """One figure, or both; each writes its JSON, PNG and SVG into the folder. The results by name of the figure.
+    """Return one figure, or both; each writes its JSON, PNG and SVG into the folder. The results by name of the figure.
 
     ``queries``: so many in the block, each of one conjunct; without it as many as the predicate sets have.
     """
@@ -30,5 +30,5 @@ def run(*, scale: float, output_dir: Path, figure: int | None = None, queries: i
 
 
 def table(results: dict[str, Any]) -> str:
-    """The results as text."""
+    """Return the results as text."""
     return "\n\n".join(costs_text(result) for result in results.values())

@@ -128,8 +128,8 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as text: records a second and what limits them; below it the processor time a record of each kind of
-    process, and what follows from it for cores that are not shared; then the divided plans.
+    """Return the result as text: records a second and what limits them; below it the processor time a record of each
+    kind of process, and what follows from it for cores that are not shared; then the divided plans.
     """
     records = result["records"]
     lines = [f"a backlog of {records['count']:,} records, batches of {records['batch']:,}; workers 0: no cluster", ""]

@@ -49,7 +49,7 @@ class Measuring:
 
 
 def compared(stream: RecordedStream, measuring: Measuring, *, seed: int) -> dict[str, Any]:
-    """The mean cost of a tuple for each contender, its time in the batch executor, and what explains the costs.
+    """Return the mean cost of a tuple for each contender, its time in the batch executor, and what explains the costs.
 
     All of them begin warm: the first period is charged to nobody. SEQ_best and SEQ_worst are found in hindsight, on
     tuples of all that is measured.
@@ -86,7 +86,9 @@ def compared(stream: RecordedStream, measuring: Measuring, *, seed: int) -> dict
 
 
 def _held(run: AdaptiveRun, order: Order) -> tuple[tuple[int, int, Order], ...]:
-    """One order for the same pieces of the stream as a run's: the executor is called as often for all contenders."""
+    """Return one order for the same pieces of the stream as a run's: the executor is called as often for all
+    contenders.
+    """
     return tuple((start, stop, order) for start, stop, _ in run.orders)
 
 

@@ -95,7 +95,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as lines of text: a line each page, and what looking costs."""
+    """Return the result as lines of text: a line each page, and what looking costs."""
     lines = [f"{result['queries']:,} queries; milliseconds"]
     lines.append(f"{'':>30}  {'first':>7}  {'median':>7}  {'worst':>7}  {'KB':>6}")
     for each in result["pages"]:

@@ -101,7 +101,7 @@ def figure_7(name: str, subject: Subject, attributes: Sequence[int], scale: floa
 
 
 def scaled(scale: float) -> Measuring:
-    """The full measuring with its numbers of tuples scaled: a period of 1,000 and 256 for SEQ_best at least."""
+    """Return the full measuring with its numbers of tuples scaled: a period of 1,000 and 256 for SEQ_best at least."""
     full = Measuring()
     return replace(
         full,

@@ -16,7 +16,7 @@ def cpu_s() -> float:
 
 
 def machine_cpu_s() -> float:
-    """The same of the whole machine, whoever's it is."""
+    """Return the same of the whole machine, whoever's it is."""
     fields = Path("/proc/stat").read_text().partition("\n")[0].split()[1:]
     # Not idle, not waiting for a disk; what guests take is in the first two as well.
     busy = [ticks for number, ticks in enumerate(map(int, fields[:8])) if number not in (3, 4)]
@@ -24,8 +24,8 @@ def machine_cpu_s() -> float:
 
 
 def cpu_s_by_process(root: int | None = None) -> dict[int, float]:
-    """The same as :func:`cpu_s` for each process, by its id; of another process and its descendants where ``root`` says
-    so.
+    """Return the same as :func:`cpu_s` for each process, by its id; of another process and its descendants where
+    ``root`` says so.
     """
     spent: dict[int, float] = {}
     parents: dict[int, int] = {}

@@ -229,7 +229,7 @@ class DaemonProcess:
         return self._folder / "daemon.log"
 
     def _reason(self) -> str | None:
-        """Why it is not ready; None where it is."""
+        """Return why it is not ready; None where it is."""
         try:
             answer = self._client.get("/readyz")
         except httpx.TransportError:

@@ -45,14 +45,16 @@ class DataSet:
     def stream(
         self, shape: PredicateShape, *, rows: int, attributes: int, seed: int
     ) -> tuple[RecordedStream, dict[str, Any]]:
-        """The tuples under a predicate set, and what both realised; the seed makes the tuples and the predicates."""
+        """Return the tuples under a predicate set, and what both realised; the seed makes the tuples and the
+        predicates.
+        """
         table = self.tuples(rows, attributes, seed)
         values = distinct_values(table) if self.name == "D3" else evenly(attributes, DOMAIN)
         stream = RecordedStream.of(predicate_set(shape, table.schema.names, values, seed=seed), table)
         return stream, {**asdict(realised(stream.plan)), **asdict(realised_tuples(table))}
 
     def rows_of(self, scale: float) -> int:
-        """A share of the rows, 3,000 at least."""
+        """Return a share of the rows, 3,000 at least."""
         return max(3_000, round(self.rows * scale))
 
 
@@ -75,12 +77,12 @@ D3 = DataSet("D3", "census", 199_523, 10, _census)
 
 
 def with_queries(shape: PredicateShape, queries: int | None) -> PredicateShape:
-    """The same predicates but for the number of queries; as they are for None."""
+    """Return the same predicates but for the number of queries; as they are for None."""
     return shape if queries is None else replace(shape, queries=queries)
 
 
 def with_concentration(shape: PredicateShape, concentration: float) -> PredicateShape:
-    """The same predicates but for how they gather around hot values."""
+    """Return the same predicates but for how they gather around hot values."""
     return replace(shape, concentration=concentration)
 
 

@@ -121,14 +121,14 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def _settings(size: Size, rows: int) -> MonitorConfig:
-    """The default settings, but that a stream of so few tuples is looked at as often as it changes, and that the
+    """Return the default settings, but that a stream of so few tuples is looked at as often as it changes, and that the
     monitor never rests: in a daemon as slow a change takes hours, and what it may use of a core is enough.
     """
     return MonitorConfig(lambda_tuples=size.period * rows, sample_tuples=size.sample, max_core_share=1.0)
 
 
 def _case(scenario: Scenario, queries: int, seed: int, size: Size) -> dict[str, Any]:
-    """One stream: what every contestant took for it."""
+    """Return one stream: what every contestant took for it."""
     workload, drift = scenario.queries(queries, seed), scenario.drift(size.segments, seed)
     plan, rows = compile_plan(workload.standing_queries()), size.cases[queries][1]
     stream = drift.batches(size.batches, rows, domain=workload.domain, seed=seed)
@@ -193,7 +193,7 @@ def _interval(values: Sequence[float]) -> dict[str, float]:
 
 
 def table(result: Mapping[str, Any]) -> str:
-    """The result as lines of text, and what follows from it."""
+    """Return the result as lines of text, and what follows from it."""
     size = result["size"]
     rows, gains = [], []
     for own in result["summary"]:

@@ -40,7 +40,7 @@ Find = Callable[[Block, Sample], Order]
 
 
 def batch_of(plan: Plan, tuples: pa.Table) -> Batch:
-    """The columns of a plan's p-attributes, as the executor takes them."""
+    """Return the columns of a plan's p-attributes, as the executor takes them."""
     return [tuples[attribute.sql] for attribute in plan.p_attributes]
 
 
@@ -56,8 +56,9 @@ def drawn_from(batches: Sequence[Batch], tuples: int) -> Batch:
 
 
 def fixed_plans(plan: Plan, first: Batch, whole: Batch) -> dict[str, Plan]:
-    """The plan with the orders that stay: as it is; with the macro- and the refined hybrid-sequence found on the tuples
-    that came ``first``; and with the macro-sequence improved by moves that is found, in hindsight, on the ``whole``.
+    """Return the plan with the orders that stay: as it is; with the macro- and the refined hybrid-sequence found on the
+    tuples that came ``first``; and with the macro-sequence improved by moves that is found, in hindsight, on the
+    ``whole``.
     """
     return {
         OFF: plan,
@@ -145,7 +146,7 @@ class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
         return Drawing(taken - counting, steady - counting)
 
     def _tallied(self, batch: Batch, matches: Matches, sampling: Sampling | None) -> tuple[float, Tally | None]:
-        """The seconds that a worker takes to count a batch and to draw from it, and what it hands over."""
+        """Return the seconds that a worker takes to count a batch and to draw from it, and what it hands over."""
         self._arrived.value = None
         begun = time.perf_counter()
         task = TaskTally(Tallying(self._arrived, 1, sampling))
@@ -171,7 +172,7 @@ class Course:
     tuples: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """The figures of the stream, and the course of it."""
+        """Return the figures of the stream, and the course of it."""
         return {
             "matches_a_tuple": self.matches / self.tuples,
             "dropped": self.dropped / self.tuples,

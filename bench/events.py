@@ -95,7 +95,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as lines of text."""
+    """Return the result as lines of text."""
     lines = [f"{result['objects']:,} objects, a record each a batch; {result['events']:,} events"]
     for each in result["spark"]:
         lines.append(
@@ -140,7 +140,7 @@ def _write_feed(folder: Path, batches: list[list[Observation]]) -> None:
 
 
 def _streamed(spark: SparkSession, folder: Path, way: str, made: Callable[[DataFrame], DataFrame]) -> tuple[float, int]:
-    """The median seconds of a batch but the first, and how many events came."""
+    """Return the median seconds of a batch but the first, and how many events came."""
     session = spark.newSession()
     for name, value in STATE_OPTIONS.items():
         session.conf.set(name, value)

@@ -33,12 +33,12 @@ Line = tuple[Sequence[float], Sequence[float]]
 
 
 def seeds_of(scale: float) -> tuple[int, ...]:
-    """The seeds of a run of a share of the full size: all of them where it is the full one."""
+    """Return the seeds of a run of a share of the full size: all of them where it is the full one."""
     return SEEDS if scale >= 1 else SEEDS[:FEW_SEEDS]
 
 
 def seeds_in(cases: Iterable[Mapping[str, Any]]) -> list[int]:
-    """The seeds of some cases, in their order."""
+    """Return the seeds of some cases, in their order."""
     return list(dict.fromkeys(case["seed"] for case in cases))
 
 
@@ -76,7 +76,7 @@ def verdict(holds: bool, certain: bool) -> str:
 
 
 def at_most(claim: str, paper: str, left: Sequence[float], right: Sequence[float], evidence: str = "") -> Claim:
-    """The claim that one figure is at most another; seed by seed."""
+    """Return the claim that one figure is at most another; seed by seed."""
     lower, upper = statistics.fmean(left), statistics.fmean(right)
     above = Interval.of([a - b for a, b in zip(left, right, strict=True)])
     held = sum(a <= b for a, b in zip(left, right, strict=True))
@@ -87,7 +87,7 @@ def at_most(claim: str, paper: str, left: Sequence[float], right: Sequence[float
 
 
 def close_to(claim: str, paper: str, left: Sequence[float], right: Sequence[float], evidence: str = "") -> Claim:
-    """The claim that a figure is close to that of SEQ_best: at most ``CLOSE`` times as much; seed by seed."""
+    """Return the claim that a figure is close to that of SEQ_best: at most ``CLOSE`` times as much; seed by seed."""
     decided = at_most(claim, paper, left, [CLOSE * cost for cost in right], evidence)
     own, best = statistics.fmean(left), statistics.fmean(right)
     percent = (own / best - 1) * 100
@@ -98,7 +98,7 @@ def close_to(claim: str, paper: str, left: Sequence[float], right: Sequence[floa
 
 
 def trend(claim: str, paper: str, lines: Sequence[Line], sign: int, *, evidence: str = "") -> Claim:
-    """The claim that a figure rises (``sign`` 1) or falls (-1): by the slope of the line through it; one a seed.
+    """Return the claim that a figure rises (``sign`` 1) or falls (-1): by the slope of the line through it; one a seed.
 
     Where the means do not do so from every place to the next, that is said too.
     """
@@ -115,13 +115,13 @@ def trend(claim: str, paper: str, lines: Sequence[Line], sign: int, *, evidence:
 
 
 def _places(lines: Sequence[Line]) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
-    """The x and the y of all seeds, place by place."""
+    """Return the x and the y of all seeds, place by place."""
     xs, ys = (zip(*series, strict=True) for series in zip(*lines, strict=True))
     return list(zip(xs, ys, strict=True))
 
 
 def result_of(name: str, scale: float, parameters: dict[str, Any], results: Any, claims: Sequence[Claim]) -> Result:
-    """The result of one figure as its JSON holds it."""
+    """Return the result of one figure as its JSON holds it."""
     return {
         "benchmark": name,
         "scale": scale,
@@ -139,7 +139,7 @@ def write(result: Result, output_dir: Path, plot: Callable[[Result, Path], bool]
 
 
 def claims_text(result: Result) -> str:
-    """The claims as lines of text."""
+    """Return the claims as lines of text."""
     lines, before = ["", "claims of the paper, and of ours beside them"], ""
     for claim in result["claims"]:
         about = f"paper: {claim['paper']}; ours: {claim['ours']}; seeds: {claim['seeds']}"

@@ -46,7 +46,7 @@ class FixedSequences:
 
 
 def fixed_sequences(block: Block, sample: Sample, *, exact_constructs: int = EXACT_CONSTRUCTS) -> FixedSequences:
-    """The best and the worst fixed order for the tuples of a sample."""
+    """Return the best and the worst fixed order for the tuples of a sample."""
     constructs = len(block.slots)
     if constructs <= exact_constructs:
         alive, least = alive_after_subsets(block, sample)
@@ -58,8 +58,8 @@ def fixed_sequences(block: Block, sample: Sample, *, exact_constructs: int = EXA
 
 
 def alive_after_subsets(block: Block, sample: Sample) -> tuple[Counts, Counts]:
-    """The tuples alive after each subset of the constructs (bit i: construct i), int64[2^n]; and for each tuple the
-    least number of constructs that drop it, n where none does: what a tuple costs whoever chooses the order.
+    """Return the tuples alive after each subset of the constructs (bit i: construct i), int64[2^n]; and for each tuple
+    the least number of constructs that drop it, n where none does: what a tuple costs whoever chooses the order.
 
     Cost: 2^n * n word operations and 8 * 2^n bytes for every 64 tuples, whatever the number of conjuncts; 20
     constructs take about a second for 5,000 tuples.
@@ -123,7 +123,7 @@ def _count_alive(regions: Array, matrix: Array, rows: Array, alive: Array, least
 
 
 def _extreme(alive: Counts, sign: int) -> tuple[int, ...]:
-    """The order of lowest (``sign`` -1) or highest (1) cost."""
+    """Return the order of lowest (``sign`` -1) or highest (1) cost."""
     costs = np.empty_like(alive)
     _path_costs(alive, sign, costs)
     left, order = alive.size - 1, []

@@ -59,7 +59,7 @@ class Place:
 
 
 def hybrid_ratios(scale: float, output_dir: Path) -> Result:
-    """The table, its heat map and the verdict."""
+    """Return the table, its heat map and the verdict."""
     wanted = [
         (data, Place(data.name, predicates, queries, attributes), seed)
         for data in DATA_SETS
@@ -95,7 +95,7 @@ def _exact_tuples(scale: float) -> int:
 
 
 def predicates_of(predicates: str, attributes: int) -> tuple[int, int]:
-    """The least and the most comparisons of a query."""
+    """Return the least and the most comparisons of a query."""
     return (2, 4) if predicates == FEW else ((attributes + 1) // 2, attributes)
 
 
@@ -117,7 +117,7 @@ def _case(scale: float, data: DataSet, place: Place, seed: int) -> dict[str, Any
 
 
 def cells_of(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The cells of the table: ``ratios`` of the costs seed by seed, the mean and its interval."""
+    """Return the cells of the table: ``ratios`` of the costs seed by seed, the mean and its interval."""
     groups: dict[Place, list[Mapping[str, Any]]] = {}
     for case in cases:
         place = Place(case["data_set"], case["predicates"], case["queries"], case["attributes"])
@@ -136,12 +136,12 @@ def cells_of(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def is_below(cell: Cell, kind: str) -> bool:
-    """Whether the whole interval of a cell is below 1; that of one seed says nothing."""
+    """Return whether the whole interval of a cell is below 1; that of one seed says nothing."""
     return bool(cell["seeds"] > 1 and cell["ratios"][kind]["high"] < 1)
 
 
 def is_above(cell: Cell, kind: str) -> bool:
-    """Whether the whole interval of a cell is above 1."""
+    """Return whether the whole interval of a cell is above 1."""
     return bool(cell["seeds"] > 1 and cell["ratios"][kind]["low"] > 1)
 
 
@@ -166,7 +166,7 @@ def verdict(cells: Sequence[Cell], kind: str) -> str:
 
 
 def _grouped(cells: Sequence[Cell]) -> list[str]:
-    """The cells by everything but the number of p-attributes, which are listed."""
+    """Return the cells by everything but the number of p-attributes, which are listed."""
     groups: dict[tuple[str, str, int], list[int]] = {}
     for cell in cells:
         groups.setdefault((cell["data_set"], cell["predicates"], cell["queries"]), []).append(cell["attributes"])
@@ -177,7 +177,7 @@ def _grouped(cells: Sequence[Cell]) -> list[str]:
 
 
 def _claims(cells: Sequence[Cell], cases: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """The claim is made of all cells: one whose whole interval is above 1 refutes it."""
+    """Return the claim is made of all cells: one whose whole interval is above 1 refutes it."""
     claims = []
     for kind, paper in ((HYBRID, "Fig. 7: 'Hybrid performs better than SEQ best'"), (REFINED, OURS)):
         holds = all(cell["ratios"][kind]["mean"] < 1 for cell in cells)
@@ -197,7 +197,7 @@ def _claims(cells: Sequence[Cell], cases: Sequence[Mapping[str, Any]]) -> list[C
 
 
 def hybrid_ratios_text(result: Result) -> str:
-    """The table, its verdict and the claims."""
+    """Return the table, its verdict and the claims."""
     cells, attributes = result["results"]["cells"], result["parameters"]["attributes"]
     seeds = len(result["parameters"]["seeds"])
     parts = [

@@ -46,6 +46,6 @@ def idle_daemon(spark: SparkSession, folder: Path, stream: str, schema_file: Pat
 
 
 def client_of(daemon: Daemon) -> httpx.Client:
-    """A client of its API."""
+    """Return a client of its API."""
     # The proxies of the environment could not reach a loopback address.
     return httpx.Client(base_url=daemon.url, timeout=_REQUEST_S, trust_env=False)

@@ -66,7 +66,10 @@ def student_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
 
 
 def _within(bound: float, freedom: int) -> float:
-    """The share of Student's distribution between minus and plus a bound: the finite series for whole degrees."""
+    """Return the share of Student's distribution between minus and plus a bound.
+
+    The finite series for whole degrees.
+    """
     angle = math.atan(bound / math.sqrt(freedom))
     cosine = math.cos(angle)
     is_odd = freedom % 2

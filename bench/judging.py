@@ -61,7 +61,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as lines of text: median, 99 of 100, and the worst, of those accepted and of those refused."""
+    """Return the result as lines of text: median, 99 of 100, and the worst, of those accepted and of those refused."""
     lines = [f"{result['runs']:,} predicates near the limits, each checked by the API", ""]
     lines.append(f"{'verdict':<10} {'count':>7}  {'median':>8}  {'99 %':>8}  {'worst':>8}")
     for verdict, spread in result["results"].items():

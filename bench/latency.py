@@ -95,7 +95,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as lines of text: a line each number of queries and load, the floor below."""
+    """Return the result as lines of text: a line each number of queries and load, the floor below."""
     heads = ("queries", 8), ("records/s", 9), ("ready", 7), ("first", 8), ("p50", 8), ("p99", 8), ("worst", 8)
     lines = ["  ".join(f"{head:>{width}}" for head, width in heads)]
     for each in result["results"]:
@@ -113,13 +113,13 @@ def table(result: dict[str, Any]) -> str:
 
 
 def timeline(found: Received, start: float, seconds: float) -> list[dict[str, float]]:
-    """The spread of the deliveries of each second of a load, by the time their records were made."""
+    """Return the spread of the deliveries of each second of a load, by the time their records were made."""
     found_in = (found.between(start + second, start + second + 1).latency for second in range(int(seconds)))
     return [{"second": second, **spread(each)} for second, each in enumerate(found_in) if len(each)]
 
 
 def histogram(latency: Seconds) -> dict[str, list[float]]:
-    """How many deliveries took how long: ``counts`` between neighbouring ``edges_s``, from 10 ms to 100 s."""
+    """Return how many deliveries took how long: ``counts`` between neighbouring ``edges_s``, from 10 ms to 100 s."""
     edges = np.geomspace(0.01, 100, 81)
     counts, _ = np.histogram(np.clip(latency, edges[0], edges[-1]), edges)
     return {"edges_s": [round(edge, 4) for edge in edges.tolist()], "counts": counts.tolist()}

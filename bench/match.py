@@ -59,7 +59,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as text: ms a tuple of each contender, and what the index costs."""
+    """Return the result as text: ms a tuple of each contender, and what the index costs."""
     head = f"{'workload':<10}{'queries':>8}{'tuples/s':>12}" + "".join(
         f"{title:>12}"
         for title in ("ms/tuple", "brute", "scan", "matches", "bytes/query", "build ms", "text ms", "add ms")

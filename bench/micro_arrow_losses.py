@@ -23,8 +23,8 @@ def by_dropping_ratio(block: Block, found: HybridSequence) -> HybridSequence:
 
 
 def cost_at_own_level(block: Block, sample: Sample, found: HybridSequence) -> float:
-    """The cost of a tuple where a micro-arrow is followed only by tuples that reach its region at the level that it was
-    measured at, after as many constructs.
+    """Return the cost of a tuple where a micro-arrow is followed only by tuples that reach its region at the level that
+    it was measured at, after as many constructs.
     """
     targets = np.full((len(block.matrix), 2), -1, dtype=np.int64)
     for arrow in found.micro_arrows:

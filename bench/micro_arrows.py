@@ -103,13 +103,13 @@ def _claims(cases: list[dict[str, Any]]) -> list[Claim]:
 
 
 def _lines(cases: list[dict[str, Any]], key: str) -> list[Line]:
-    """The figure over the realised deviation, a line a seed."""
+    """Return the figure over the realised deviation, a line a seed."""
     own = [[case for case in cases if case["seed"] == seed] for seed in seeds_in(cases)]
     return [([case["realised"]["deviation"] for case in line], [case[key] for case in line]) for line in own]
 
 
 def micro_arrows_text(result: Result) -> str:
-    """The result as text, and the claims."""
+    """Return the result as text, and the claims."""
     rows = []
     for concentration in result["parameters"]["concentrations"]:
         own = [case for case in result["results"]["cases"] if case["concentration"] == concentration]

@@ -21,7 +21,7 @@ VARIANTS: tuple[Variant, ...] = ("foreachBatch", "sink")
 def floor(
     spark: SparkSession, kafka: EmbeddedKafka, variant: Variant, *, rate: float, seconds: float, name: str = "floor"
 ) -> dict[str, Any]:
-    """The latency of such a job under a load, once it has run for a third of the time.
+    """Return the latency of such a job under a load, once it has run for a third of the time.
 
     ``foreachBatch`` writes each batch as the daemon does, ``sink`` has Spark write by itself. Every record is written
     once, as it came.

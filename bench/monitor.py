@@ -64,8 +64,8 @@ COST, GAIN = "cost", "gain"
 
 
 def run(*, quick: bool, output_dir: Path, part: str | None = None) -> dict[str, Any]:
-    """One part, or both: what the monitor costs (``monitor.json``), and what it gains (``monitor-drifting.json``), each
-    with its plot; the results by name.
+    """Return one part, or both: what the monitor costs (``monitor.json``), and what it gains
+    (``monitor-drifting.json``), each with its plot; the results by name.
     """
     results = []
     if part in (None, COST):
@@ -76,7 +76,7 @@ def run(*, quick: bool, output_dir: Path, part: str | None = None) -> dict[str, 
 
 
 def table(results: dict[str, Any]) -> str:
-    """The results as text."""
+    """Return the results as text."""
     texts = [
         bench.drifting.table(result) if name == bench.drifting.NAME else cost_text(result)
         for name, result in results.items()
@@ -121,10 +121,10 @@ def cost(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def cost_text(result: dict[str, Any]) -> str:
-    """The result as lines of text: rows a second of each mode, and the share of throughput that the monitor costs, by
-    the processor time of all processes and by the clock, with the interval that holds it with 95 % confidence. The
-    clock is stopped when the monitor is done with the batch, though it works beside the next: it shows the most it may
-    cost.
+    """Return the result as lines of text: rows a second of each mode, and the share of throughput that the monitor
+    costs, by the processor time of all processes and by the clock, with the interval that holds it with 95 %
+    confidence. The clock is stopped when the monitor is done with the batch, though it works beside the next: it shows
+    the most it may cost.
     """
     rows = result["input"]["rows"]
     lines = [f"{result['rounds']} batches of {rows:,} rows x 20 ints in each mode, in turns; rows/s are medians", ""]

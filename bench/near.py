@@ -69,7 +69,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as lines of text."""
+    """Return the result as lines of text."""
     lines = [
         f"within {result['distance_m']:,.0f} m, over Europe; seconds, one thread",
         f"{'objects':>8}{'pairs':>10}{'told':>8}{'a tick':>9}{'messages':>10}{'state':>8}{'MB':>6}{'k-d tree':>10}"

@@ -67,7 +67,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as text: microseconds a line of each contender."""
+    """Return the result as text: microseconds a line of each contender."""
     lines = [f"{result['lines']:,} lines of {result['line_bytes']} bytes, us a line", ""]
     lines.append(f"{'queries':>9}" + "".join(f"{name:>16}" for name in (ENGINE, SEARCH, DUCKDB)) + f"{'matches':>10}")
     for queries in dict.fromkeys(row["queries"] for row in result["results"]):
@@ -137,7 +137,7 @@ def _search_each(queries: Sequence[LineQuery], lines: pa.Table) -> Callable[[], 
 
 @compiled
 def _place(data: Any, begin: int, end: int, texts: Any, first: int, last: int) -> int:  # noqa: PLR0917
-    """Where a text ends in some bytes, at its first place; -1 where it is not."""
+    """Return where a text ends in some bytes, at its first place; -1 where it is not."""
     length = last - first
     for start in range(begin, end - length + 1):
         if data[start] == texts[first]:
@@ -172,7 +172,7 @@ def _search(  # noqa: PLR0917
 
 
 def _join(queries: Sequence[LineQuery], lines: pa.Table) -> Callable[[], int]:
-    """The queries as a table of patterns and levels, joined with the lines."""
+    """Return the queries as a table of patterns and levels, joined with the lines."""
     import duckdb
 
     connection = duckdb.connect()

@@ -86,7 +86,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as text: microseconds a tuple of each contender, a line each number of queries."""
+    """Return the result as text: microseconds a tuple of each contender, a line each number of queries."""
     rows = result["results"]
     width = max(len(name) for name in CONTENDERS) + 2
     lines = [f"{result['rows']:,} tuples of a Parquet file, us a tuple; -: over {result['limit_s']:.0f} s, stopped", ""]

@@ -20,8 +20,9 @@ STYLES = {
 
 
 def plot_drifting(result: dict[str, Any], path: Path) -> bool:
-    """A row for each kind of alerts: microseconds a tuple over the number of queries, with the intervals of the table;
-    beside it, for each number of queries, over the stream, as times of what the static sequence takes on average.
+    """Return a row for each kind of alerts: microseconds a tuple over the number of queries, with the intervals of the
+    table; beside it, for each number of queries, over the stream, as times of what the static sequence takes on
+    average.
     """
     scenarios: dict[str, str] = result["scenarios"]
     counts = sorted({own["queries"] for own in result["summary"]})

@@ -82,7 +82,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as lines of text: a line each contender."""
+    """Return the result as lines of text: a line each contender."""
     lines = [f"{'':>40}  {'median':>8}  {'worst':>8}  {'records/s':>10}"]
     for each in result["results"]:
         median, worst = float(np.median(each["seconds"])), max(each["seconds"])
@@ -102,7 +102,7 @@ def _contenders(daemon: DaemonProcess, rows: Path, values: Path) -> dict[str, Ca
 
 
 def _written(folder: Path, count: int) -> tuple[Path, Path]:
-    """The same rows as CSV and as NDJSON."""
+    """Return the same rows as CSV and as NDJSON."""
     rows, values = folder / "rows.csv", folder / "values.ndjson"
     with rows.open("w", encoding="utf-8", newline="") as as_csv, values.open("wb") as as_json:
         made = islice(records(), count)

@@ -41,11 +41,11 @@ class RecordedStream:
         return self.plan.blocks[0]
 
     def __len__(self) -> int:
-        """The number of tuples."""
+        """Return the number of tuples."""
         return len(self.whole)
 
     def part(self, start: int, stop: int) -> Sample:
-        """The tuples from ``start`` to ``stop``."""
+        """Return the tuples from ``start`` to ``stop``."""
         regions = np.ascontiguousarray(self.whole.regions[:, start:stop])
         return Sample(frozen(regions), self.whole.known, self.whole.region_counts)
 
@@ -59,10 +59,10 @@ class RecordedStream:
         return Sample(frozen(regions), self.whole.known, self.whole.region_counts)
 
     def after(self, start: int) -> RecordedStream:
-        """The stream without its first tuples."""
+        """Return the stream without its first tuples."""
         columns = tuple(column.slice(start) for column in self.columns)
         return RecordedStream(self.plan, columns, self.part(start, len(self)))
 
     def columns_between(self, start: int, stop: int) -> Sequence[pa.ChunkedArray]:
-        """The columns of the tuples from ``start`` to ``stop``, as the executor takes them."""
+        """Return the columns of the tuples from ``start`` to ``stop``, as the executor takes them."""
         return [column.slice(start, stop - start) for column in self.columns]

@@ -87,7 +87,10 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as lines of text: a line each number of queries and way, the median and the worst of its kills."""
+    """Return the result as lines of text.
+
+    A line each number of queries and way, the median and the worst of its kills.
+    """
     heads = ("queries", 9), ("the daemon is killed, and", 25), ("ready", 14), ("delivers", 14), ("caught up", 14)
     lines = ["  ".join(f"{head:>{width}}" for head, width in heads)]
     for each in result["results"]:

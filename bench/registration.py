@@ -83,7 +83,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as lines of text: how often each kind of change was made, its median and its worst time."""
+    """Return the result as lines of text: how often each kind of change was made, its median and its worst time."""
     lines = [f"{result['queries']:,} standing queries over 20 int columns, the stream idle", ""]
     lines.append(f"{'what':<26} {'runs':>5}  {'median':>9}  {'worst':>9}")
     for what, measured in result["results"].items():
@@ -95,7 +95,7 @@ def table(result: dict[str, Any]) -> str:
 
 
 def _measured(spark: SparkSession, folder: Path, size: Size) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The times of each kind of change, and the plan that was left: its version and its number of queries."""
+    """Return the times of each kind of change, and the plan that was left: its version and its number of queries."""
     schema_file = folder / "d1.ddl"
     workload = d1_workload(size.queries + 3 * size.requests + 2 * size.commands)
     schema_file.write_text(Schema.from_arrow(workload.schema()).ddl(), "utf-8")

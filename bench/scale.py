@@ -135,7 +135,7 @@ def run(*, quick: bool, output_dir: Path, data: Path | None = None) -> dict[str,
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as text: microseconds a tuple of each contender, and what the index costs; below it
+    """Return the result as text: microseconds a tuple of each contender, and what the index costs; below it
     which recorded tuples there were, and which are missing.
     """
     titles = (
@@ -204,7 +204,7 @@ def _measured(name: str, contest: _Contest, size: Size) -> dict[str, Any]:
 
 
 def _rows_within(plan: Plan, columns: list[pa.Array], size: Size) -> int:
-    """The tuples of a batch, by what a small one finds."""
+    """Return the tuples of a batch, by what a small one finds."""
     small = min(size.batch, SMALL_BATCH)
     found = len(match(plan, [column.slice(0, small) for column in columns], small))
     return min(size.batch, max(small, size.pairs * small // max(1, found)))
@@ -213,7 +213,7 @@ def _rows_within(plan: Plan, columns: list[pa.Array], size: Size) -> int:
 def _contenders(
     plan: Plan, columns: list[pa.Array], contest: _Contest, codes: Values
 ) -> Iterator[tuple[str, tuple[Callable[[], int], int]]]:
-    """Each by name: what it does, returning the number of matches, and of how many tuples."""
+    """Yield each by name: what it does, returning the number of matches, and of how many tuples."""
     rows, few = len(columns[0]), codes.shape[1]
     small = [column.slice(0, min(rows, SMALL_BATCH)) for column in columns]
     cores = os.cpu_count() or 1

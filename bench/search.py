@@ -80,7 +80,7 @@ def _claims(cases: list[dict[str, Any]], tuples: int) -> list[Claim]:
 
 
 def search_text(result: Result) -> str:
-    """The result as text."""
+    """Return the result as text."""
     parameters = result["parameters"]
     rows = []
     for queries in parameters["queries"]:

@@ -22,8 +22,8 @@ def session_options() -> dict[str, str]:
 
 
 def joined(spark: SparkSession, records: DataFrame, shapes: npt.NDArray[Any]) -> DataFrame:
-    """The pairs of record, with its longitude and latitude, and fence that contains it. The fences are broadcast with
-    an index, which is made in every run. Raises TypeError where the session was started without the jar.
+    """Return the pairs of record, with its longitude and latitude, and fence that contains it. The fences are broadcast
+    with an index, which is made in every run. Raises TypeError where the session was started without the jar.
     """
     jvm: Any = spark._jvm
     jvm.org.apache.sedona.spark.SedonaContext.create(spark._jsparkSession, "python")

@@ -108,8 +108,8 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as lines of text: seconds a run, and how many times as long as ``broker.match`` it took, with the
-    ratios at the largest number of predicates; then with many alerts, how many times as long as the bare transport.
+    """Return the result as lines of text: seconds a run, and how many times as long as ``broker.match`` it took, with
+    the ratios at the largest number of predicates; then with many alerts, how many times as long as the bare transport.
 
     ``>`` stands before what was stopped.
     """
@@ -243,14 +243,14 @@ def _same(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
 
 
 def _filtered(frame: DataFrame, queries: dict[str, str]) -> DataFrame:
-    """All predicates as one array of ids, those that do not hold filtered out."""
+    """Return all predicates as one array of ids, those that do not hold filtered out."""
     ids = ", ".join(f"if({text}, '{query_id}', NULL)" for query_id, text in queries.items())
     accepted = sf.expr(f"filter(transform(array({ids}), id -> id), id -> id IS NOT NULL)")
     return frame.withColumn("queries", accepted).filter("size(queries) > 0")
 
 
 def _joined(frame: DataFrame, workload: Workload) -> DataFrame:
-    """The predicates as a table of bounds, joined by all of them: one row a match."""
+    """Return the predicates as a table of bounds, joined by all of them: one row a match."""
     names = [f"a{number}" for number in range(workload.attributes)]
     rows = [
         [f"q{number:06d}", *[0] * len(names), *[workload.domain - 1] * len(names)] for number in range(workload.queries)

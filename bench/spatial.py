@@ -98,7 +98,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as text: microseconds a position of each contender, and what the index takes."""
+    """Return the result as text: microseconds a position of each contender, and what the index takes."""
     kind = "recorded aircraft and shapes" if result["recorded"] else "made positions and shapes"
     lines = [f"{result['positions']:,} positions, {kind}; us a position, one thread", ""]
     names = list(dict.fromkeys(row["contender"] for row in result["results"]))
@@ -204,7 +204,7 @@ def _rivals(shapes: npt.NDArray[Any], places: Reals) -> dict[str, Callable[[], i
 
 
 def _star(size: Size) -> dict[str, Any]:
-    """One shape whose edges all come near its middle."""
+    """Return one shape whose edges all come near its middle."""
     random = np.random.default_rng(0)
     angle = np.sort(random.random(size.star_vertices)) * 2 * np.pi
     reach = random.uniform(1.0, 10.0, size.star_vertices)

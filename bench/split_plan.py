@@ -60,9 +60,9 @@ WORKLOADS: dict[str, Callable[[int, int], Made]] = {"HEM-like": _hem, "mixed": _
 
 
 def measured(name: str, queries: int, size: Size) -> dict[str, Any]:
-    """The whole plan of so many queries of a workload beside two of every second query each: bytes, seconds to compile,
-    microseconds of processor time a tuple; and by the clock the two ways of using two threads, by records and by
-    predicates.
+    """Return the whole plan of so many queries of a workload beside two of every second query each: bytes, seconds to
+    compile, microseconds of processor time a tuple; and by the clock the two ways of using two threads, by records and
+    by predicates.
 
     Raises RuntimeError where the matches of the parts together are not the whole plan's.
     """
@@ -138,7 +138,9 @@ def _done(work: Callable[[], int]) -> int:
 
 
 def _pairs(plan: Plan, tuples: pa.Table) -> Integers:
-    """The pairs of row and number of the query, each as one integer, sorted: the same whichever plan has the query."""
+    """Return the pairs of row and number of the query, each as one integer, sorted: the same whichever plan has the
+    query.
+    """
     found = match(plan, _columns(plan, tuples), tuples.num_rows)
     numbers = np.array([int(query_id[1:]) for query_id in plan.query_ids.to_pylist()], dtype=np.int64)
     return np.sort((found.rows.astype(np.int64) << 32) | numbers[found.queries])

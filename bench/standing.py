@@ -73,7 +73,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as lines of text: a line each number of queries."""
+    """Return the result as lines of text: a line each number of queries."""
     heads = ("queries", 9), ("load", 8), ("one change p50", 15), ("p99", 8), ("in bulk", 11), ("start", 8)
     more = ("without snapshot", 17), ("memory a query", 15), ("plan a query", 13)
     lines = ["  ".join(f"{head:>{width}}" for head, width in (*heads, *more))]

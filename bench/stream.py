@@ -86,7 +86,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as lines of text: records a second of each, and where the time of a daemon's batches goes."""
+    """Return the result as lines of text: records a second of each, and where the time of a daemon's batches goes."""
     bare = result[BARE]["records_a_s"]
     lines = [f"a backlog of {result['records']['count']:,} records, 1.5 deliveries each", ""]
     for each in result["results"]:
@@ -170,7 +170,7 @@ def _bare(spark: SparkSession, kafka: EmbeddedKafka, folder: Path, records: int,
 
 
 def _looped(kafka: EmbeddedKafka, queries: int, most: int) -> dict[str, float]:
-    """A consumer that asks every predicate of so many records, and sends them on; as far as it gets."""
+    """Return a consumer that asks every predicate of so many records, and sends them on; as far as it gets."""
     from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
     asked = [(_python(where), f"bare-out-{topic}") for _, where, topic in subscribers(queries)]

@@ -18,8 +18,8 @@ ATTRIBUTES = (4, 8, 12, 16, 20)
 def run(
     *, scale: float, output_dir: Path, figure: int | None = None, ratios: bool = False, queries: int | None = None
 ) -> dict[str, Any]:
-    """One figure, the table of ``ratios``, or all; each writes its JSON, PNG and SVG into the folder. The results by
-    name.
+    """Return one figure, the table of ``ratios``, or all; each writes its JSON, PNG and SVG into the folder. The
+    results by name.
 
     ``queries``: so many in the block, each of one conjunct; without it as many as the predicate sets have. The table
     has numbers of its own.
@@ -41,7 +41,7 @@ def run(
 
 
 def table(results: dict[str, Any]) -> str:
-    """The results as text."""
+    """Return the results as text."""
     return "\n\n".join(_text(name, result) for name, result in results.items())
 
 

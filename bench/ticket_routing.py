@@ -17,7 +17,7 @@ Visits = npt.NDArray[np.uint16]
 
 
 def ticket_routing(block: Block, sample: Sample, *, seed: int = 1) -> Visits:
-    """The modules that each tuple visits, uint16[tuples], the tuples in their order; a module is a construct.
+    """Return the modules that each tuple visits, uint16[tuples], the tuples in their order; a module is a construct.
 
     A module gains a ticket for a tuple that it receives and loses one for a tuple that it returns, so that it keeps one
     for each tuple that it dropped. The next module is drawn among those the tuple has not visited, with a chance

@@ -18,7 +18,8 @@ def timed(work: Callable[[], object], clock: Callable[[], float] | None = None) 
 def medians_in_turns(
     contenders: Mapping[str, Callable[[], object]], repetitions: int, clock: Callable[[], float] | None = None
 ) -> dict[str, float]:
-    """The median seconds of each contender, which take turns so that a slow moment of the machine hits all of them.
+    """Return the median seconds of each contender, which take turns so that a slow moment of the machine hits all of
+    them.
 
     ``clock``: ``time.process_time`` leaves out what others use of the machine, and adds up what threads do.
     """

@@ -85,7 +85,7 @@ class Receiver:
             before = count
 
     def taken(self) -> Received:
-        """All deliveries so far; the next ones are counted from none."""
+        """Return all deliveries so far; the next ones are counted from none."""
         self._connection.send("take")
         sent, received = self._connection.recv()
         return Received(np.frombuffer(sent), np.frombuffer(received))

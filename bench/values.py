@@ -109,7 +109,7 @@ def _drawn(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as text: microseconds a record of each layout, and which the compiler chose."""
+    """Return the result as text: microseconds a record of each layout, and which the compiler chose."""
     lines = [f"{result['records']:,} records, us a record, one thread; * is what the compiler chooses", ""]
     lines.append(
         f"{'':<34}{'queries':>10}{BITMAPS:>11}{LISTS:>11}{'times':>8}{'matches':>9}{'bytes':>7}{'bytes':>7}"
@@ -183,7 +183,7 @@ def _text(value: int) -> str:
 
 
 def _listed(plan: Plan, queries: Sequence[Query], column: PAttribute) -> Plan:
-    """The plan with all of its conjuncts listed, whatever the compiler would choose; handles are ordinals."""
+    """Return the plan with all of its conjuncts listed, whatever the compiler would choose; handles are ordinals."""
     pairs = [(handle, conjunct) for handle, query in enumerate(queries) for conjunct in query.predicate.conjuncts]
     return replace(plan, blocks=(), dictionaries={}, listed=(ListedBlock.of(pairs, column),))
 

@@ -43,7 +43,7 @@ class Component:
 
 
 def everything(components: Sequence[Component]) -> Iterator[Component]:
-    """The components with all of their parts, each before its own parts."""
+    """Yield the components with all of their parts, each before its own parts."""
     for component in components:
         yield component
         yield from everything(component.parts)

@@ -33,12 +33,14 @@ class Coordinates:
         return f"{self.group}:{self.artifact}"
 
     def fits(self, stem: str) -> bool:
-        """Whether a file of that name may be this one: ``hive-exec-2.3.10-core`` is ``hive-exec`` with a classifier."""
+        """Return whether a file of that name may be this one: ``hive-exec-2.3.10-core`` is ``hive-exec`` with a
+        classifier.
+        """
         return f"{stem}-".startswith(f"{self.artifact}-{self.version}-")
 
 
 def read_jar(path: Path, place: str, groups: Mapping[str, str], known: Coordinates | None = None) -> Component:
-    """A jar as a component, named ``known``, or as it names itself, or as ``groups`` says.
+    """Return a jar as a component, named ``known``, or as it names itself, or as ``groups`` says.
 
     ``groups``: Maven's group by a pattern of artifacts, for jars that were built without Maven. A jar that nothing
     names has the ecosystem "". Raises AuditError where the file is missing or no jar.
@@ -84,7 +86,7 @@ def _own(
 
 
 def _properties(jar: zipfile.ZipFile, name: str) -> tuple[str, Coordinates] | None:
-    """The folder of a ``pom.properties`` and what it names; None where it names nothing, as a template does."""
+    """Return the folder of a ``pom.properties`` and what it names; None where it names nothing, as a template does."""
     lines = jar.read(name).decode("utf-8", "replace").splitlines()
     values = {key.strip(): value.strip() for key, _, value in (line.partition("=") for line in lines)}
     group, artifact, version = (values.get(key, "") for key in ("groupId", "artifactId", "version"))

@@ -88,7 +88,7 @@ def _licensing() -> Licensing:
 
 
 def from_expression(text: str) -> str | None:
-    """The expression in SPDX's own spelling; None for what is none.
+    """Return the expression in SPDX's own spelling; None for what is none.
 
     >>> from_expression("mit or apache-2.0")
     'MIT OR Apache-2.0'
@@ -102,7 +102,7 @@ def from_expression(text: str) -> str | None:
 
 
 def from_name(text: str) -> str | None:
-    """The expression that a name or an address of a licence stands for; None where it may be several.
+    """Return the expression that a name or an address of a licence stands for; None where it may be several.
 
     >>> from_name("https://www.apache.org/licenses/LICENSE-2.0.txt")
     'Apache-2.0'
@@ -116,7 +116,7 @@ def from_name(text: str) -> str | None:
 
 
 def from_choice(names: Sequence[str]) -> str | None:
-    """Several names of which one may choose, as Maven and OSGi leave it; None where one of them is not known.
+    """Return several names of which one may choose, as Maven and OSGi leave it; None where one of them is not known.
 
     >>> from_choice(["EPL 2.0", "GPL2 w/ CPE"])
     'EPL-2.0 OR GPL-2.0-only WITH Classpath-exception-2.0'
@@ -128,7 +128,7 @@ def from_choice(names: Sequence[str]) -> str | None:
 
 
 def from_text(text: str) -> str | None:
-    """The licence that a licence file begins with; None for a text that is not known.
+    """Return the licence that a licence file begins with; None for a text that is not known.
 
     What stands after it, as of parts that are packed along, is not looked at: those are components of their own.
     """
@@ -137,7 +137,7 @@ def from_text(text: str) -> str | None:
 
 
 def alternatives(expression: str) -> list[frozenset[str]]:
-    """The ways to keep to an expression: of each, the licences that then hold together.
+    """Return the ways to keep to an expression: of each, the licences that then hold together.
 
     >>> sorted(sorted(way) for way in alternatives("MIT AND (Zlib OR Apache-2.0 WITH LLVM-exception)"))
     [['Apache-2.0 WITH LLVM-exception', 'MIT'], ['MIT', 'Zlib']]

@@ -84,7 +84,7 @@ def _compare_tuples(one: object, other: object) -> int:
 
 
 def _number(item: object) -> int:
-    """A number's value; nothing is 0, and any word is less."""
+    """Return a number's value; nothing is 0, and any word is less."""
     return item if isinstance(item, int) else 0 if item is None else -1
 
 

@@ -95,7 +95,7 @@ def look_up(components: Iterable[Component], folder: Path) -> Found:
 
 
 def _ids(client: httpx.Client, keys: Sequence[_Key]) -> dict[_Key, list[str]]:
-    """The ids of what is known, by key. An answer may have further pages."""
+    """Return the ids of what is known, by key. An answer may have further pages."""
     ids: dict[_Key, list[str]] = {key: [] for key in keys}
     asked: list[tuple[_Key, dict[str, Any]]] = [
         ((ecosystem, name, version), {"package": {"ecosystem": ecosystem, "name": name}, "version": version})
@@ -135,7 +135,7 @@ def _vulnerability(record: Mapping[str, Any]) -> Vulnerability:
 
 
 def _distinct(found: Iterable[Vulnerability]) -> list[Vulnerability]:
-    """One of those that share a name: databases repeat each other."""
+    """Return one of those that share a name: databases repeat each other."""
     kept: list[Vulnerability] = []
     for one in sorted(found, key=lambda one: one.names):
         if not any({*one.names} & {*other.names} for other in kept):
@@ -167,7 +167,7 @@ def _record(content: bytes, place: str) -> dict[str, Any]:
 
 
 def _is_affected(affected: Mapping[str, Any], ecosystem: str, version: str) -> bool:
-    """Whether a version is listed, or within a range of versions."""
+    """Return whether a version is listed, or within a range of versions."""
     if version in (affected.get("versions") or []):
         return True
     return any(
@@ -178,7 +178,7 @@ def _is_affected(affected: Mapping[str, Any], ecosystem: str, version: str) -> b
 
 
 def _is_within(events: Sequence[Mapping[str, str]], ecosystem: str, version: str) -> bool:
-    """Whether the last event at or before a version, in the order of versions, leaves it affected."""
+    """Return whether the last event at or before a version, in the order of versions, leaves it affected."""
     here = _ordered(ecosystem, version)
     last_place, affected = None, False
     for kind, at in (pair for event in events for pair in event.items()):
@@ -196,7 +196,7 @@ def _is_within(events: Sequence[Mapping[str, str]], ecosystem: str, version: str
 
 
 def _ordered(ecosystem: str, version: str) -> Any:
-    """A version that compares with others of its ecosystem; None for one of before PEP 440."""
+    """Return a version that compares with others of its ecosystem; None for one of before PEP 440."""
     if ecosystem == MAVEN:
         return MavenVersion(version)
     try:

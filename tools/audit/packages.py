@@ -39,7 +39,9 @@ class Locked:
 
 
 def read_lock(path: Path) -> list[Locked]:
-    """The packages of a lock as uv and pip write it. Raises AuditError for what is not one version with its hashes."""
+    """Return the packages of a lock as uv and pip write it. Raises AuditError for what is not one version with its
+    hashes.
+    """
     locked = []
     for line in path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
         if not line.strip() or line.lstrip().startswith("#"):
@@ -57,7 +59,7 @@ def read_lock(path: Path) -> list[Locked]:
 
 
 def installed_packages(locked: Sequence[Locked]) -> list[Component]:
-    """Every locked package, those for other Pythons and systems among them.
+    """Return every locked package, those for other Pythons and systems among them.
 
     Of those the lock says all that is known; where another version of one is installed, its licence is taken for
     theirs. Raises AuditError where one that is for this Python is missing or has another version.
@@ -103,7 +105,7 @@ def _licence(found: Distribution) -> tuple[str | None, str]:
 
 
 def _parts(found: Distribution) -> Iterator[Component]:
-    """The native libraries that a wheel brings beside the package, and its Java."""
+    """Yield the native libraries that a wheel brings beside the package, and its Java."""
     for file in sorted(found.files or (), key=str):
         place = str(file)
         if _NATIVE.fullmatch(place):

@@ -55,7 +55,7 @@ class Policy:
     groups: Mapping[str, str]
 
     def declare(self, component: Component) -> Component:
-        """The component and its parts, with the declared licence where nothing that was read says one."""
+        """Return the component and its parts, with the declared licence where nothing that was read says one."""
         parts = tuple(self.declare(part) for part in component.parts)
         ruling = next((ruling for ruling in self.declared if ruling.concerns(component)), None)
         if component.licence is None and ruling is not None:
@@ -63,7 +63,7 @@ class Policy:
         return replace(component, parts=parts)
 
     def refusal(self, component: Component) -> str | None:
-        """Why the component's licence is refused, in one line; None where it may be used."""
+        """Return why the component's licence is refused, in one line; None where it may be used."""
         licence = component.licence
         if licence is None:
             place = f" ({component.place})" if component.place else ""
@@ -77,7 +77,7 @@ class Policy:
         return f"licence '{licence}' of '{component.key}' {component.version} is not allowed: do without, or except it"
 
     def judgement(self, names: Sequence[str], component: Component) -> Judgement | None:
-        """The judgement on a vulnerability, by any of its names, where it concerns that component."""
+        """Return the judgement on a vulnerability, by any of its names, where it concerns that component."""
         return next(
             (
                 judged
@@ -90,7 +90,7 @@ class Policy:
 
 
 def read_policy(path: Path = POLICY_FILE) -> Policy:
-    """The policy of a file. Raises AuditError for what is missing, unknown, without a reason, or no licence."""
+    """Return the policy of a file. Raises AuditError for what is missing, unknown, without a reason, or no licence."""
     tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))

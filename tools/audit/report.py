@@ -26,7 +26,7 @@ class Finding:
 
 
 def licence_lines(components: Sequence[Component]) -> list[str]:
-    """How many packages and jars there are of each licence, the most frequent first."""
+    """Return how many packages and jars there are of each licence, the most frequent first."""
     counted = Counter(component.licence or "not known" for component in everything(components))
     return [
         f"{count:6,}  {licence}" for licence, count in sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -34,12 +34,12 @@ def licence_lines(components: Sequence[Component]) -> list[str]:
 
 
 def refusals(components: Sequence[Component], policy: Policy) -> list[str]:
-    """A line for each licence that is not known or not allowed."""
+    """Return a line for each licence that is not known or not allowed."""
     return [line for component in everything(components) if (line := policy.refusal(component))]
 
 
 def findings(components: Sequence[Component], found: Found, policy: Policy, today: date) -> list[Finding]:
-    """Every known vulnerability of every component and part, with what was judged of it."""
+    """Return every known vulnerability of every component and part, with what was judged of it."""
     return [
         _finding(component, vulnerability, policy, today)
         for component in everything(components)

@@ -19,7 +19,7 @@ _DISTRIBUTION = "asc-broker"
 
 
 def sbom(components: Sequence[Component]) -> str:
-    """The JSON of the broker with its components, each with the parts that are packed into it.
+    """Return the JSON of the broker with its components, each with the parts that are packed into it.
 
     A component's hashes are the SHA-256 of every archive that the lock allows of it. Properties say what CycloneDX has
     no field for: ``asc:place`` where a part is, ``asc:marker`` for which Pythons and systems a version is locked, and

@@ -90,17 +90,17 @@ class BrokerProcess:
             self._child.wait()
 
     def jvm(self) -> int:
-        """The process of Spark's JVM; RuntimeError where there is none."""
+        """Return the process of Spark's JVM; RuntimeError where there is none."""
         for found in descendants(self.pid, "SparkSubmit"):
             return found
         raise RuntimeError(f"the daemon has no JVM: {self.last_lines()}")
 
     def workers(self) -> list[int]:
-        """The Python processes in which Spark's tasks match."""
+        """Return the Python processes in which Spark's tasks match."""
         return descendants(self.jvm(), "python")
 
     def last_lines(self) -> str:
-        """The end of its log."""
+        """Return the end of its log."""
         return (
             "\n".join(self.log.read_text("utf-8", "replace").splitlines()[-_LINES_TOLD:]) if self.log.exists() else ""
         )

@@ -124,7 +124,7 @@ class DeliveryLedger:
             self._may[topic][row] = set()
 
     def outstanding(self, arrived: Iterable[Arrived]) -> int:
-        """How many copies have not arrived that had to."""
+        """Return how many copies have not arrived that had to."""
         found: dict[str, set[int]] = defaultdict(set)
         for record in arrived:
             found[record.topic].add(self._rows.get(record.source, -1))
@@ -190,7 +190,9 @@ class DeliveryLedger:
 
 
 def duckdb_oracle(published: list[Published], columns: Mapping[str, str]) -> tuple[Oracle, list[int]]:
-    """An oracle for JSON records with these columns and their DuckDB types, by DuckDB; and the rows that are none."""
+    """Return an oracle for JSON records with these columns and their DuckDB types, by DuckDB; and the rows that are
+    none.
+    """
     import duckdb
     import pyarrow as pa
 

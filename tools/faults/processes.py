@@ -10,7 +10,10 @@ from pathlib import Path
 
 
 def children(pid: int, named: str = "") -> list[int]:
-    """The processes that a process has started and whose command line has that in it; none of one that is gone."""
+    """Return the processes that a process has started and whose command line has that in it.
+
+    None of one that is gone.
+    """
     with contextlib.suppress(OSError):
         listed = [path.read_text("utf-8").split() for path in Path(f"/proc/{pid}/task").glob("*/children")]
         return [int(child) for some in listed for child in some if named in _command(int(child))]

@@ -121,7 +121,7 @@ class Rig:
             admin.close()
 
     def checkpoint(self) -> Path:
-        """The folder of the stream's checkpoint."""
+        """Return the folder of the stream's checkpoint."""
         return self.checkpoint_disk.folder / "own" / STREAM
 
     def _end(self) -> int:
@@ -149,7 +149,7 @@ class Rig:
             self._calm_until = {int(partition): offset for partition, offset in offsets.items()}
 
     def delivered(self) -> int:
-        """How many records the query that accepts each has been seen to receive."""
+        """Return how many records the query that accepts each has been seen to receive."""
         return self._arrivals.count
 
     def rest_cube(self) -> None:

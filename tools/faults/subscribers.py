@@ -23,7 +23,9 @@ _Body = dict[str, str]
 
 
 def predicate(random_: random.Random) -> str:
-    """One that Spark and DuckDB read alike over the feed's records: of every kind, with NULL and a division by zero."""
+    """Return one that Spark and DuckDB read alike over the feed's records: of every kind, with NULL and a division by
+    zero.
+    """
     a, b = random_.randrange(2, 12), random_.randrange(-4, 4)
     return random_.choice(
         [
@@ -152,7 +154,7 @@ class Subscribers:
         self._began({probe: body}, _offsets(put["effective_offsets"]), certain=False)
 
     def _asked(self, method: str, path: str, *, allowed: int = 200, **request: Any) -> tuple[dict[str, Any], bool]:
-        """The answer, and whether the first request got it; asked until there is one."""
+        """Return the answer, and whether the first request got it; asked until there is one."""
         certain = True
         while True:
             try:

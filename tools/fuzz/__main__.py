@@ -23,7 +23,7 @@ _COLUMNS = "{:<10} {:>10} {:>9} {:>12} {:>12} {:>12}  {}"
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
-    """The runs, a line each."""
+    """Return the runs, a line each."""
     lines = [_COLUMNS.format("run", "inputs", "seconds", "slowest (s)", "warm (MB)", "end (MB)", "found")]
     for one in outcomes:
         warm, end = ("-" if each is None else f"{each:.0f}" for each in (one.warm_mb, one.end_mb))
@@ -35,12 +35,12 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 
 def told(outcome: Outcome) -> str:
-    """A finding in one line, with how to run it again."""
+    """Return a finding in one line, with how to run it again."""
     return f"{outcome.run}: {outcome.finding}; again: python -m tools.fuzz --again {outcome.kept}"
 
 
 def runs_of(only: Sequence[str]) -> list[tuple[str, str]]:
-    """The runs of some targets, of all where none is named: how each is run, and which target it is."""
+    """Return the runs of some targets, of all where none is named: how each is run, and which target it is."""
     found = []
     for name in only or TARGETS:
         found.append((name, name))
@@ -50,7 +50,7 @@ def runs_of(only: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def run(name: str, target: str, seconds: float, seed: int, folder: Path) -> Outcome:
-    """One run, with a bar."""
+    """Return one run, with a bar."""
     begun = time.monotonic()
     with tqdm(
         total=round(seconds), desc=f"{name:<8}", unit="s", bar_format="{desc} {n}/{total} s |{bar}|{postfix}"

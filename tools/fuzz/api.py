@@ -62,7 +62,7 @@ class ApiCalls:
         self._operations = {f"{one.method.upper()} {one.path}": one for one in found}
 
     def inputs(self) -> SearchStrategy[bytes]:
-        """Requests as JSON: operation, path with query, headers, body (a byte a character), and whose token."""
+        """Request as JSON: operation, path with query, headers, body (a byte a character), and whose token."""
         return st.one_of([self._requests(name, one) for name, one in self._operations.items()] + [self._loads()])
 
     def check(self, given: bytes) -> None:
@@ -219,7 +219,7 @@ class ApiTarget(Target):
 
 
 def _without_loads(described: dict[str, Any]) -> dict[str, Any]:
-    """A description without bodies of NDJSON, which Schemathesis cannot write: loads are made beside it."""
+    """Return a description without bodies of NDJSON, which Schemathesis cannot write: loads are made beside it."""
     for operations in described["paths"].values():
         for operation in operations.values():
             operation.get("requestBody", {}).get("content", {}).pop(_NDJSON, None)
@@ -288,6 +288,6 @@ def _json_values() -> SearchStrategy[Any]:
 
 
 def _can_be_sent(name: str, value: object) -> bool:
-    """Whether a header is the request's to set, and can be spelled in HTTP."""
+    """Return whether a header is the request's to set, and can be spelled in HTTP."""
     is_text = isinstance(value, str) and value.isascii() and value.isprintable() and name.isascii()
     return is_text and name.lower() not in _SWAPPED_HEADERS

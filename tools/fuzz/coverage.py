@@ -11,7 +11,7 @@ _BYTES_MAX = 4_096
 
 
 def has_atheris() -> bool:
-    """Whether it is installed: it has no wheels for every processor and Python."""
+    """Return whether it is installed: it has no wheels for every processor and Python."""
     return find_spec("atheris") is not None
 
 
@@ -64,7 +64,7 @@ def follow(journal_path: Path, seconds: float, seed: int) -> None:
 
 
 def _compiled() -> list[str]:
-    """The modules with loops that numba compiles, which cannot read what was instrumented."""
+    """Return the modules with loops that numba compiles, which cannot read what was instrumented."""
     root = Path(__file__).parents[2]
     return [
         ".".join(path.relative_to(root).with_suffix("").parts)
@@ -74,7 +74,7 @@ def _compiled() -> list[str]:
 
 
 def _escaped(token: str) -> str:
-    """A token as libFuzzer's dictionaries spell it."""
+    """Return a token as libFuzzer's dictionaries spell it."""
     return "".join(
         chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\x{byte:02X}" for byte in token.encode()
     )

@@ -116,7 +116,7 @@ class DecoderTarget(SparkTarget):
         ).toArrow()
 
     def _fewest(self, decoder: Decoder, values: list[bytes | None]) -> list[bytes | None]:
-        """A part of the values that fails as well, by halves."""
+        """Return a part of the values that fails as well, by halves."""
         while len(values) > 1:
             middle = len(values) // 2
             for half in (values[:middle], values[middle:]):

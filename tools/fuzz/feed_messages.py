@@ -93,7 +93,7 @@ def _time_us(rng: random.Random) -> int:
 
 
 def _changed(rng: random.Random, plain: Any) -> Any:
-    """The same with one value in it that is another, or none, somewhere."""
+    """Return the same with one value in it that is another, or none, somewhere."""
     if isinstance(plain, Mapping) and plain and rng.random() < 0.8:
         name = rng.choice(sorted(plain))
         if rng.random() < 0.1:

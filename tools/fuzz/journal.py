@@ -73,7 +73,7 @@ class Journal:
         return Entry(tried, max(0.0, busy_s), slowest_ns / 1e9, tuple(pid for pid in pids if pid))
 
     def given(self) -> bytes:
-        """The last input."""
+        """Return the last input."""
         length = _HEAD.unpack_from(self._map)[3]
         return self._map[_HEAD.size : _HEAD.size + length]
 

@@ -89,12 +89,12 @@ def check_line(error: AscError) -> None:
 
 
 def encoded(text: str) -> bytes:
-    """A text as an input."""
+    """Return a text as an input."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def decoded(given: bytes) -> str:
-    """An input as a text, also one that was not made from a text."""
+    """Return an input as a text, also one that was not made from a text."""
     try:
         return given.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:

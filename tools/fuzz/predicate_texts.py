@@ -64,7 +64,7 @@ def seeds() -> tuple[str, ...]:
 
 
 def plain_terms() -> SearchStrategy[str]:
-    """A column compared with constants, as subscribers write it, or not quite."""
+    """Return a column compared with constants, as subscribers write it, or not quite."""
     column, constant = st.sampled_from(_COLUMNS.split()), _constants()
     blank = st.sampled_from((" ", " ", " ", "", "\n", "\t", "\u00a0"))
     compared = st.tuples(column, blank, st.sampled_from(_COMPARISONS), blank, constant)
@@ -181,7 +181,7 @@ def _conditions() -> SearchStrategy[str]:
 
 
 def _deep() -> SearchStrategy[str]:
-    """One thing over and over: in itself, or after itself."""
+    """Return one thing over and over: in itself, or after itself."""
     part = st.sampled_from(tuple(tokens()))
     count = st.sampled_from(_LONG)
     nested = st.tuples(part, count, st.sampled_from(_COLUMNS.split()), st.sampled_from((")", "", "]", " END", " > 1)")))
@@ -200,7 +200,7 @@ def _deep() -> SearchStrategy[str]:
 
 
 def _mutated(text: str, seed: int) -> str:
-    """A text with one to three places cut, filled or overwritten."""
+    """Return a text with one to three places cut, filled or overwritten."""
     rng = random.Random(seed)
     characters = list(text)
     for _ in range(rng.randint(1, 3)):

@@ -68,7 +68,7 @@ def _value(rng: random.Random, whole: Callable[[], bytes]) -> bytes | None:
 
 
 def _extreme(rng: random.Random) -> bytes:
-    """One thing over and over."""
+    """Return one thing over and over."""
     depth, run = rng.choice(_DEPTHS), rng.choice(_RUNS)
     chosen = rng.randrange(7)
     if chosen == 0:
@@ -87,7 +87,7 @@ def _extreme(rng: random.Random) -> bytes:
 
 
 def _json(rng: random.Random, columns: Sequence[str], separator: str) -> bytes:
-    """An object; ``separator`` means nothing here."""
+    """Return an object; ``separator`` means nothing here."""
     names = [rng.choice(columns) if rng.random() < 0.9 else rng.choice(_TEXTS) for _ in range(rng.randint(0, 8))]
     members = [f"{json.dumps(name)}{rng.choice((':', ': '))}{_literal(rng)}" for name in names]
     text = "{" + ",".join(members) + "}"

@@ -52,7 +52,7 @@ def _avro(rng: random.Random, count: int) -> Written:
 
 
 def _datum(rng: random.Random, schema: Any) -> bytes:
-    """A record of a schema, as fastavro writes it; bytes of no record where it writes none."""
+    """Return a record of a schema, as fastavro writes it; bytes of no record where it writes none."""
     import fastavro
     from fastavro import utils
 
@@ -177,7 +177,7 @@ def _message(rng: random.Random, depth: int = 0) -> bytes:
 
 
 def _json(rng: random.Random, count: int) -> Written:
-    """A schema of JSON Schema: its records are read by none, whatever it says."""
+    """Return a schema of JSON Schema: its records are read by none, whatever it says."""
     deep = '{"items":' * 900 + "}" * 900
     text = rng.choice(('{"$ref":"#"}', '{"allOf":[{"$ref":"#"}]}', '{"type":"object"}', deep, ""))
     return Written(text, "JSON", (), tuple(b'{"a": 1}' for _ in range(count)))

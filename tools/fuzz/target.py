@@ -46,7 +46,7 @@ class Target(ABC):
         return None
 
     def weighed(self) -> list[int]:
-        """The processes whose memory counts beside the one that makes the inputs."""
+        """Return the processes whose memory counts beside the one that makes the inputs."""
         return []
 
     @abstractmethod

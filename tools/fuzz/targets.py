@@ -19,6 +19,6 @@ TARGETS = {
 
 
 def target_named(name: str) -> Target:
-    """A new one, by its name here or by where it is, as ``tools.fuzz.parser:ParserTarget``."""
+    """Return a new one, by its name here or by where it is, as ``tools.fuzz.parser:ParserTarget``."""
     module, _, kind = TARGETS.get(name, name).partition(":")
     return cast(Target, getattr(import_module(module), kind)())

@@ -55,11 +55,11 @@ class Weights:
         self._readings.append(megabytes)
 
     def warm_mb(self) -> float | None:
-        """The median of a tenth of the run from a third of it on; None where there are no readings."""
+        """Return the median of a tenth of the run from a third of it on; None where there are no readings."""
         return self._median(_WARM_SHARE)
 
     def end_mb(self) -> float | None:
-        """The median of the last tenth; None where there are no readings."""
+        """Return the median of the last tenth; None where there are no readings."""
         return self._median(1 - _WINDOW_SHARE)
 
     def _median(self, share: float) -> float | None:

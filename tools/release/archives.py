@@ -53,7 +53,7 @@ def build(root: Path, target: Path) -> Archives:
 
 
 def packages(root: Path) -> list[str]:
-    """The packages that are installed, by their top folders."""
+    """Return the packages that are installed, by their top folders."""
     patterns = project(root)["tool"]["setuptools"]["packages"]["find"]["include"]
     return [pattern.removesuffix("*") for pattern in patterns]
 
@@ -88,7 +88,7 @@ def faults(root: Path, archives: Archives) -> Iterator[ReleaseError]:
 
 
 def sums(files: Iterable[Path]) -> str:
-    """The SHA-256 of each file, as ``sha256sum --check`` reads them."""
+    """Return the SHA-256 of each file, as ``sha256sum --check`` reads them."""
     return "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
 
 

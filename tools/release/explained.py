@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def pictures(page: str) -> dict[str, str]:
-    """The pictures by the names of their files, made of the tables of the page: ``| q1 | `predicate` |`` and
+    """Return the pictures by the names of their files, made of the tables of the page: ``| q1 | `predicate` |`` and
     ``| t1 | value | value ... |``.
     """
     predicates = dict(re.findall(r"^\| (q\d+) \| `([^`]*)` \|", page, re.MULTILINE))
@@ -79,7 +79,7 @@ def _constructs(plan: Plan) -> str:
 
 
 def _construct(plan: Plan, construct: Construct, row: int, here: int | None) -> list[Markup]:
-    """A strip of regions, each with the queries that it lets through as squares, q1 on the left."""
+    """Return a strip of regions, each with the queries that it lets through as squares, q1 on the left."""
     top = row * _ROW + 6
     drawn = [element("text", {"x": 8, "y": top + 30}, str(construct.attribute))]
     for region, text in enumerate(_regions(construct)):
@@ -103,7 +103,7 @@ def _regions(construct: Construct) -> list[str]:
 
 
 def _way(plan: Plan, name: str, values: Mapping[str, int]) -> str:
-    """The regions of a tuple's values along the sequence, and the GRB after each."""
+    """Return the regions of a tuple's values along the sequence, and the GRB after each."""
     in_order = [pa.scalar(values[str(attribute)], pa.int32()) for attribute in plan.p_attributes]
     (block,) = traced(plan, in_order).blocks_shown
     constructs = {str(one.attribute): one for one in plan.constructs(0)}
@@ -131,7 +131,7 @@ def _way(plan: Plan, name: str, values: Mapping[str, int]) -> str:
 
 
 def _names(plan: Plan) -> dict[int, str]:
-    """The query of each bit."""
+    """Return the query of each bit."""
     ids = plan.query_ids.to_pylist()
     owners = enumerate(plan.blocks[0].table.owner.tolist())
     # The bits that fill the last word are nobody's.
@@ -150,7 +150,7 @@ def _squares(plan: Plan, bits: bitarray, left: float, top: float) -> list[Markup
 
 
 def _written(plan: Plan, bits: bitarray) -> str:
-    """A bitmap as text, q1 on the left."""
+    """Return a bitmap as text, q1 on the left."""
     return "".join(str(bits[bit]) for _, bit in sorted((query, bit) for bit, query in _names(plan).items()))
 
 

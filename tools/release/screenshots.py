@@ -128,7 +128,7 @@ def _with_flights(daemon: Daemon) -> dict[str, str]:
 
 
 def _flights() -> list[bytes]:
-    """The packaged flights as records."""
+    """Return the packaged flights as records."""
     from asc.schema import Schema
     from broker.files.records import Target, read_batches
 

@@ -26,7 +26,7 @@ _FENCE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the pages that are linked to from others and do not lie in ``docs/``."""
+    """Add the pages that are linked to from others and do not lie in ``docs/``."""
     from mkdocs.structure.files import File
 
     pages = [f"docs/{file.src_uri}" for file in files.documentation_pages()]
@@ -55,7 +55,7 @@ def linked(page: str, markdown: str) -> Iterator[str]:
 
 
 def with_links(markdown: str, uri: str) -> str:
-    """A page at a place of the site, with its links as they are from there.
+    """Return a page at a place of the site, with its links as they are from there.
 
     >>> with_links("[rules](../deploy/prometheus/alerts.yml), [all](cli.md#asc)", "metrics.md")
     '[rules](repository/deploy/prometheus/alerts.yml.md), [all](cli.md#asc)'
@@ -71,7 +71,7 @@ def with_links(markdown: str, uri: str) -> str:
 
 
 def place_on_site(path: str) -> str:
-    """Where the site has a file or folder of the repository.
+    """Return where the site has a file or folder of the repository.
 
     >>> place_on_site("docs/cli.md"), place_on_site("README.md"), place_on_site("deploy")
     ('cli.md', 'index.md', 'repository/deploy.md')

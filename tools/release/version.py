@@ -21,7 +21,7 @@ def project(root: Path) -> dict[str, Any]:
 
 
 def version_of(root: Path) -> str:
-    """The version of a tree."""
+    """Return the version of a tree."""
     version: str = project(root)["project"]["version"]
     return version
 
@@ -41,7 +41,7 @@ def version_faults(version: str, changelog: str) -> Iterator[ReleaseError]:
 
 
 def tracked_files(root: Path) -> list[str]:
-    """The files of the tree that are under version control; ReleaseError where that cannot be asked."""
+    """Return the files of the tree that are under version control; ReleaseError where that cannot be asked."""
     return [name for name in _git(root, "ls-files", "-z").split("\0") if name]
 
 
