@@ -1,4 +1,4 @@
-"""What all commands share: examples at the end of their help."""
+"""The class of all commands: examples at the end of their help."""
 
 from __future__ import annotations
 

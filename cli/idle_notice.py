@@ -1,4 +1,4 @@
-"""What is said to somebody who waits for records that do not come."""
+"""Notices to somebody who waits for records that do not come."""
 
 from __future__ import annotations
 

@@ -268,7 +268,7 @@ def _bounds_text(bounds: Sequence[float] | None) -> str:
 
 
 def _say(found: Mapping[str, str], what: str) -> None:
-    """What is to be said of shapes, by id, of many the first."""
+    """Print the notices of shapes, by id, of many the first."""
     for shape_id, text in islice(found.items(), _TOLD):
         click.echo(f"{what}: {visible(shape_id)} {visible(text)}", err=True)
     if len(found) > _TOLD:

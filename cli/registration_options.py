@@ -1,4 +1,4 @@
-"""What commands that register have in common: options, and the daemon's answer in words."""
+"""The common parts of commands that register: options, and the daemon's answer in words."""
 
 from __future__ import annotations
 

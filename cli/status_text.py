@@ -1,4 +1,4 @@
-"""What ``asc status`` says of a daemon, in lines for people: what is looked for first stands first."""
+"""The lines of ``asc status`` for people: those that are looked for first come first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shell suggests behind a TAB, asked of the daemon: quickly, and in silence where none answers."""
+"""Suggestions of a shell behind a TAB, asked of the daemon: quickly, and in silence where none answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a back-test found."""
+"""The result of a back-test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of files of rows before anything starts: their format, and what they share with a schema."""
+"""Files of rows before anything starts: their format, and the columns that they share with a schema."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _BLOCK_BYTES = 1 << 20
 _LINES_LOOKED_AT = 100
 _SIGNS = {"sep": ",", "delimiter": ",", "quote": '"', "escape": '"'}
-"""What lines of CSV are written with."""
+"""The options with which lines of CSV are written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the columns of a file and the fields of a stream share."""
+"""The columns of a file that are fields of a stream as well."""
 
 from __future__ import annotations
 

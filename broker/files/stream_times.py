@@ -70,7 +70,7 @@ def _zone(name: str) -> ZoneInfo:
 
 
 def _rewrite(data_type: pa.DataType, options: Mapping[str, str], zone: ZoneInfo, *, texts: bool) -> Rewrite | None:
-    """What becomes of a value of a type; None where it stays as it is."""
+    """Return the rewriting of a value of a type; None where it remains as it is."""
     import pyarrow as pa
 
     types = pa.types

@@ -41,7 +41,7 @@ _DEPTH_MAX = 16
 
 
 class TypeGuess:
-    """What is known of one field: how many values of which kind it had, and what is in it where it is nested.
+    """The values of one field: their number by kind, and those within it where it is nested.
 
     Represents a multiset of values. Cost of a value: its size; memory: that of the type, not of the values.
     """
@@ -102,7 +102,7 @@ class TypeGuess:
         }.get(kind, pa.string())
 
     def doubts(self) -> Iterator[str]:
-        """What a person should look at, in few words each."""
+        """Yield the parts that a person should look at, in few words each."""
         if not self.kinds:
             yield "no value was seen"
         elif self._common() == "mixed":

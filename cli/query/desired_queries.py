@@ -66,7 +66,7 @@ class DesiredQueries:
     line_of: dict[str, int]
 
     def body(self, query_id: str) -> Json:
-        """What a file says of one query."""
+        """Return the body of one query in a file."""
         body: Json = json.loads(self.lines[self.line_of[query_id]])
         return body
 
@@ -75,7 +75,7 @@ class DesiredQueries:
         return self.places[self.line_of[query_id]]
 
     def prefix(self) -> str:
-        """What all ids begin with."""
+        """Return the longest prefix of all ids."""
         # Of sorted texts, the first and the last differ as early as any two.
         first, last = min(self.line_of, default=""), max(self.line_of, default="")
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))

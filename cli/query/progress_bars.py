@@ -22,7 +22,7 @@ _NEXT = {
     "compiled": "writing",
     "written": "putting in place",
 }
-"""What is done, to what comes next."""
+"""The next step by the one that is done."""
 
 
 @contextmanager

@@ -14,7 +14,7 @@ _INIT = "__init__.py"
 def imports_in(root: Path) -> Sequence[Edge]:
     """Return the modules of a repository's packages with what they import, also where the type checker alone does.
 
-    Its tests are no package. What is imported from a package may be a module of it, or a name in it.
+    Its tests are no package. A name that is imported from a package may be a module of it, or a name in it.
     """
     found: list[Edge] = []
     for package in _packages(root):
@@ -37,7 +37,7 @@ def top_packages(root: Path, imports: Sequence[Edge]) -> Graph:
 def subpackages(root: Path, package: str, imports: Sequence[Edge]) -> Graph:
     """Return the packages in one, with their imports.
 
-    An import through one of its modules counts as well. ``__init__`` of the package itself is left out: it names the
+    An import through one of its modules counts as well. ``__init__`` of the package itself is excluded: it names the
     public functions of all.
     """
     folder = root / package

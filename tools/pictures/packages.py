@@ -1,6 +1,6 @@
 """``python -m tools.pictures.packages``: draw which package imports which, from the source (docs/images/packages.svg).
 
-An arrow leads from a package to one that it imports. Those that other arrows imply are left out.
+An arrow leads from a package to one that it imports. The picture excludes arrows that others imply.
 """
 
 from __future__ import annotations

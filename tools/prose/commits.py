@@ -11,7 +11,7 @@ from tools.prose.finding import Finding
 from tools.prose.rules import is_imperative
 
 MOST_SUBJECT_CHARS = 72
-SINCE = "2be9668b"
+SINCE = "b51641a9"
 """The commit after which the form of subjects holds, until a release has a tag."""
 _SUBJECT = re.compile(r"(?:[a-z][a-z0-9_.-]*)(?:, [a-z][a-z0-9_.-]*)*: (?P<rest>\S.*)")
 
