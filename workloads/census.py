@@ -37,8 +37,8 @@ COLUMNS: Mapping[str, int] = MappingProxyType(
         "weeks_worked": 39,
     }
 )
-"""The columns by name, each with its place in the source; of the twelve integers there, own business and year are left
-out, which have three and two values."""
+"""The columns by name, each with its place in the source. Of the twelve integers there, it excludes own business and
+year, which have three and two values."""
 
 _REMEDY = "install asc-broker again, or make the file: python -m workloads.census census-income.csv.gz"
 

@@ -1,4 +1,4 @@
-"""Why a query accepts a tuple or not, in words: its constructs, their sequence, and the tuple's way through them."""
+"""Why a query accepts a tuple or not, in words: its constructs, their sequence, and the tuple's path through them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def explain(
 
     With the ``values`` of a tuple, one Arrow scalar a p-attribute in the order of ``plan.p_attributes``: the verdict,
     then the query's terms and which of them hold; where the ``whole`` is wanted, also the constructs and the tuple's
-    way through those of the block.
+    path through those of the block.
 
     Raises PlanError for an unknown id.
     """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tools.prose.finding import Finding, beginning
 from tools.prose.passages import CODE, Sentence
-from tools.prose.terms import ANY_BANNED, BANNED
+from tools.prose.terms import BANNED
 
 MOST_WORDS = 30
 VERBS_FILE = Path(__file__).with_name("verbs.txt")
@@ -25,10 +25,11 @@ def sentence_findings(path: str, sentence: Sentence) -> Iterator[Finding]:
     """
     if sentence.words > MOST_WORDS:
         yield Finding(path, sentence.line, "long", f"{sentence.words} words: '{_shown(sentence)}'")
-    for banned in BANNED if ANY_BANNED.search(sentence.text) else ():
-        for match in banned.pattern.finditer(sentence.text):
-            word = " ".join(match[0].split())
-            yield Finding(path, sentence.line_of(match.start()), "term", f"'{word}': write {banned.term}")
+    text = sentence.text.replace("\n", " ")
+    small = text.lower()
+    for banned in BANNED:
+        for match in banned.places(text, small):
+            yield Finding(path, sentence.line_of(match.start()), "term", f"'{match[0]}': write {banned.term}")
     if _CLAUSE.match(sentence.text) and not sentence.text.rstrip("\"')").endswith("?"):
         yield Finding(path, sentence.line, "clause", f"begins with a relative clause: '{_shown(sentence)}'")
 

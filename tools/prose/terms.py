@@ -7,43 +7,50 @@ have no pattern: no pattern tells the senses apart.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Banned:
-    """A pattern, and the term to write in its place."""
+    """A pattern, the term to write in its place, and letters without which no text meets the pattern.
 
+    Looking for letters takes a twentieth of the time of a pattern, and most sentences have none of them.
+    """
+
+    letters: tuple[str, ...]
     pattern: re.Pattern[str]
     term: str
 
+    def places(self, text: str, small: str) -> Iterator[re.Match[str]]:
+        """Yield the places that meet the pattern; ``small``: the text in small letters."""
+        if any(letters in small for letters in self.letters):
+            yield from self.pattern.finditer(text)
 
-def _banned(pattern: str, term: str) -> Banned:
-    return Banned(re.compile(pattern, re.IGNORECASE), term)
+
+def _banned(letters: str, pattern: str, term: str) -> Banned:
+    return Banned(tuple(letters.split("|")), re.compile(pattern, re.IGNORECASE), term)
 
 
 BANNED = (
-    _banned(r"\b(?:re)?told\b(?! apart)", "reported, known, received"),
-    _banned(r"\b(?:stands?|stood)\b(?! (?:for|in for|by|out)\b)", "is, is stored, is registered"),
-    _banned(r"\brooms?\b", "capacity, buffer, limit"),
-    _banned(r"\bbegun\b", "started, initial"),
-    _banned(r"(?<!look )(?<!look-)(?<!write-)(?<!read-)\bahead\b", "prefetched, in advance"),
-    _banned(r"\bleft out\b", "excluded"),
-    _banned(r"\b(?:way along|way of an? (?:tuple|record)|(?:tuple|record)'s way)\b", "path, sequence"),
-    _banned(r"\bf[ae]lls? (?:out|by|at)\b", "eliminated"),
-    _banned(r"\bjudg(?:e|es|ed|ing|e?ments?)\b", "validate (a definition), evaluate (a record)"),
-    _banned(r"\b(?:takes?|has|have|waits? for|gives? up) (?:its|the|a|their) turns?\b", "lead, leadership, slot"),
-    _banned(r"\boutput topics?\b", "destination topic"),
-    _banned(r"\bshards?\b", "part"),
-    _banned(r"\b(?:time|feed|pane) buckets?\b", "pane, part"),
-    _banned(r"\bactive quer(?:y|ies)\b", "served query"),
-    _banned(r"\band (?:its|their) kin\b", "and similar"),
-    _banned(r"\bdelivery books?\b|\bthe books\b", "the delivery ledger"),
-    _banned(r"\brehears(?:al|e|es|ed)\b", "warm-up"),
-    _banned(r"\bbatch(?:es)? (?:is|are|was|were) retried\b|\bretr(?:y|ies) of (?:a|the) batch\b", "replay"),
-    _banned(r"\bsettings of (?:an|the) operator\b", "definition of the operator"),
-    _banned(r"\bvert(?:ex|ices) of (?:the lattice|a cube|the cube)\b", "cuboid"),
+    _banned("told", r"\b(?:re)?told\b(?! apart)", "reported, known, received"),
+    _banned("stand|stood", r"\b(?:stands?|stood)\b(?! (?:for|in for|by|out)\b)", "is, is stored, is registered"),
+    _banned("room", r"\brooms?\b", "capacity, buffer, limit"),
+    _banned("begun", r"\bbegun\b", "started, initial"),
+    _banned("ahead", r"(?<!look )(?<!look-)(?<!write-)(?<!read-)\bahead\b", "prefetched, in advance"),
+    _banned("left out", r"\bleft out\b", "excluded"),
+    _banned("way", r"\b(?:way along|way of an? (?:tuple|record)|(?:tuple|record)'s way)\b", "path, sequence"),
+    _banned("fall|fell", r"\bf[ae]lls? (?:out|by|at)\b", "eliminated"),
+    _banned("judg", r"\bjudg(?:e|es|ed|ing|e?ments?)\b", "validate (a definition), evaluate (a record)"),
+    _banned("turn", r"\b(?:takes?|has|have|waits? for|gives? up) (?:its|the|a|their) turns?\b", "lead, slot"),
+    _banned("output topic", r"\boutput topics?\b", "destination topic"),
+    _banned("shard", r"\bshards?\b", "part"),
+    _banned("bucket", r"\b(?:time|feed|pane) buckets?\b", "pane, part"),
+    _banned("active quer", r"\bactive quer(?:y|ies)\b", "served query"),
+    _banned("kin", r"\band (?:its|their) kin\b", "and similar"),
+    _banned("books", r"\bdelivery books?\b|\bthe books\b", "the delivery ledger"),
+    _banned("rehears", r"\brehears(?:al|e|es|ed)\b", "warm-up"),
+    _banned("retr", r"\bbatch(?:es)? (?:is|are|was|were) retried\b|\bretr(?:y|ies) of (?:a|the) batch\b", "replay"),
+    _banned("settings of", r"\bsettings of (?:an|the) operator\b", "definition of the operator"),
+    _banned("vert", r"\bvert(?:ex|ices) of (?:the lattice|a cube|the cube)\b", "cuboid"),
 )
-
-ANY_BANNED = re.compile("|".join(banned.pattern.pattern for banned in BANNED), re.IGNORECASE)
-"""A pattern that is met where any of them is: most sentences meet none."""

@@ -36,7 +36,7 @@ def test_no_sentence_begins_with_a_relative_clause(markdown: str, expected: list
 
 
 def test_a_finding_of_a_word_names_its_line_and_the_term() -> None:
-    (sentence,) = sentences("The batch is\nleft out.")
+    (sentence,) = sentences("A\nbatch is left\nout.")
     (finding,) = sentence_findings("a.md", sentence)
     assert str(finding) == "a.md:2: term: 'left out': write excluded"
 
