@@ -66,7 +66,7 @@ class KeptCubes:
 
     def ask(self, body: Mapping[str, Any], number: int = 0) -> dict[str, Any]:
         """Return the answer of the cube of a number."""
-        return self._keeper.query(list(self._layouts)[number], body)
+        return self._keeper.questions.query(list(self._layouts)[number], body)
 
     @property
     def cells(self) -> int:

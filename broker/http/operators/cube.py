@@ -66,7 +66,7 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
         found = readable_cube(permitted, query_id)
         asked = body.model_dump(by_alias=True, exclude_unset=True)
         # As it is: a model would be made of each of 100,000 rows.
-        text = found.folder.keeper.query_text(found.id, asked, permitted.cancellation)
+        text = found.folder.keeper.questions.query_text(found.id, asked, permitted.cancellation)
         return Response(text, media_type="application/json")
 
     @router.get("/streams/{name}/cubes/dump", response_class=Response, responses={200: {"content": _FILE}})

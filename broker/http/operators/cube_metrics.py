@@ -68,7 +68,7 @@ class CubeMetrics(Collector):
         yield _by_cube(_WINDOWS, writing, lambda state: 0 if state.windows is None else state.windows.count)
         yield _by_cube(_CELLS, cubes, lambda state: state.cells)
         yield _by_cube(_BYTES, cubes, lambda state: state.size_bytes)
-        figures = {name: keeper.figures for name, keeper in keepers.items()}
+        figures = {name: keeper.questions.figures for name, keeper in keepers.items()}
         yield _histogram(_SECONDS, figures, lambda own: own.seconds)
         yield _histogram(_ANSWER_CELLS, figures, lambda own: own.cells)
 

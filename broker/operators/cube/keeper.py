@@ -5,15 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
 
-from asc.operators.cube.answer_memory import Reserve
 from asc.operators.cube.definition import CubeDefinition
 from asc.operators.cube.former_cells import FormerCells
 from asc.operators.cube.layout import Layout
@@ -21,18 +19,15 @@ from asc.operators.cube.output import Output
 from asc.operators.cube.revisions import Unit
 from asc.schema import Schema
 from broker.cancellation import Cancellation
-from broker.errors import CubeStoreError, DamagedPieceError, QueryError
-from broker.operators.cube.answer_text import answer_text
+from broker.errors import CubeStoreError, QueryError
 from broker.operators.cube.batch_time import Clock, first_open
 from broker.operators.cube.coverage import BatchInterval
 from broker.operators.cube.cube_state import PAUSED, CubeId, CubeState
 from broker.operators.cube.dump import Dump, Dumps
 from broker.operators.cube.late_cells import LateCells
-from broker.operators.cube.look import Look, Wanted
 from broker.operators.cube.merging import CubeLimits, PaneMerger
 from broker.operators.cube.partial import Committed, Newest, Partial, of_bounded_panes
-from broker.operators.cube.question_figures import QuestionFigures
-from broker.operators.cube.question_turns import QuestionTurns
+from broker.operators.cube.questions import Questions
 from broker.operators.cube.reading import PieceReader
 from broker.operators.cube.saving import SavedCubes
 from broker.operators.cube.snapshot import Snapshot
@@ -48,31 +43,26 @@ _PURGED_AT_ONCE = 200
 """The pieces of deleted cubes that one transaction deletes."""
 _TOLD: tuple[Outcome, ...] = ("folded", "covered", "partly")
 
-Answer = TypeVar("Answer")
-Ask = Callable[[Snapshot, Reserve], Answer]
-"""A question to a snapshot, with what it calls between the parts of its work."""
-
 
 class Keeper:
     """The cubes of a stream. One thread at a time changes them, any number ask.
 
     Invariant: the pieces of a cube are the fold of exactly the accepted, timed records at the offsets that it covers,
-    for one transaction writes both. A batch that comes again is known by its offsets, never by its number. Whoever
-    calls ``commit`` may be killed at any place and call it again.
+    for one transaction writes both. A batch that comes again is known by its offsets, never by its number. A caller of
+    ``commit`` may be killed at any place, and call it again.
     """
 
     def __init__(
         self, store: Store, saved: SavedCubes, limits: CubeLimits, lateness_us: int, kept_bytes: int = KEPT_BYTES
     ) -> None:
-        """``kept_bytes``: of the cells that stay in memory."""
+        """Read the cubes of a store. ``kept_bytes``: of the cells that stay in memory."""
         self._store = store
         self._saved = saved
         self._limits = limits
         self._lateness_us = lateness_us
         self._reader = PieceReader(kept_bytes)
-        self._turns = QuestionTurns()
         self._dumps = Dumps(store)
-        self.figures = QuestionFigures()
+        self.questions = Questions(lambda: self.snapshot, self.park_damaged, limits.query_s)
         self._lock = threading.RLock()
         numbers = saved.numbers()
         self._pieces, self._gaps = count(numbers["pieces"] + 1), count(numbers["gaps"] + 1)
@@ -98,27 +88,6 @@ class Keeper:
     def snapshot(self) -> Snapshot:
         """Return the cubes after the last commit."""
         return self._snapshot
-
-    def query(self, cube: CubeId, body: Mapping[str, Any], cancellation: Cancellation | None = None) -> dict[str, Any]:
-        """Return the answer to a body as the API takes it, from one commit.
-
-        Raises CubeError for a body that is refused, UnknownQueryError, TooManyQuestionsError, SlowAnswerError and
-        CancelledError. A damaged piece parks the cube, and the answer goes without it, its pane being a gap.
-        """
-        return self._answered(cube, self._query(cube, body), cancellation)
-
-    def query_text(self, cube: CubeId, body: Mapping[str, Any], cancellation: Cancellation | None = None) -> bytes:
-        """Return the answer to a body as :meth:`query` does, as JSON in UTF-8, which counts as a part of the answer."""
-        ask = self._query(cube, body)
-        return self._answered(
-            cube, lambda snapshot, reserve: answer_text(ask(snapshot, reserve), reserve), cancellation
-        )
-
-    def look(self, cube: CubeId, wanted: Wanted, cancellation: Cancellation | None = None) -> Look:
-        """Return what a page wants to see of a cube, from one commit: one question, with its limits and errors."""
-        found = self._answered(cube, lambda snapshot, reserve: snapshot.look(cube, wanted, reserve), cancellation)
-        self.figures.cells.observe(found.answered_by["cells"])
-        return found
 
     def commit(
         self,
@@ -278,28 +247,6 @@ class Keeper:
                 after = self._saved_windows(state, windows)
                 self._saved.windows.save_revisions(state.number, raised)
             self._swap(before.commit, before.batch, before.marks, {**before.cubes, cube: after})
-
-    def _query(self, cube: CubeId, body: Mapping[str, Any]) -> Ask[dict[str, Any]]:
-        def ask(snapshot: Snapshot, reserve: Reserve) -> dict[str, Any]:
-            found = snapshot.query(cube, body, reserve)
-            self.figures.cells.observe(sum(own["cells"] for own in found["answered_by"]))
-            return found
-
-        return ask
-
-    def _answered(self, cube: CubeId, ask: Ask[Answer], cancellation: Cancellation | None) -> Answer:
-        """Return what a snapshot says to a question; a damaged piece parks the cube, and it is asked again without."""
-        begun = time.perf_counter()
-        with self._turns.turn(self._limits.query_s, cancellation) as turn:
-            try:
-                while True:
-                    try:
-                        return ask(self._snapshot, turn.reserve)
-                    except DamagedPieceError as error:
-                        turn.begin_anew()
-                        self.park_damaged(cube, error.number)
-            finally:
-                self.figures.seconds.observe(time.perf_counter() - begun)
 
     def park_damaged(self, cube: CubeId, number: int) -> None:
         """Park a cube for a damaged piece that a question, or a window, has found."""

@@ -64,7 +64,7 @@ class CountedRig:
         ledger = CubeLedger(
             COUNTED,
             raw(self.records),
-            ask=lambda body: {**self.keeper.query(LATE, body), **self.changed},
+            ask=lambda body: {**self.keeper.questions.query(LATE, body), **self.changed},
             kept=lambda: self.keeper.snapshot.status(LATE),
             covered={0: [(0, len(self.records))]} if covered is None else covered,
             slack_us=slack_us,

@@ -90,7 +90,7 @@ def _looked(cube: ReadableCube, view: View, permitted: ScopedService) -> dict[st
     """Return the values of a page that are of the cells of a cube. AscError where the view is refused."""
     wanted = view.wanted()
     body = wanted.question(cube.definition.cube)
-    look = cube.folder.keeper.look(cube.id, wanted, permitted.cancellation)
+    look = cube.folder.keeper.questions.look(cube.id, wanted, permitted.cancellation)
     return {
         "error": None,
         "look": look,

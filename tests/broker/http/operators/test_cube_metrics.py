@@ -22,7 +22,7 @@ def test_records_cells_bytes_and_questions_are_counted(tmp_path: Path) -> None:
     keeper.define(cube_id("late", own), own)
     records = [("B6", "JFK", 1, 0), ("UA", "JFK", 2, 0), ("UA", "JFK", 2, 1), ("UA", None, 2, None)]
     Topic(partitions={0: records}).commit(keeper, batch(0, 4), {cube_id("late", own): own})
-    keeper.query(cube_id("late", own), {"live": True})
+    keeper.questions.query(cube_id("late", own), {"live": True})
     streams = {
         "s": SimpleNamespace(folders={CUBE.name: SimpleNamespace(opened=keeper)}),
         "t": SimpleNamespace(folders={}),

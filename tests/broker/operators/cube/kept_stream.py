@@ -113,7 +113,7 @@ def opened(folder: Path, *, lateness_s: float = 0, limits: CubeLimits | None = N
 
 def rows_of(keeper: Keeper, cube: CubeId, **body: Any) -> list[tuple[Any, ...]]:
     """Return the rows of an answer by carrier and destination, open panes too unless told otherwise."""
-    found = keeper.query(cube, {"by": ["carrier", "dest"], "live": True, "limit": 100_000, **body})
+    found = keeper.questions.query(cube, {"by": ["carrier", "dest"], "live": True, "limit": 100_000, **body})
     return sorted_rows((*row["group"].values(), row["n"], row["d"]) for row in found["rows"])
 
 

@@ -57,7 +57,7 @@ def test_late_records_are_in_answers_that_ask_for_them_alone(keeper: Keeper) -> 
     assert rows_of(keeper, LATE, **body, late=True) == [("B6", "JFK", 2, 10), ("UA", "JFK", 1, 7)]
     assert rows_of(keeper, LATE, where="carrier = 'UA'") == []
     assert rows_of(keeper, LATE, where="carrier = 'UA'", late=True) == [("UA", "JFK", 2, 10)]
-    found = keeper.query(LATE, {"by": ["carrier"], "late": True, "from": minute(1), "to": minute(3)})
+    found = keeper.questions.query(LATE, {"by": ["carrier"], "late": True, "from": minute(1), "to": minute(3)})
     assert found["whole"]
     assert found["roll_up"] == [{"by": [], "from": minute(1), "to": minute(3), "late": True}]
     assert [own["cells"] for own in found["answered_by"]] == [5]
@@ -147,7 +147,7 @@ def test_no_window_has_them(tmp_path: Path) -> None:
     rig.start_again()
     rig.commit(at(12))
     assert newest(rig.sent.rows) == by_duckdb(joined(), rig.own, rig.watermark_us)
-    assert rig.keeper.query(window_rig.LATE, {"late": True, "live": True})["rows"][0]["n"] == len(rig.records)
+    assert rig.keeper.questions.query(window_rig.LATE, {"late": True, "live": True})["rows"][0]["n"] == len(rig.records)
     rig.keeper.close()
 
 
@@ -187,7 +187,7 @@ def test_a_damaged_piece_of_them_parks_the_cube(tmp_path: Path) -> None:
     keeper = opened(tmp_path)
     # Answers that have none of it are not told.
     assert rows_of(keeper, LATE) == duckdb_rows(JOINED)
-    found = keeper.query(LATE, {"late": True, "live": True})
+    found = keeper.questions.query(LATE, {"late": True, "live": True})
     assert found["rows"][0]["n"] == len(RECORDS) - 2
     reason = f"a piece of the pane of {minute(1)} is damaged"
     assert (minute(1), minute(2), reason) in [tuple(own.values()) for own in found["gaps"]]
@@ -196,7 +196,7 @@ def test_a_damaged_piece_of_them_parks_the_cube(tmp_path: Path) -> None:
     assert keeper.snapshot.status(LATE)["panes"] == 7 + 2
     keeper.close()
     keeper = opened(tmp_path)
-    assert keeper.query(LATE, {"late": True, "live": True})["rows"][0]["n"] == len(RECORDS) - 2
+    assert keeper.questions.query(LATE, {"late": True, "live": True})["rows"][0]["n"] == len(RECORDS) - 2
     keeper.close()
 
 
@@ -220,4 +220,4 @@ def test_a_longer_lateness_opens_their_panes_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("body", [{"late": "yes"}, {"late": 1}])
 def test_what_is_no_flag_is_refused(keeper: Keeper, body: dict[str, Any]) -> None:
     with pytest.raises(CubeError, match=r"late '?(yes|1)'?: give true, for late records that stay apart too, or false"):
-        keeper.query(LATE, body)
+        keeper.questions.query(LATE, body)

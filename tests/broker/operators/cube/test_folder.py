@@ -65,7 +65,7 @@ def rows(site: Site, query_id: str) -> list[dict[str, Any]]:
     """The groups of a cube, once every record that was published is through the job."""
     site.drain()
     body = {"by": ["carrier"], "live": True}
-    found: list[dict[str, Any]] = folder(site).keeper.query(state(site, query_id).id, body)["rows"]
+    found: list[dict[str, Any]] = folder(site).keeper.questions.query(state(site, query_id).id, body)["rows"]
     return found
 
 
@@ -218,7 +218,7 @@ def test_beyond_the_bytes_of_a_batch_the_widest_cube_is_parked(site: Site) -> No
         assert time.monotonic() < deadline, found
         time.sleep(0.1)
     assert "share of limits.cube_partial_bytes" in found["reason"]
-    (row,) = folder(site).keeper.query(state(site, "narrow").id, {"live": True})["rows"]
+    (row,) = folder(site).keeper.questions.query(state(site, "narrow").id, {"live": True})["rows"]
     assert row["n"] == 4_000
 
 

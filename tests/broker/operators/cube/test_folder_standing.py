@@ -110,7 +110,7 @@ class Run:
         """The records of a cube; None where it is not kept."""
         if cube_of(own) not in self.folder.keeper.snapshot.cubes:
             return None
-        rows: list[dict[str, Any]] = self.folder.keeper.query(cube_of(own), {"by": [], "live": True})["rows"]
+        rows: list[dict[str, Any]] = self.folder.keeper.questions.query(cube_of(own), {"by": [], "live": True})["rows"]
         return int(rows[0]["n"])
 
 
@@ -173,7 +173,7 @@ def test_a_cube_that_is_paused_or_cannot_be_read_keeps_its_state(run: Run) -> No
 
 def test_while_it_is_paused_an_answer_says_so_though_no_cube_has_a_batch(run: Run) -> None:
     def gaps() -> list[tuple[str, str]]:
-        found = run.folder.keeper.query(cube_of(query()), {"live": True})["gaps"]
+        found = run.folder.keeper.questions.query(cube_of(query()), {"live": True})["gaps"]
         return [(gap["to"], gap["reason"]) for gap in found]
 
     run.stand(query(), version=4)
@@ -376,5 +376,5 @@ def test_late_records_are_what_the_running_plan_says_and_a_change_keeps_all_piec
     run.commit(query(), version=6)
     status = run.folder.keeper.snapshot.status(cube_of(query()))
     assert [status[name] for name in ("counted", "late", "apart")] == [3, 1, 2]
-    found = run.folder.keeper.query(cube_of(query()), {"live": True, "late": True})
+    found = run.folder.keeper.questions.query(cube_of(query()), {"live": True, "late": True})
     assert (run.count(query()), found["rows"][0]["n"]) == (3, 5)

@@ -78,16 +78,16 @@ def test_a_batch_that_is_folded_in_part_is_left_out_and_its_rest_is_a_gap(keeper
     assert (again.partly, dict(again.gaps)) == ({LATE}, {})
     assert topic.commit(keeper, batch(9, 10), {LATE: OWN}).folded == {LATE}
     assert rows_of(keeper, LATE) == duckdb_rows([*topic.partitions[0][:6], *topic.partitions[0][9:]])
-    answer = keeper.query(LATE, {"by": [], "live": True})
+    answer = keeper.questions.query(LATE, {"by": [], "live": True})
     # The record of the eighth minute is itself missing.
     after = instant_text(BASE_US + 8 * MINUTE_US + 1)
     assert [(gap["from"], gap["to"]) for gap in answer["gaps"]] == [(minute(5), after)]
     assert not answer["whole"]
-    assert keeper.query(LATE, {"from": minute(0), "to": minute(5)})["whole"]
-    assert not keeper.query(LATE, {"from": minute(8), "to": minute(9)})["whole"]
+    assert keeper.questions.query(LATE, {"from": minute(0), "to": minute(5)})["whole"]
+    assert not keeper.questions.query(LATE, {"from": minute(8), "to": minute(9)})["whole"]
     topic.partitions[0].append(at(10))
     topic.commit(keeper, batch(10, 11), {LATE: OWN})
-    assert keeper.query(LATE, {"from": minute(9), "to": minute(10)})["whole"]
+    assert keeper.questions.query(LATE, {"from": minute(9), "to": minute(10)})["whole"]
 
 
 def test_a_part_that_lies_before_what_is_folded_may_be_of_any_time(keeper: Keeper) -> None:
@@ -95,7 +95,7 @@ def test_a_part_that_lies_before_what_is_folded_may_be_of_any_time(keeper: Keepe
     topic.commit(keeper, batch(5, 9), {LATE: OWN})
     assert topic.commit(keeper, batch(0, 3), {LATE: OWN}).folded == {LATE}
     assert topic.commit(keeper, batch(3, 6), {LATE: OWN}).partly == {LATE}
-    gaps = keeper.query(LATE, {"live": True})["gaps"]
+    gaps = keeper.questions.query(LATE, {"live": True})["gaps"]
     assert [(gap["from"], gap["to"]) for gap in gaps] == [(None, just_after(8))]
 
 
@@ -119,13 +119,13 @@ def test_beyond_the_cells_of_a_pane_a_cube_is_parked_and_others_go_on(tmp_path: 
     assert rows_of(keeper, LATE) == duckdb_rows(topic.partitions[0])
     # A parked cube answers, and says since when it misses records.
     assert sum(row[2] for row in rows_of(keeper, narrow_id)) == 3
-    gaps = keeper.query(narrow_id, {"live": True})["gaps"]
+    gaps = keeper.questions.query(narrow_id, {"live": True})["gaps"]
     assert [(gap["from"], gap["to"]) for gap in gaps] == [(minute(2), None)]
     keeper.resume(narrow_id)
-    assert keeper.query(narrow_id, {"live": True})["gaps"] == [{**gaps[0], "to": None}]
+    assert keeper.questions.query(narrow_id, {"live": True})["gaps"] == [{**gaps[0], "to": None}]
     topic.partitions[0] += [at(11)]
     assert topic.commit(keeper, batch(6, 7), cubes).folded == {LATE, narrow_id}
-    (gap,) = keeper.query(narrow_id, {"live": True})["gaps"]
+    (gap,) = keeper.questions.query(narrow_id, {"live": True})["gaps"]
     assert gap == {"from": minute(2), "to": just_after(11), "reason": found.parked[narrow_id]}
     keeper.close()
 
@@ -193,7 +193,7 @@ def test_a_damaged_piece_parks_its_cube_with_the_pane_named(tmp_path: Path) -> N
     keeper.close()
     number = damage(tmp_path / "cubes.sqlite", 1)
     keeper = opened(tmp_path)
-    answer = keeper.query(LATE, {"by": [], "live": True})
+    answer = keeper.questions.query(LATE, {"by": [], "live": True})
     told = f"a piece of the pane of {minute(1)} is damaged"
     # The answer is that of the other panes; the pane is a gap, and so is what comes after the cube was parked.
     assert answer["rows"][0]["n"] == 3
@@ -201,9 +201,9 @@ def test_a_damaged_piece_parks_its_cube_with_the_pane_named(tmp_path: Path) -> N
         (minute(1), minute(2), told),
         (minute(3), None, told),
     }
-    assert keeper.query(LATE, {"from": minute(0), "to": minute(1)})["whole"]
-    assert not keeper.query(LATE, {"from": minute(1), "to": minute(2)})["whole"]
-    assert keeper.query(other, {"by": [], "live": True})["rows"][0]["n"] == 4
+    assert keeper.questions.query(LATE, {"from": minute(0), "to": minute(1)})["whole"]
+    assert not keeper.questions.query(LATE, {"from": minute(1), "to": minute(2)})["whole"]
+    assert keeper.questions.query(other, {"by": [], "live": True})["rows"][0]["n"] == 4
     topic.partitions[0] += [at(7)]
     found = topic.commit(keeper, batch(4, 5), {LATE: OWN, other: OWN})
     assert (found.folded, dict(found.parked)) == ({other}, {LATE: told})
@@ -214,7 +214,7 @@ def test_a_damaged_piece_parks_its_cube_with_the_pane_named(tmp_path: Path) -> N
     assert number not in [piece.number for piece in keeper.snapshot.cubes[LATE].panes.pieces()]
     topic.partitions[0] += [at(8)]
     assert topic.commit(keeper, batch(5, 6), {LATE: OWN, other: OWN}).folded == {LATE, other}
-    assert [gap["to"] for gap in keeper.query(LATE, {"live": True})["gaps"]] == [minute(2), just_after(8)]
+    assert [gap["to"] for gap in keeper.questions.query(LATE, {"live": True})["gaps"]] == [minute(2), just_after(8)]
     keeper.close()
 
 
@@ -252,15 +252,15 @@ def test_a_cube_that_cannot_fold_a_batch_answers_the_panes_that_it_closes(
         patch.setattr(*broken, fail)
         found = topic.commit(keeper, batch(3, 4), {LATE: OWN})
     assert found.parked == {LATE: "a batch cannot be folded into it, ValueError: no more"}
-    answer = keeper.query(LATE, {"by": []})
+    answer = keeper.questions.query(LATE, {"by": []})
     assert (answer["rows"][0]["n"], answer["interval"]) == (3, [minute(0), minute(3)])
     keeper.close()
     keeper = opened(tmp_path)
-    assert keeper.query(LATE, {"by": []}) == answer
+    assert keeper.questions.query(LATE, {"by": []}) == answer
     keeper.resume(LATE)
     topic.partitions[0] += [at(9)]
     assert topic.commit(keeper, batch(4, 5), {LATE: OWN}).folded == {LATE}
-    assert keeper.query(LATE, {"by": []})["rows"][0]["n"] == 3
+    assert keeper.questions.query(LATE, {"by": []})["rows"][0]["n"] == 3
     keeper.close()
 
 

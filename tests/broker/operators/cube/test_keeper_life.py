@@ -41,7 +41,7 @@ def test_the_same_generation_goes_on_and_another_begins_empty(tmp_path: Path) ->
     other = definition(grain_s=900)
     assert keeper.define(cube_id("late", other), other)
     with pytest.raises(UnknownQueryError, match="is not kept"):
-        keeper.query(LATE, {})
+        keeper.questions.query(LATE, {})
     # A batch that is bound to the former definition.
     assert topic.commit(keeper, batch(3, 4), {LATE: OWN}).dropped == {LATE}
     assert topic.commit(keeper, batch(4, 6), {cube_id("late", other): other}).folded == {cube_id("late", other)}
@@ -116,7 +116,7 @@ def test_another_time_zone_parks_the_cube_until_it_is_put_back(tmp_path: Path) -
     assert keeper.snapshot.cube(LATE).parked is None
     assert topic.commit(keeper, batch(2, 3), {LATE: OWN}).folded == {LATE}
     assert sum(row[2] for row in rows_of(keeper, LATE)) == 2
-    assert not keeper.query(LATE, {"live": True})["whole"]
+    assert not keeper.questions.query(LATE, {"live": True})["whole"]
     keeper.close()
 
 
@@ -137,19 +137,19 @@ def test_a_ninth_question_is_refused(keeper: Keeper) -> None:
             go_on.wait(60)
             return default
 
-    threads = [threading.Thread(target=keeper.query, args=(LATE, Waiting())) for _ in range(8)]
+    threads = [threading.Thread(target=keeper.questions.query, args=(LATE, Waiting())) for _ in range(8)]
     for each in threads:
         each.start()
     for _ in threads:
         assert entered.acquire(timeout=60)
     try:
         with pytest.raises(TooManyQuestionsError, match="questions 8: are answered now"):
-            keeper.query(LATE, {})
+            keeper.questions.query(LATE, {})
     finally:
         go_on.set()
         for each in threads:
             each.join()
-    assert keeper.query(LATE, {"live": True})["rows"]
+    assert keeper.questions.query(LATE, {"live": True})["rows"]
 
 
 def test_the_file_is_beside_the_folder_of_the_stream(tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ class KeptCubes(RuleBasedStateMachine):
                 first_us, end_us = pane * grain_us, (pane + 1) * grain_us
                 first, end = (BASE_US + each for each in (first_us, end_us))
                 body = {"from": instant_text(first), "to": instant_text(end)}
-                if self.keeper.query(cube, {**body, "live": True})["whole"]:
+                if self.keeper.questions.query(cube, {**body, "live": True})["whole"]:
                     expected = duckdb_rows(
                         [each for each in read if each[3] is not None and first_us <= each[3] < end_us]
                     )

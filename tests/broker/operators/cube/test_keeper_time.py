@@ -40,7 +40,7 @@ def test_a_pause_is_a_gap_of_exactly_its_panes(tmp_path: Path) -> None:
         keeper.define(each, OWN)
     topic.commit(keeper, batch(0, 3), {LATE: OWN, other: OWN})
     topic.commit(keeper, batch(3, 5), {other: OWN})
-    paused = keeper.query(LATE, {"live": True})
+    paused = keeper.questions.query(LATE, {"live": True})
     assert [(gap["from"], gap["to"], gap["reason"]) for gap in paused["gaps"]] == [
         (instant_text(BASE_US + round(2.5 * MINUTE_US) - 1_000_000), None, "paused")
     ]
@@ -48,10 +48,10 @@ def test_a_pause_is_a_gap_of_exactly_its_panes(tmp_path: Path) -> None:
     keeper.close()
     keeper = opened(tmp_path, lateness_s=1)
     topic.commit(keeper, batch(7, 12), {LATE: OWN, other: OWN})
-    whole = [keeper.query(LATE, {"from": minute(n), "to": minute(n + 1)})["whole"] for n in range(11)]
+    whole = [keeper.questions.query(LATE, {"from": minute(n), "to": minute(n + 1)})["whole"] for n in range(11)]
     # From the watermark before, 2.5 minutes less a second, to the newest time after, 6.5 minutes, and a second.
     assert whole == [True, True, False, False, False, False, False, *[True] * 4]
-    assert keeper.query(other, {"live": True})["whole"]
+    assert keeper.questions.query(other, {"live": True})["whole"]
     assert rows_of(keeper, other) == duckdb_rows(topic.partitions[0])
     keeper.close()
 
@@ -64,10 +64,10 @@ def test_a_cube_that_reads_again_what_others_have_read_is_whole_when_it_has_read
     both = {LATE: OWN, other: OWN}
     # The mark is that of the tenth record.
     assert topic.commit(keeper, batch(0, 4), both).folded == {other}
-    (gap,) = keeper.query(other, {"from": minute(5), "to": minute(6)})["gaps"]
+    (gap,) = keeper.questions.query(other, {"from": minute(5), "to": minute(6)})["gaps"]
     assert gap == {"from": None, "to": None, "reason": "other cubes have read further"}
     topic.commit(keeper, batch(4, 10), both)
-    assert keeper.query(other, {"live": True})["gaps"] == []
+    assert keeper.questions.query(other, {"live": True})["gaps"] == []
     assert rows_of(keeper, other) == duckdb_rows(topic.partitions[0])
 
 
@@ -75,9 +75,9 @@ def test_a_gap_ends_with_the_first_batch_that_has_a_time(keeper: Keeper) -> None
     topic = topic_of(at(0), at(1), ("B6", "JFK", 1, None), at(5), at(9))
     topic.commit(keeper, batch(0, 1), {LATE: OWN})
     topic.commit(keeper, batch(2, 3), {LATE: OWN})
-    assert [gap["to"] for gap in keeper.query(LATE, {"live": True})["gaps"]] == [None]
+    assert [gap["to"] for gap in keeper.questions.query(LATE, {"live": True})["gaps"]] == [None]
     topic.commit(keeper, batch(3, 4), {LATE: OWN})
-    assert [gap["to"] for gap in keeper.query(LATE, {"live": True})["gaps"]] == [just_after(5)]
+    assert [gap["to"] for gap in keeper.questions.query(LATE, {"live": True})["gaps"]] == [just_after(5)]
     assert keeper.snapshot.status(LATE)["time"] == 1
     assert keeper.snapshot.status(LATE)["accepted"] == 3
 
@@ -86,13 +86,13 @@ def test_coverage_that_begins_now_is_whole_after_its_first_batch(tmp_path: Path)
     topic = topic_of(*(at(each) for each in range(10)))
     keeper = opened(tmp_path, lateness_s=60)
     keeper.define(LATE, OWN)
-    assert not keeper.query(LATE, {"live": True})["whole"]
+    assert not keeper.questions.query(LATE, {"live": True})["whole"]
     topic.commit(keeper, batch(3, 5), {LATE: OWN})
     topic.commit(keeper, batch(5, 10), {LATE: OWN})
     # The newest time of its first batch is the fourth minute.
-    whole = {n: keeper.query(LATE, {"from": minute(n), "to": minute(8)})["whole"] for n in range(3, 7)}
+    whole = {n: keeper.questions.query(LATE, {"from": minute(n), "to": minute(8)})["whole"] for n in range(3, 7)}
     assert whole == {3: False, 4: False, 5: True, 6: True}
-    assert not keeper.query(LATE, {"live": True})["whole"]
+    assert not keeper.questions.query(LATE, {"live": True})["whole"]
     keeper.close()
 
 
@@ -111,7 +111,7 @@ def test_a_pane_closes_when_the_watermark_reaches_its_end_and_not_a_microsecond_
         counted.append(sum(row[2] for row in rows_of(keeper, LATE, live=False)))
     # Without lateness the first pane has the record of its last microsecond.
     assert counted == [0, 0, 1 + (lateness_s == 0)]
-    assert keeper.query(LATE, {})["watermark"] == minute(1)
+    assert keeper.questions.query(LATE, {})["watermark"] == minute(1)
     keeper.close()
 
 
@@ -151,10 +151,10 @@ def test_the_mark_is_the_least_of_the_partitions_that_the_batch_has_records_of(k
     topic = Topic(partitions={0: [at(5), at(9)], 1: [at(2)], 2: []})
     first = BatchInterval("T", {0: 0, 1: 0, 2: 0}, {0: 1, 1: 1, 2: 0})
     topic.commit(keeper, first, {LATE: OWN})
-    assert keeper.query(LATE, {})["watermark"] == minute(2)
+    assert keeper.questions.query(LATE, {})["watermark"] == minute(2)
     # The others are silent, and hold nothing back.
     topic.commit(keeper, BatchInterval("T", {0: 1, 1: 1, 2: 0}, {0: 2, 1: 1, 2: 0}), {LATE: OWN})
-    assert keeper.query(LATE, {})["watermark"] == minute(9)
+    assert keeper.questions.query(LATE, {})["watermark"] == minute(9)
 
 
 def test_each_time_expression_has_a_mark_of_its_own(keeper: Keeper) -> None:
@@ -165,8 +165,8 @@ def test_each_time_expression_has_a_mark_of_its_own(keeper: Keeper) -> None:
     own = partial(OWN, [[at(0), at(5)]])
     newest = {"t": {0: BASE_US + 5 * MINUTE_US}, text: {0: BASE_US + MINUTE_US, 1: BASE_US + 2 * MINUTE_US}}
     keeper.commit(batch(0, 2), {LATE: own, other_id: own}, newest)
-    assert [keeper.query(each, {})["watermark"] for each in (LATE, other_id)] == [minute(5), minute(1)]
-    assert keeper.query(LATE, {"last_s": 120})["interval"] == [minute(3), minute(5)]
+    assert [keeper.questions.query(each, {})["watermark"] for each in (LATE, other_id)] == [minute(5), minute(1)]
+    assert keeper.questions.query(LATE, {"last_s": 120})["interval"] == [minute(3), minute(5)]
 
 
 def test_a_batch_that_comes_again_moves_no_mark(keeper: Keeper) -> None:
@@ -174,4 +174,4 @@ def test_a_batch_that_comes_again_moves_no_mark(keeper: Keeper) -> None:
     topic.commit(keeper, BatchInterval("T", {0: 0, 1: 0}, {0: 1, 1: 1}), {LATE: OWN})
     # By itself the second partition would move it.
     topic.commit(keeper, batch(0, 1, partition=1), {LATE: OWN})
-    assert keeper.query(LATE, {})["watermark"] == minute(1)
+    assert keeper.questions.query(LATE, {})["watermark"] == minute(1)

@@ -90,13 +90,13 @@ def check(folder: Path, batches: int) -> None:
         source.commit(keeper, batch(each * BATCH, (each + 1) * BATCH), CUBES, [APART])
     for cube in CUBES:
         assert rows_of(keeper, cube, late=True) == duckdb_rows(source.partitions[0])
-        assert keeper.query(cube, {"live": True})["whole"]
+        assert keeper.questions.query(cube, {"live": True})["whole"]
     joined, apart = (keeper.snapshot.status(cube) for cube in CUBES)
     assert joined["counted"] == BATCH * batches
     assert joined["late"] > 0
     # The same records are late, in batches of the same offsets.
     assert (apart["apart"], apart["counted"]) == (joined["late"], BATCH * batches - joined["late"])
-    (total,) = keeper.query(APART, {"live": True})["rows"]
+    (total,) = keeper.questions.query(APART, {"live": True})["rows"]
     assert total["n"] == apart["counted"]
     keeper.close()
 

@@ -43,8 +43,8 @@ def keeper(tmp_path: Path) -> Iterator[Keeper]:
 
 def test_pivot_and_chart_are_those_of_the_question(keeper: Keeper) -> None:
     wanted = Wanted({"live": True}, down=["carrier"], across=["dest"], measure="D")
-    found = keeper.look(LATE, wanted)
-    asked = keeper.query(LATE, wanted.question(OWN))
+    found = keeper.questions.look(LATE, wanted)
+    asked = keeper.questions.query(LATE, wanted.question(OWN))
     assert wanted.question(OWN)["by"] == [["carrier", "dest"], ["carrier"], ["dest"], []]
     assert found.pivot.rows == [row for row in asked["rows"] if row["group"].keys() == {"carrier"}]
     assert found.pivot.total == {"group": {}, "d": sum(range(40))}
@@ -54,17 +54,17 @@ def test_pivot_and_chart_are_those_of_the_question(keeper: Keeper) -> None:
     assert found.series.first == BASE_US // MINUTE_US
     assert found.series.values == {each: float(sum(range(10 * each, 10 * each + 10))) for each in range(4)}
     # Without live the open pane is in neither.
-    closed = keeper.look(LATE, Wanted({}, down=["carrier"]))
+    closed = keeper.questions.look(LATE, Wanted({}, down=["carrier"]))
     assert closed.pivot.total == {"group": {}, "n": 30, "d": sum(range(30))}
     assert closed.series is not None
     assert closed.series.values == {0: 10.0, 1: 10.0, 2: 10.0}
 
 
 def test_rows_are_skipped_whatever_commit_they_were_counted_in(keeper: Keeper) -> None:
-    first = keeper.look(LATE, Wanted({"live": True, "limit": 2}, down=["carrier"]))
+    first = keeper.questions.look(LATE, Wanted({"live": True, "limit": 2}, down=["carrier"]))
     assert ([row["group"]["carrier"] for row in first.pivot.rows], first.cursor) == ([None, "B6"], "2-2")
     Topic(partitions={0: [*RECORDS, ("ZZ", None, 1, 0)]}).commit(keeper, batch(40, 41), {LATE: OWN})
-    second = keeper.look(LATE, Wanted({"live": True, "limit": 2}, skip=2, down=["carrier"]))
+    second = keeper.questions.look(LATE, Wanted({"live": True, "limit": 2}, skip=2, down=["carrier"]))
     assert ([row["group"]["carrier"] for row in second.pivot.rows], second.cursor) == (["UA", "ZZ"], None)
 
 
@@ -77,26 +77,26 @@ def test_what_is_wrong_is_refused_as_of_a_question(keeper: Keeper) -> None:
         (Wanted({"limit": 0}), "limit"),
     ):
         with pytest.raises(CubeError, match=said):
-            keeper.look(LATE, wanted)
+            keeper.questions.look(LATE, wanted)
     with pytest.raises(UnknownQueryError):
-        keeper.look(cube_id("never", OWN), Wanted({}))
+        keeper.questions.look(cube_id("never", OWN), Wanted({}))
 
 
 def test_it_takes_a_turn_has_a_time_and_is_counted(keeper: Keeper, tmp_path: Path) -> None:
     gone = Cancellation()
     gone.cancel("the client is gone")
     with pytest.raises(CancelledError):
-        keeper.look(LATE, Wanted({}), gone)
-    before = keeper.figures.seconds.cumulative()[0][-1]
-    keeper.look(LATE, Wanted({"live": True}))
-    assert keeper.figures.seconds.cumulative()[0][-1] == before + 1
-    assert keeper.figures.cells.cumulative() == ([0, 1, 1, 1, 1, 1, 1, 1], 24.0)
-    with keeper._turns.turn(60), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keeper._turns, "_free", type("None", (), {"acquire": lambda *_, **__: False})())
+        keeper.questions.look(LATE, Wanted({}), gone)
+    before = keeper.questions.figures.seconds.cumulative()[0][-1]
+    keeper.questions.look(LATE, Wanted({"live": True}))
+    assert keeper.questions.figures.seconds.cumulative()[0][-1] == before + 1
+    assert keeper.questions.figures.cells.cumulative() == ([0, 1, 1, 1, 1, 1, 1, 1], 24.0)
+    with keeper.questions._turns.turn(60), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keeper.questions._turns, "_free", type("None", (), {"acquire": lambda *_, **__: False})())
         with pytest.raises(TooManyQuestionsError):
-            keeper.look(LATE, Wanted({}))
+            keeper.questions.look(LATE, Wanted({}))
     slow = opened(tmp_path / "slow", limits=CubeLimits(query_s=0))
     slow.define(LATE, OWN)
     with pytest.raises(SlowAnswerError):
-        slow.look(LATE, Wanted({}))
+        slow.questions.look(LATE, Wanted({}))
     slow.close()

@@ -94,14 +94,14 @@ def test_a_question_takes_no_more_memory_than_it_reserves(
     keeper.define(late, own)
     for first in range(0, 6_000, 1_000):
         topic.commit(keeper, batch(first, first + 1_000), {late: own})
-    keeper.query_text(late, {"live": True, **body})
+    keeper.questions.query_text(late, {"live": True, **body})
     keeper.close()
     # Nothing is in memory yet.
     keeper = opened(tmp_path)
-    keeper._turns = turns = CountedTurns()
+    keeper.questions._turns = turns = CountedTurns()
     found: list[bytes] = []
-    peak = peak_bytes(lambda: found.append(keeper.query_text(late, {"live": True, **body})))
+    peak = peak_bytes(lambda: found.append(keeper.questions.query_text(late, {"live": True, **body})))
     assert peak <= turns.most_held + (1 << 20)
     assert turns.size_bytes == 0
-    assert json.loads(found[0]) == keeper.query(late, {"live": True, **body})
+    assert json.loads(found[0]) == keeper.questions.query(late, {"live": True, **body})
     keeper.close()

@@ -47,7 +47,7 @@ def keeper(tmp_path: Path) -> Iterator[Keeper]:
 
 def test_an_answer_says_all_that_it_is_of(keeper: Keeper) -> None:
     body = {"by": ["carrier"], "where": "carrier = 'B6'", "from": minute(1), "to": minute(3), "limit": 1}
-    assert keeper.query(LATE, body) == {
+    assert keeper.questions.query(LATE, body) == {
         "interval": [minute(1), minute(3)],
         "watermark": instant_text(BASE_US + 39 * MINUTE_US // 10 - 10_000_000),
         "whole": True,
@@ -64,29 +64,29 @@ def test_an_answer_says_all_that_it_is_of(keeper: Keeper) -> None:
 
 
 def test_closed_panes_answer_and_open_ones_where_they_are_asked_for(keeper: Keeper) -> None:
-    closed, live = keeper.query(LATE, {}), keeper.query(LATE, {"live": True})
+    closed, live = keeper.questions.query(LATE, {}), keeper.questions.query(LATE, {"live": True})
     assert (closed["rows"][0]["n"], closed["interval"]) == (30, [minute(0), minute(3)])
     assert (live["rows"][0]["n"], live["interval"]) == (40, [minute(0), minute(4)])
-    beyond = keeper.query(LATE, {"from": minute(2), "to": minute(9)})
+    beyond = keeper.questions.query(LATE, {"from": minute(2), "to": minute(9)})
     assert (beyond["rows"][0]["n"], beyond["interval"]) == (10, [minute(2), minute(3)])
-    after = keeper.query(LATE, {"from": minute(8)})
+    after = keeper.questions.query(LATE, {"from": minute(8)})
     assert (after["rows"][0]["n"], after["interval"]) == (0, [minute(8), minute(8)])
 
 
 def test_last_s_ends_with_the_last_closed_pane(keeper: Keeper) -> None:
-    found = keeper.query(LATE, {"last_s": 120})
+    found = keeper.questions.query(LATE, {"last_s": 120})
     assert (found["interval"], found["rows"][0]["n"]) == ([minute(1), minute(3)], 20)
-    assert found["interval"] == keeper.query(LATE, {"last_s": 120, "live": True})["interval"]
+    assert found["interval"] == keeper.questions.query(LATE, {"last_s": 120, "live": True})["interval"]
     most_s = (BASE_US + 3 * MINUTE_US - instant_of("from", "0001-01-01")) // 1_000_000
-    found = keeper.query(LATE, {"last_s": most_s})
+    found = keeper.questions.query(LATE, {"last_s": most_s})
     assert (found["interval"], found["rows"][0]["n"]) == (["0001-01-01T00:00:00Z", minute(3)], 30)
     with pytest.raises(CubeError, match="begins before the year 1"):
-        keeper.query(LATE, {"last_s": most_s + 60})
+        keeper.questions.query(LATE, {"last_s": most_s + 60})
 
 
 def test_without_open_panes_the_last_whole_interval_of_a_grain_is_the_last(keeper: Keeper) -> None:
     def told(**body: Any) -> tuple[Any, list[tuple[int, int]]]:
-        found = keeper.query(LATE, {"grain_s": 120, **body})
+        found = keeper.questions.query(LATE, {"grain_s": 120, **body})
         at = {minute(number): number for number in range(0, 10, 2)}
         return found["interval"], [(at[row["pane"]], row["n"]) for row in found["rows"]]
 
@@ -97,17 +97,17 @@ def test_without_open_panes_the_last_whole_interval_of_a_grain_is_the_last(keepe
     assert told(to=minute(4)) == ([minute(0), minute(2)], [(0, 20)])
     assert told(last_s=120) == ([minute(0), minute(2)], [(0, 20)])
     assert told(last_s=240)[0] == [minute(-2), minute(2)]
-    found = keeper.query(LATE, {"by": ["carrier"], "grain_s": 120, "live": True, "last_s": 120})
+    found = keeper.questions.query(LATE, {"by": ["carrier"], "grain_s": 120, "live": True, "last_s": 120})
     kept = {"grain_s": 120, "live": True, "from": minute(0), "to": minute(2)}
     assert found["roll_up"] == [{"by": [], **kept}]
-    assert keeper.query(LATE, found["roll_up"][0])["rows"][0]["n"] == 20
+    assert keeper.questions.query(LATE, found["roll_up"][0])["rows"][0]["n"] == 20
 
 
 def test_a_cursor_goes_on_through_the_rows_of_intervals(keeper: Keeper) -> None:
     body: dict[str, Any] = {"by": [["carrier"], []], "grain_s": 60, "limit": 4, "order": ["pane DESC"]}
     pages, cursor = [], None
     while True:
-        found = keeper.query(LATE, {**body, "cursor": cursor})
+        found = keeper.questions.query(LATE, {**body, "cursor": cursor})
         pages.append([(row["pane"], row["group"].get("carrier"), row["n"]) for row in found["rows"]])
         cursor = found["cursor"]
         if cursor is None:
@@ -130,30 +130,30 @@ def test_a_cursor_goes_on_through_the_rows_of_intervals(keeper: Keeper) -> None:
 )
 def test_a_cursor_is_of_one_question(keeper: Keeper, change: dict[str, Any]) -> None:
     body: dict[str, Any] = {"by": [["carrier"], []], "live": True, "limit": 1}
-    cursor = keeper.query(LATE, body)["cursor"]
-    assert keeper.query(LATE, {**body, "cursor": cursor, "limit": 2})["rows"]
+    cursor = keeper.questions.query(LATE, body)["cursor"]
+    assert keeper.questions.query(LATE, {**body, "cursor": cursor, "limit": 2})["rows"]
     with pytest.raises(CubeError, match="is of another question: give the body"):
-        keeper.query(LATE, {**body, "cursor": cursor, **change})
+        keeper.questions.query(LATE, {**body, "cursor": cursor, **change})
     with pytest.raises(CubeError, match="is of another question"):
-        keeper.query(LATE, {**body, "cursor": "-".join(cursor.split("-")[:2])})
+        keeper.questions.query(LATE, {**body, "cursor": "-".join(cursor.split("-")[:2])})
 
 
 def test_a_cursor_goes_on_and_is_of_one_commit(keeper: Keeper, tmp_path: Path) -> None:
     body: dict[str, Any] = {"by": [["carrier"], []], "limit": 2}
-    first = keeper.query(LATE, body)
+    first = keeper.questions.query(LATE, body)
     assert first["cursor"].startswith("9-2-")
     assert [row["n"] for row in first["rows"]] == [15, 15]
-    second = keeper.query(LATE, {**body, "cursor": first["cursor"]})
+    second = keeper.questions.query(LATE, {**body, "cursor": first["cursor"]})
     assert (second["cursor"], second["rows"]) == (None, [{"group": {}, "n": 30, "d": sum(range(30))}])
     Topic(partitions={0: [("B6", "JFK", 1, 9 * MINUTE_US)] * 41}).commit(keeper, batch(40, 41), {LATE: OWN})
     told = r"is of another commit, and the cube is at 10: ask without it again, with a limit of up to 100,000 for one"
     with pytest.raises(CubeError, match=rf"cursor '9-2-[0-9a-f]{{8}}': {told} page"):
-        keeper.query(LATE, {**body, "cursor": first["cursor"]})
+        keeper.questions.query(LATE, {**body, "cursor": first["cursor"]})
     # The registration of another cube is a commit as well.
-    following = keeper.query(LATE, body)
+    following = keeper.questions.query(LATE, body)
     keeper.define(cube_id("other", OWN), OWN)
     with pytest.raises(CubeError, match="is of another commit, and the cube is at 11"):
-        keeper.query(LATE, {**body, "cursor": following["cursor"]})
+        keeper.questions.query(LATE, {**body, "cursor": following["cursor"]})
 
 
 @pytest.mark.parametrize(
@@ -178,24 +178,26 @@ def test_a_cursor_goes_on_and_is_of_one_commit(keeper: Keeper, tmp_path: Path) -
 )
 def test_what_is_no_question_is_refused_in_one_line(keeper: Keeper, body: dict[str, Any], told: str) -> None:
     with pytest.raises(CubeError, match=told) as refused:
-        keeper.query(LATE, body)
+        keeper.questions.query(LATE, body)
     assert "\n" not in str(refused.value)
 
 
 def test_before_its_first_batch_a_cube_answers_that_it_has_nothing(tmp_path: Path) -> None:
     keeper = opened(tmp_path)
     keeper.define(LATE, OWN)
-    found = keeper.query(LATE, {"by": [["carrier"], []]})
+    found = keeper.questions.query(LATE, {"by": [["carrier"], []]})
     assert (found["rows"], found["watermark"], found["whole"]) == ([{"group": {}, "n": 0, "d": None}], None, False)
     assert found["gaps"] == [{"from": None, "to": None, "reason": "before its first batch"}]
     # The bounds of a question are given back, and cells have none here.
-    assert [keeper.query(LATE, own)["interval"] for own in ({}, {"from": minute(1)}, {"to": minute(1)})] == [None] * 3
+    assert [keeper.questions.query(LATE, own)["interval"] for own in ({}, {"from": minute(1)}, {"to": minute(1)})] == [
+        None
+    ] * 3
     bounds = {"from": minute(1), "to": minute(2)}
-    assert keeper.query(LATE, bounds)["interval"] == [minute(1), minute(2)]
+    assert keeper.questions.query(LATE, bounds)["interval"] == [minute(1), minute(2)]
     with pytest.raises(CubeError, match="no pane is closed yet"):
-        keeper.query(LATE, {"last_s": 60})
+        keeper.questions.query(LATE, {"last_s": 60})
     with pytest.raises(UnknownQueryError, match="cube 'other': is not kept"):
-        keeper.query(cube_id("other", OWN), {})
+        keeper.questions.query(cube_id("other", OWN), {})
     keeper.close()
 
 
@@ -208,7 +210,7 @@ def test_an_older_snapshot_answers_as_before_when_its_pieces_are_merged(tmp_path
     older = []
     for each in range(40):
         source.commit(keeper, batch(each, each + 1), {LATE: OWN})
-        older.append((keeper.snapshot, keeper.query(LATE, {"by": ["carrier"], "live": True})))
+        older.append((keeper.snapshot, keeper.questions.query(LATE, {"by": ["carrier"], "live": True})))
     for snapshot, answer in older:
         assert snapshot.query(LATE, {"by": ["carrier"], "live": True}) == answer
     snapshot = keeper.snapshot
@@ -252,7 +254,7 @@ def test_the_parts_of_a_thousand_answers_add_up_while_batches_are_committed(
         asked = 0
         while asked < 1_000 or (len(commits) < 20 and thread.is_alive()):
             asked += 1
-            found = keeper.query(LATE, {"by": [["carrier"], ["dest"], []], "live": True, "limit": 100})
+            found = keeper.questions.query(LATE, {"by": [["carrier"], ["dest"], []], "live": True, "limit": 100})
             by_size: dict[tuple[str, ...], list[dict[str, Any]]] = {}
             for row in found["rows"]:
                 by_size.setdefault(tuple(row["group"]), []).append(row)
@@ -292,6 +294,6 @@ def test_a_reader_of_before_a_damaged_piece_was_deleted_asks_again(tmp_path: Pat
     with pytest.raises(DamagedPieceError) as refused:
         before.query(LATE, {"live": True}, slow)
     assert refused.value.number == number
-    found = own.query(LATE, {"live": True})
+    found = own.questions.query(LATE, {"live": True})
     assert (found["rows"][0]["n"], found["whole"]) == (1, False)
     own.close()

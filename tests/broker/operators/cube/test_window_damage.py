@@ -60,10 +60,10 @@ def test_damaged_former_cells_park_their_cube_and_their_panes_are_gaps(rig_of: C
     reason = parked(rig).parked
     assert reason == f"former cells of windows of the pane of {minute(3)} are damaged"
     assert len(rig.sent.rows) == sent
-    answer = rig.keeper.query(LATE, {"by": [], "from": minute(2), "to": minute(6)})
+    answer = rig.keeper.questions.query(LATE, {"by": [], "from": minute(2), "to": minute(6)})
     assert [(gap["from"], gap["to"]) for gap in answer["gaps"]] == [(minute(3), minute(5))]
     assert answer["rows"][0]["n"] == 2
-    assert rig.keeper.query(LATE, {"from": minute(0), "to": minute(3)})["whole"]
+    assert rig.keeper.questions.query(LATE, {"from": minute(0), "to": minute(3)})["whole"]
     rig.start_again()
     assert rig.keeper.snapshot.cube(LATE).parked == reason
     assert rig.keeper._store.execute("SELECT * FROM former_cells") == []

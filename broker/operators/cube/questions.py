@@ -1,0 +1,84 @@
+"""Questions to the cubes of a stream: each has a turn, and is asked again without a piece that it finds damaged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from asc.operators.cube.answer_memory import Reserve
+from broker.cancellation import Cancellation
+from broker.errors import DamagedPieceError
+from broker.operators.cube.answer_text import answer_text
+from broker.operators.cube.cube_state import CubeId
+from broker.operators.cube.look import Look, Wanted
+from broker.operators.cube.question_figures import QuestionFigures
+from broker.operators.cube.question_turns import QuestionTurns
+from broker.operators.cube.snapshot import Snapshot
+
+Answer = TypeVar("Answer")
+Ask = Callable[[Snapshot, Reserve], Answer]
+"""A question to a snapshot, with a function that it calls between the parts of its work."""
+
+
+class Questions:
+    """The questions to the cubes of one stream, each answered from the newest snapshot. Threads share it.
+
+    A damaged piece parks its cube, and the answer is made without it: its pane is a gap.
+    """
+
+    def __init__(
+        self, snapshot: Callable[[], Snapshot], park_damaged: Callable[[CubeId, int], None], limit_s: float
+    ) -> None:
+        """Answer none yet. ``snapshot`` returns the newest one. ``limit_s``: of each answer.
+
+        ``park_damaged`` is called with the cube and the number of a piece.
+        """
+        self._snapshot = snapshot
+        self._park_damaged = park_damaged
+        self._limit_s = limit_s
+        self._turns = QuestionTurns()
+        self.figures = QuestionFigures()
+
+    def query(self, cube: CubeId, body: Mapping[str, Any], cancellation: Cancellation | None = None) -> dict[str, Any]:
+        """Return the answer to a body as the API takes it, from one commit.
+
+        Raises CubeError for a body that is refused, UnknownQueryError, TooManyQuestionsError, SlowAnswerError and
+        CancelledError.
+        """
+        return self._answered(cube, self._ask(cube, body), cancellation)
+
+    def query_text(self, cube: CubeId, body: Mapping[str, Any], cancellation: Cancellation | None = None) -> bytes:
+        """Return the answer to a body as :meth:`query` does, as JSON in UTF-8, which counts as a part of the answer."""
+        ask = self._ask(cube, body)
+        return self._answered(
+            cube, lambda snapshot, reserve: answer_text(ask(snapshot, reserve), reserve), cancellation
+        )
+
+    def look(self, cube: CubeId, wanted: Wanted, cancellation: Cancellation | None = None) -> Look:
+        """Return what a page wants to see of a cube, from one commit: one question, with its limits and errors."""
+        found = self._answered(cube, lambda snapshot, reserve: snapshot.look(cube, wanted, reserve), cancellation)
+        self.figures.cells.observe(found.answered_by["cells"])
+        return found
+
+    def _ask(self, cube: CubeId, body: Mapping[str, Any]) -> Ask[dict[str, Any]]:
+        def ask(snapshot: Snapshot, reserve: Reserve) -> dict[str, Any]:
+            found = snapshot.query(cube, body, reserve)
+            self.figures.cells.observe(sum(own["cells"] for own in found["answered_by"]))
+            return found
+
+        return ask
+
+    def _answered(self, cube: CubeId, ask: Ask[Answer], cancellation: Cancellation | None) -> Answer:
+        """Return what the newest snapshot says to a question."""
+        begun = time.perf_counter()
+        with self._turns.turn(self._limit_s, cancellation) as turn:
+            try:
+                while True:
+                    try:
+                        return ask(self._snapshot(), turn.reserve)
+                    except DamagedPieceError as error:
+                        turn.begin_anew()
+                        self._park_damaged(cube, error.number)
+            finally:
+                self.figures.seconds.observe(time.perf_counter() - begun)
