@@ -52,6 +52,10 @@ class RecordAnalyser(Protocol):
     def attributes(self) -> Schema:
         """Return the attributes of a record."""
 
+    @property
+    def time_zone(self) -> str:
+        """Return the zone in which Spark reads times without one: ``spark.time_zone`` of a daemon."""
+
     def normalise(self, where: str) -> Predicate:
         """Return the normal form of a predicate; PredicateError where it is none."""
 
@@ -93,22 +97,23 @@ class Expression:
         if self.role == "key":
             self._check_key(analyser)
         if self.role == "number":
-            self._check_number(analyser.attributes)
+            self._check_number(analyser)
         try:
-            found = analyser.normalise(self._asked(analyser.attributes))
+            found = analyser.normalise(self._asked(analyser))
         except PredicateError as error:
-            raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], self._remedy(error)) from None
+            remedy = self._remedy(error, analyser.time_zone)
+            raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy) from None
         if len(found.read) != 1 or not found.columns or is_position != bool(found.read[0].parts):
             remedy = "is the same for every record: name columns that differ"
             raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
         return found
 
-    def _asked(self, attributes: Schema) -> str:
+    def _asked(self, analyser: RecordAnalyser) -> str:
         """Return the predicate by whose p-attribute it is read; PredicateError for a value that has no type."""
         if self.role == "position":
             return self.computed
         if self.role in ("number", "value"):
-            return value_predicate(self.sql, attributes)
+            return value_predicate(self.sql, analyser.attributes, analyser.time_zone)
         return _ASKED[self.role].replace("{computed}", self.computed)
 
     def _check_key(self, analyser: RecordAnalyser) -> None:
@@ -122,10 +127,10 @@ class Expression:
             remedy = "is BINARY: use hex() or base64() of it, or CAST it to STRING where it is UTF-8"
             raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
 
-    def _check_number(self, attributes: Schema) -> None:
+    def _check_number(self, analyser: RecordAnalyser) -> None:
         """Raise QueryError for another type than a number: a text of digits would pass as one in a CAST."""
         try:
-            found = read_operand(self.sql, attributes, "UTC").type
+            found = read_operand(self.sql, analyser.attributes, analyser.time_zone).type
         except PredicateError:
             # The predicate that reads it is refused as well, with the remedy of that.
             return
@@ -136,12 +141,12 @@ class Expression:
         remedy = f"is {shown}, no number: name a numeric expression, or CAST it to one"
         raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
 
-    def _remedy(self, error: PredicateError) -> str:
+    def _remedy(self, error: PredicateError, time_zone: str) -> str:
         """Return the remedy in words of the user's text, and not of the text around it."""
         if self.role == "time" and error.value == shortened(self.computed):
             return "is no TIMESTAMP: name one, or CAST it to one"
         try:
-            parse(self.sql, Limits(), "UTC")
+            parse(self.sql, Limits(), time_zone)
         except PredicateError as own:
             error = own
         remedy = error.remedy.replace(SYNTAX_REMEDY, "write an expression of Spark SQL")
@@ -156,7 +161,7 @@ class OperatorExpressions:
     ``carried``: columns that a condition reads besides, by name, as observations carry them (Spark SQL).
     ``carried_reads``: each of these as a predicate of its one p-attribute.
     ``warnings``: of a registration, each with the field that it is of. ``columns_ddl``: the schema of the columns of a
-    record that they read, where workers type them.
+    record that they read, where workers type them. ``time_zone``: that in which they are read, here and by workers.
     """
 
     fields: tuple[Predicate, ...] = ()
@@ -164,6 +169,7 @@ class OperatorExpressions:
     carried_reads: tuple[Predicate, ...] = ()
     warnings: tuple[str, ...] = ()
     columns_ddl: str = ""
+    time_zone: str = "UTC"
 
     @property
     def all(self) -> tuple[Predicate, ...]:

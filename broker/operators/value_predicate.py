@@ -11,22 +11,22 @@ from asc.predicate.type_checking.typer import Typer
 from asc.schema import Schema
 
 
-def value_predicate(sql: str, attributes: Schema) -> str:
+def value_predicate(sql: str, attributes: Schema, time_zone: str) -> str:
     """Return a predicate whose one p-attribute has the value of an expression; PredicateError where it has no type.
 
     A computed boolean is read as 0 and 1, for the engine would look into it. Of an array, map or struct, of which it
-    only matters whether it is NULL, 1 is read.
+    only matters whether it is NULL, 1 is read. ``time_zone``: that of literals.
 
     >>> schema = Schema.from_ddl("n INT, s STRING, l ARRAY<INT>")
     >>> for sql in ("n", "n + 1", "s > 'a'", "lower(s)", "l"):
-    ...     print(value_predicate(sql, schema))
+    ...     print(value_predicate(sql, schema, "UTC"))
     (n) IS NOT NULL
     (n + 1) >= 0
     CAST((s > 'a') AS INT) >= 0
     (lower(s)) >= ''
     CASE WHEN (l) IS NOT NULL THEN 1 END >= 0
     """
-    node, source = parse(sql, Limits(), "UTC")
+    node, source = parse(sql, Limits(), time_zone)
     found = Typer(source, attributes).of(node)
     kind = found.type
     if kind is None or space_of(kind) is None:
@@ -43,5 +43,6 @@ def value_predicate(sql: str, attributes: Schema) -> str:
     if pa.types.is_date(kind):
         return f"({sql}) >= DATE '1970-01-01'"
     if pa.types.is_timestamp(kind):
-        return f"({sql}) >= {'TIMESTAMP_NTZ' if kind.tz is None else 'TIMESTAMP'} '1970-01-01 00:00:00'"
+        # In every zone the engine knows the instant of this literal: of one before 2000 Spark would compare it.
+        return f"({sql}) >= {'TIMESTAMP_NTZ' if kind.tz is None else 'TIMESTAMP'} '2001-01-01 00:00:00'"
     return f"({sql}) >= 0"

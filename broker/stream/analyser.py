@@ -258,6 +258,11 @@ class StreamAnalyser:
             return self._empty
 
     @property
+    def time_zone(self) -> str:
+        """Return the zone of times without one, in records and in texts."""
+        return self._decoder.time_zone
+
+    @property
     def attributes(self) -> Schema:
         """Return the attributes of a record."""
         return self._attributes

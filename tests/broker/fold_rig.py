@@ -68,13 +68,14 @@ class FoldRig:
         *,
         schema: str,
         limits: Mapping[str, int],
+        time_zone: str = "UTC",
     ) -> Self:
-        """The runner of a stream with a schema."""
+        """The runner of a stream with a schema. ``time_zone``: that of the Spark session."""
         source = f"in-{uuid.uuid4().hex}"
         config = parse_config(
             {
                 "kafka": {"bootstrap_servers": kafka.bootstrap_servers},
-                "spark": {"checkpoint_dir": str(folder / "checkpoint")},
+                "spark": {"checkpoint_dir": str(folder / "checkpoint"), "time_zone": time_zone},
                 "limits": dict(limits),
                 "streams": {"folded": {"topic": source, "format": "json", "schema": schema}},
             }
@@ -89,7 +90,7 @@ class FoldRig:
             *("folded", config),
             spark=spark,
             cluster=cluster,
-            decoder=stream.decoder(stream.fields(), "UTC"),
+            decoder=stream.decoder(stream.fields(), time_zone),
             monitor=StreamMonitor("folded", config.monitor, running),
             phases=BatchPhases(),
             event_time=EventTime(folder),
@@ -108,7 +109,10 @@ class FoldRig:
     def plan(self, *queries: tuple[str, str, FoldDestination | None], version: int = 1) -> Plan:
         fields = self.config.streams["folded"].fields()
         own = [
-            Query(name, normalise(where, fields), self.topic() if fold is None else fold.topic, fold and fold.in_plan())
+            Query(
+                *(name, normalise(where, fields, time_zone=self.config.spark.time_zone)),
+                *(self.topic() if fold is None else fold.topic, fold and fold.in_plan()),
+            )
             for name, where, fold in queries
         ]
         return replace(compile_plan(own), version=version)

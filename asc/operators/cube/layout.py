@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from asc.errors import CubeError
 from asc.operators.cube.definition import CubeDefinition
+from asc.operators.cube.grain import check_grain
 from asc.operators.cube.measure import Measure
 from asc.operators.cube.operand import Operand, OperandReader, is_comparable
 from asc.operators.cube.states.average import average_type, averages
@@ -25,7 +26,7 @@ from asc.schema import Schema
 class Slot:
     """A state that each cell has, and the expression that it is folded of; none of ``count(*)``.
 
-    ``key``: what two measures that share a state have in common.
+    ``key``: equal for two measures that share the state.
     """
 
     state: State
@@ -67,7 +68,7 @@ class Layout:
     """The expressions and states of the cells of a cube.
 
     ``slots``: the different states; measures with equal ones share them. ``dimensions``: the operands of all levels.
-    ``warnings``: what was found odd in its expressions.
+    ``warnings``: oddities of its expressions.
     """
 
     definition: CubeDefinition
@@ -81,10 +82,13 @@ class Layout:
 
     @staticmethod
     def of(definition: CubeDefinition, schema: Schema, time_zone: str = "UTC") -> Layout:
-        """Return the layout of a cube over a schema; CubeError for an expression that is refused, or of a wrong type.
+        """Return the layout of a cube over a schema.
 
-        ``time_zone``: that in which Spark reads TIMESTAMP literals.
+        CubeError for an expression that is refused or of a wrong type, and for a grain that the zone does not allow.
+        ``time_zone``: that in which Spark reads TIMESTAMP literals, and times of records without a zone.
         """
+        if definition.grain_s is not None:
+            check_grain(definition.grain_s, time_zone)
         reader = OperandReader(schema, time_zone)
         time = None if definition.time is None else reader.time(definition.time)
         dimensions = tuple(map(reader.dimension, definition.dimensions.names))

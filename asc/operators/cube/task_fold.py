@@ -89,8 +89,13 @@ class CubeFold:
     """The computation of cubes (see :class:`asc.operators.fold.Fold`)."""
 
     def prepare(self, definition: Mapping[str, Any]) -> Layout:
-        """Return the layout of a cube: ``cube``, its definition, over ``schema``, the DDL of the columns it reads."""
-        return Layout.of(CubeDefinition.parse(definition["cube"]), Schema.from_ddl(definition["schema"]))
+        """Return the layout of a cube.
+
+        ``cube``: its definition. ``schema``: the DDL of the columns that it reads. ``time_zone``: that in which Spark
+        reads times without one, by default UTC.
+        """
+        schema, time_zone = Schema.from_ddl(definition["schema"]), definition.get("time_zone", "UTC")
+        return Layout.of(CubeDefinition.parse(definition["cube"]), schema, time_zone)
 
     def columns(self, batch: pa.RecordBatch) -> TaskColumns:
         """Return the columns of a batch, each made once for all cubes."""

@@ -52,18 +52,19 @@ class CubeKind:
         from asc.operators.cube.layout import Layout
 
         try:
-            layout = Layout.of(definition.cube, analyser.attributes)
+            layout = Layout.of(definition.cube, analyser.attributes, analyser.time_zone)
         except CubeError as error:
             raise refusal_of(error) from None
         fields = read_fields(definition, analyser)
         names = {path[0] for each in fields for path in each.columns}
         columns = [field for field in analyser.attributes.arrow if field.name in names]
-        return OperatorExpressions(fields, warnings=layout.warnings, columns_ddl=Schema(pa.schema(columns)).ddl())
+        ddl = Schema(pa.schema(columns)).ddl()
+        return OperatorExpressions(fields, warnings=layout.warnings, columns_ddl=ddl, time_zone=layout.time_zone)
 
     def destination(
         self, definition: StandingCube, query: FoldedQuery, predicate: Predicate, expressions: OperatorExpressions
     ) -> FoldDestination:
-        """Return the destination. It has the generation, and the schema of the columns that are read."""
+        """Return the destination. It has the generation, the schema of the columns that are read, and the time zone."""
         time, *values = (own.read[0] for own in expressions.fields)
         texts = [own.sql for own in definition.expressions()]
         columns = (
@@ -74,6 +75,7 @@ class CubeKind:
             "generation": definition.cube.generation(query.stream, query.where),
             "cube": definition.cube.plain(),
             "schema": expressions.columns_ddl,
+            "time_zone": expressions.time_zone,
         }
         if definition.output is not None:
             own["output"] = definition.output.plain(definition.cube)

@@ -31,7 +31,7 @@ class SavedCubes:
     """The cubes of a store, read as states and written as what differs between two states."""
 
     def __init__(self, store: Store, schema: Schema, time_zone: str, lateness_us: int) -> None:
-        """Read and write cubes of one store. ``schema`` and ``time_zone``: of the records of the stream."""
+        """Read and write the cubes of one store. ``schema`` and ``time_zone``: of the records of the stream."""
         self._store = store
         self._schema = schema
         self._time_zone = time_zone
@@ -186,7 +186,8 @@ class SavedCubes:
         try:
             layout = self.layout(state.definition)
         except AscError as error:
-            return replace(state, parked=state.parked or str(error))
+            other_zone = _other_zone(_zone_of(types), self._time_zone)
+            return replace(state, parked=state.parked or other_zone or str(error))
         if _types(layout) != types:
             return replace(state, parked=state.parked or _other_types(types, _types(layout)))
         return replace(state, layout=layout)
@@ -246,11 +247,24 @@ def _other_types(types: str, now: str) -> str:
     """Return why pieces do not fit the records, from :func:`_types` of both."""
     zone_now, own_now = json.loads(now)
     try:
-        zone, own = json.loads(types)
-    except (ValueError, TypeError):
+        own = json.loads(types)[1]
+    except (ValueError, TypeError, LookupError):
         return _TYPES
-    if own != own_now:
-        return _TYPES
+    return _TYPES if own != own_now else _other_zone(_zone_of(types), zone_now) or _TYPES
+
+
+def _zone_of(types: str) -> str | None:
+    """Return the time zone of :func:`_types`; None where it is damaged."""
+    try:
+        return str(json.loads(types)[0])
+    except (ValueError, TypeError, LookupError):
+        return None
+
+
+def _other_zone(zone: str | None, now: str) -> str | None:
+    """Return why pieces of another time zone do not fit the records; None for those of the same or of none."""
+    if zone in (None, now):
+        return None
     # Times without a zone and literals are read in it, in the records and in WHERE too, which the store has not got.
     remedy = "put it back and resume the query, or remove the query and register it again, which begins empty"
-    return f"its cells are of spark.time_zone '{zone}', which is '{zone_now}' now: {remedy}"
+    return f"its cells are of spark.time_zone '{zone}', which is '{now}' now: {remedy}"

@@ -36,11 +36,12 @@ SCHEMA = Schema.from_ddl(
         ("CASE WHEN (i > 3) THEN x END", "CASE WHEN i > 3 THEN x END", "double"),
     ],
 )
-def test_the_value_of_any_type_is_read(sql: str, read: str, kind: str) -> None:
-    (attribute,) = normalise(value_predicate(sql, SCHEMA), SCHEMA).read
+@pytest.mark.parametrize("time_zone", ["UTC", "America/New_York"])
+def test_the_value_of_any_type_is_read(sql: str, read: str, kind: str, time_zone: str) -> None:
+    (attribute,) = normalise(value_predicate(sql, SCHEMA, time_zone), SCHEMA, time_zone=time_zone).read
     assert (attribute.sql, str(attribute.type)) == (read, kind)
 
 
 def test_what_has_no_type_is_refused() -> None:
     with pytest.raises(PredicateError):
-        value_predicate("nope + 1", SCHEMA)
+        value_predicate("nope + 1", SCHEMA, "UTC")

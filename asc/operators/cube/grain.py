@@ -1,0 +1,49 @@
+"""The grain of a cube in a time zone: panes begin in UTC, and days of the zone have to be whole panes."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from math import gcd
+from zoneinfo import ZoneInfo
+
+from asc.errors import CubeError
+from asc.predicate.normal_form.normaliser import check_time_zone
+
+_HOUR_S = 3_600
+_YEARS = range(2020, 2038)
+"""The years by whose offsets a zone is judged: fixed ones, so that a restart judges as the registration did."""
+_MONTHS = (1, 7)
+"""Months in and out of summer time."""
+_SECOND = timedelta(seconds=1)
+
+
+def check_grain(grain_s: int, time_zone: str) -> None:
+    """Raise CubeError where a zone is off the hour, and a grain does not divide its offset; AscError for no zone."""
+    check_time_zone(time_zone)
+    if time_zone == "UTC":
+        return
+    offsets_s = _offsets_s(time_zone)
+    off_s = next((own for own in sorted(offsets_s) if own % _HOUR_S), None)
+    if off_s is None or not any(own % grain_s for own in offsets_s):
+        return
+    divided_s = gcd(_HOUR_S, *offsets_s)
+    remedy = f"give seconds that divide {divided_s:,}, as {divided_s}"
+    told = f"does not divide the offset of the time zone {time_zone}, {_offset_text(off_s)}: {remedy}"
+    raise CubeError("grain_s", grain_s, told)
+
+
+def _offsets_s(time_zone: str) -> set[int]:
+    zone = ZoneInfo(time_zone)
+    instants = (datetime(year, month, 1, tzinfo=timezone.utc) for year in _YEARS for month in _MONTHS)
+    offsets = (instant.astimezone(zone).utcoffset() for instant in instants)
+    return {own // _SECOND for own in offsets if own is not None}
+
+
+def _offset_text(offset_s: int) -> str:
+    """Return an offset as times have it.
+
+    >>> _offset_text(19_800), _offset_text(-12_600)
+    ('+05:30', '-03:30')
+    """
+    hours, minutes = divmod(abs(offset_s) // 60, 60)
+    return f"{'-' if offset_s < 0 else '+'}{hours:02}:{minutes:02}"
