@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+INTERVALS_MAX = 256
+"""The intervals of a partition that are kept; beyond it the nearest ones become one, with the offsets between."""
+
 Interval = tuple[int, int]
 """Offsets from the first to before the second."""
 
@@ -40,7 +43,8 @@ class Coverage:
     """Sets of offsets by topic and partition.
 
     Immutable. Another topic id is another topic, whatever its name. Cost: that of the intervals which an operation
-    meets, and a copy of references to the others. A stream has one a partition, and one more for each pause.
+    meets, and a copy of references to the others. A stream has one a partition, and one more for each pause, until
+    :meth:`bounded` merges them.
 
     >>> own = Coverage().with_all({("t", 0): [(0, 10)]}).with_all({("t", 0): [(10, 12)]})
     >>> own.of(("t", 0)), own.uncovered({("t", 0): (8, 15)})
@@ -96,6 +100,30 @@ class Coverage:
                 left = (part for each in own[start:stop] for part in without(each, (removed[place],)))
                 found[place] = (*own[:start], *left, *own[stop:])
         return Coverage(MappingProxyType({place: own for place, own in found.items() if own}))
+
+    def bounded(self, most: int = INTERVALS_MAX) -> Coverage:
+        """Return it with at most so many intervals a partition: the nearest are one, with the offsets between them.
+
+        Invariant: no offset leaves it, and the first and the last one of a partition stay as they are.
+
+        >>> Coverage().with_all({("t", 0): [(0, 5), (9, 12), (13, 14)]}).bounded(2).of(("t", 0))
+        ((0, 5), (9, 14))
+        """
+        found = {place: _nearest(own, most) for place, own in self.intervals.items() if len(own) > most}
+        return Coverage(MappingProxyType({**self.intervals, **found})) if found else self
+
+
+def _nearest(own: Intervals, most: int) -> Intervals:
+    """Return disjoint, ascending intervals, the nearest as one until there are ``most``; of equally near the first."""
+    between = sorted(range(1, len(own)), key=lambda place: own[place][0] - own[place - 1][1])
+    joined = set(between[: len(own) - most])
+    found = [own[0]]
+    for place in range(1, len(own)):
+        if place in joined:
+            found[-1] = (found[-1][0], own[place][1])
+        else:
+            found.append(own[place])
+    return tuple(found)
 
 
 def _span(own: Intervals, interval: Interval) -> tuple[int, int]:

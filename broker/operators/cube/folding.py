@@ -1,4 +1,4 @@
-"""Folding: what a batch makes of the state of a cube, but for its pieces, computed before anything is written."""
+"""Folding: the state of a cube after a batch, but for its pieces, computed before anything is written."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ def folded_state(
     """Return the state of a cube that has the records of a batch, none of which it had: offsets, counters and gaps.
 
     Offsets between the last batch and this one are missed: the cube was paused or parked, or the topic lost them. Those
-    before its first batch are missed as well.
+    before its first batch are missed as well. After very many pauses some missed offsets count as folded: a batch that
+    has them is skipped when it comes again, and the gap that tells them stays.
     """
     places = batch.places
     missed = _skipped(state, places)
-    coverage = state.coverage.with_all({place: [own] for place, own in places.items()})
-    after = replace(state, coverage=coverage, missed=state.missed.with_all(missed).without_all(places))
+    coverage = state.coverage.with_all({place: [own] for place, own in places.items()}).bounded()
+    after = replace(state, coverage=coverage, missed=state.missed.with_all(missed).without_all(places).bounded())
     gap = Gap(state.watermark_us, None, state.stopped or PAUSED)
     ends = {place: own[-1][1] for place, own in missed.items()}
     if not state.batch:
@@ -50,7 +51,7 @@ def passed_state(
         is_later = is_later and rest[0][0] >= (seen.end(place) or 0)
     # Of offsets before others that it has, nobody knows how old their records are.
     gap = Gap(state.watermark_us if is_later else None, None, IN_PART)
-    after = replace(state, missed=state.missed.with_all(missed))
+    after = replace(state, missed=state.missed.with_all(missed).bounded())
     ends = {place: own[-1][1] for place, own in missed.items()}
     return _with_gap(after, _needed(state), gap, ends, batch_time=batch_time, gap_numbers=gap_numbers)
 

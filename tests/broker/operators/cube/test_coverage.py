@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from itertools import pairwise
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.operators.cube.coverage import BatchInterval, Coverage, Interval, Place, merged, without
+from broker.operators.cube.coverage import INTERVALS_MAX, BatchInterval, Coverage, Interval, Place, merged, without
+from tests.broker.operators.cube.kept_stream import MINUTE_US, Topic, batch, cube_id, definition, opened
 
 intervals = st.tuples(st.integers(0, 30), st.integers(0, 8)).map(lambda own: (own[0], own[0] + own[1]))
 places = st.tuples(st.sampled_from(["t", "u"]), st.integers(0, 2))
@@ -73,3 +76,53 @@ def test_a_batch_has_intervals_by_topic_id() -> None:
     assert batch.places == {("made-again", 0): (3, 7), ("made-again", 1): (4, 4)}
     assert not Coverage().with_all({("t", 0): [(0, 9)]}).meets(batch.places)
     assert without((3, 7), ()) == ((3, 7),)
+
+
+@given(st.lists(batches, max_size=12), st.integers(1, 5))
+def test_bounded_coverage_has_few_intervals_with_all_offsets_and_the_same_ends(
+    given_batches: list[dict[Place, Interval]], most: int
+) -> None:
+    whole, own = Coverage(), Coverage()
+    for each in given_batches:
+        whole, own = whole.with_all(singly(each)), own.with_all(singly(each)).bounded(most)
+        assert all(len(several) <= most for several in own.intervals.values())
+        assert held(own) >= held(whole)
+    for place, several in whole.intervals.items():
+        assert (own.of(place)[0][0], own.end(place)) == (several[0][0], whole.end(place))
+    if all(len(several) <= most for several in whole.intervals.values()):
+        assert held(whole.bounded(most)) == held(whole)
+
+
+def test_ten_thousand_pauses_leave_few_intervals() -> None:
+    folded, missed = Coverage(), Coverage()
+    for first in range(0, 30_000, 3):
+        folded = folded.with_all({("t", 0): [(first, first + 2)]}).bounded()
+        missed = missed.with_all({("t", 0): [(first + 2, first + 3)]}).bounded()
+    for own in (folded, missed):
+        assert len(own.of(("t", 0))) == INTERVALS_MAX
+    assert folded.with_all(missed.intervals).of(("t", 0)) == ((0, 30_000),)
+    # Of equally near ones the oldest are merged: the newest offsets are known exactly.
+    assert folded.of(("t", 0))[-2:] == ((29_994, 29_996), (29_997, 29_999))
+
+
+def test_a_cube_keeps_few_intervals_and_counts_no_record_twice(tmp_path: Path, full_size: bool) -> None:
+    own, late = definition(), cube_id("late", definition())
+    pauses = 10_000 if full_size else INTERVALS_MAX + 20
+    topic = Topic(partitions={0: [("B6", "JFK", 1, each * MINUTE_US // 100) for each in range(2 * pauses)]})
+    keeper = opened(tmp_path)
+    keeper.define(late, own)
+    for first in range(0, 2 * pauses, 2):
+        assert topic.commit(keeper, batch(first, first + 1), {late: own}).folded == {late}
+        keeper.pause(["late"])
+    keeper.close()
+    with contextlib.closing(opened(tmp_path)) as again:
+        state = again.snapshot.cube(late)
+        assert (len(state.coverage.of(("T", 0))), len(state.missed.of(("T", 0)))) == (INTERVALS_MAX, INTERVALS_MAX)
+        assert again._store.execute("SELECT count(*) FROM coverage") == [(2 * INTERVALS_MAX,)]
+        # As after a start from the first offset, which brings batches of before again.
+        for first in range(0, 2 * pauses, 2 * (pauses // 25)):
+            assert topic.commit(again, batch(first, first + 1), {late: own}).covered == {late}
+        assert again.questions.query(late, {"by": [], "live": True})["rows"] == [
+            {"group": {}, "n": pauses, "d": pauses}
+        ]
+        assert not again.questions.query(late, {"live": True})["whole"]
