@@ -413,8 +413,17 @@ class Daemon:
         # The second takes long with many queries, and the first has others wait for it.
         often("removed or parked", self._remove_and_park)
         often("compiled or stored", self._renew_and_store)
+        # A thread of its own: it may wait for Kafka.
+        often("written without a batch", lambda _: self._write_left())
         if self.config.layers:
             often("read of layers", lambda registrar: registrar.follow_layers())
+
+    def _write_left(self) -> None:
+        for stream in self._streams.values():
+            try:
+                stream.write_left()
+            except BrokerError as error:
+                LOG.warning("stream '%s': what its last batch has left is written later: %s", stream.name, error)
 
     def _renew_and_store(self, registrar: Registrar) -> None:
         registrar.renew()

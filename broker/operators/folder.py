@@ -109,6 +109,13 @@ class Folder(Protocol):
     def tidy(self) -> None:
         """Do what :meth:`stand` could not. To be called often; harmless where nothing is left."""
 
+    def write_left(self) -> Mapping[str, str]:
+        """Write a part of what the last batch has left to write, where no batch came since the last call.
+
+        Return the queries that cannot write theirs, with the reasons. To be called often, beside the batches; harmless
+        where nothing is left. Raises BrokerError where it cannot be written now.
+        """
+
     def kept(self, query_id: str, where: str, definition: Any, *, is_brief: bool = False) -> Mapping[str, Any] | None:
         """Return what is kept of one query, as answers have it; None where nothing is known of it.
 

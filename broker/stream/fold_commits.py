@@ -122,6 +122,17 @@ class FoldCommits:
                 failed = {**failed, **self._committed(folder, found)}
         self._note(failed, planned, batch.plan.version)
 
+    def write_left(self, version: int) -> None:
+        """Write what the last batch has left, where no batch comes. ``version``: that of the plan that runs.
+
+        A thread beside that of the batches may call it. Raises BrokerError where it cannot be written now.
+        """
+        for folder in self._folders.values():
+            refused = folder.write_left()
+            for name, reason in refused.items():
+                LOG.error("stream '%s': query '%s' is parked: %s", self._stream, name, reason)
+            self._parks.tell_more(_told(refused), version)
+
     def close(self) -> None:
         """Close all folders; only when no batch runs."""
         for folder in self._folders.values():
@@ -201,14 +212,19 @@ class FoldCommits:
             if name not in self._failed:
                 LOG.error("stream '%s': query '%s' is parked: %s", self._stream, name, reason)
                 self._failed[name] = (planned.queries[name].in_plan().definition, reason)
-        remedy = "change it, or register it anew to try again"
-        self._parks.tell({name: f"is parked, for {reason}: {remedy}" for name, reason in failed.items()}, version)
+        self._parks.tell(_told(failed), version)
 
     def _source_id(self) -> str:
         if self._topic_id is None:
             # One that Kafka does not say is asked for again.
             self._topic_id = self._cluster.topic_id(self._config.streams[self._stream].topic)
         return self._topic_id or ""
+
+
+def _told(failed: Mapping[str, str]) -> dict[str, str]:
+    """Return failures as the reasons for which queries are parked."""
+    remedy = "change it, or register it anew to try again"
+    return {name: f"is parked, for {reason}: {remedy}" for name, reason in failed.items()}
 
 
 def _newest_of(parts: Sequence[TaskPartials]) -> Mapping[str, dict[int, int]]:

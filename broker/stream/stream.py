@@ -183,6 +183,10 @@ class Stream:
         for folder in self.folders.values():
             folder.tidy()
 
+    def write_left(self) -> None:
+        """Write what the last batch has left to write: see :meth:`Folder.write_left`."""
+        self._folds.write_left(self.running.plan.version)
+
     def warm_up(self, seconds: float) -> None:
         """Warm up before the start: see :meth:`broker.stream.job.StreamJob.warm_up`."""
         self.job.warm_up(seconds)

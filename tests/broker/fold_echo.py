@@ -95,6 +95,8 @@ class EchoFolder:
         self.totals = FoldTotals()
         self.fails = 0
         """The number of commits that fail from now on."""
+        self.left: dict[str, str] = {}
+        """The queries that cannot write what the last batch has left."""
 
     @property
     def held(self) -> int | None:
@@ -136,6 +138,9 @@ class EchoFolder:
 
     def tidy(self) -> None:
         """Nothing is left."""
+
+    def write_left(self) -> Mapping[str, str]:
+        return self.left
 
     def kept(self, query_id: str, where: str, definition: Any, *, is_brief: bool = False) -> Mapping[str, Any] | None:
         own = self.by_key.get(query_id)

@@ -1,4 +1,4 @@
-"""The folder of cubes: what workers folded of a batch, handed to the keeper of the stream's cubes."""
+"""The folder of cubes: hands the cells that workers folded of a batch to the keeper of the stream's cubes."""
 
 from __future__ import annotations
 
@@ -83,6 +83,9 @@ class CubeFolder:
         self._outputs: Counter[str] = Counter()
         self.totals = FoldTotals()
         self._parked: set[CubeId] = set()
+        self._batches = 0
+        self._left_after = 0
+        self._left_refused: dict[CubeId, int] = {}
 
     @property
     def opened(self) -> Keeper | None:
@@ -188,6 +191,38 @@ class CubeFolder:
         finally:
             self._changing.release()
 
+    def write_left(self) -> Mapping[str, str]:
+        """Write a part of what the last batch has left of windows, as the next batch would, where none came since.
+
+        Return the planned cubes that cannot write theirs, with the reasons. Raises KafkaError and CubeStoreError.
+        """
+        if not self._changing.acquire(blocking=False):
+            return {}
+        try:
+            # Between two batches of a busy stream the next one goes on.
+            keeper, standing, is_busy = self._keeper, self._standing, self._batches != self._left_after
+            self._left_after = self._batches
+            if keeper is None or standing is None or is_busy:
+                return {}
+            snapshot = keeper.snapshot
+            planned = {cube_of(query) for query in standing.planned.values()}
+            cubes = [
+                cube
+                for cube, state in snapshot.cubes.items()
+                if standing.has(cube.query, state.since) and (cube in planned or state.parked is not None)
+                if self._left_refused.get(cube) != snapshot.commit
+            ]
+            found = self._window_writer(keeper).write_left(cubes)
+            self._left_refused.update(dict.fromkeys(found, keeper.snapshot.commit))
+            return {cube.query: reason for cube, reason in found.items() if cube in planned}
+        finally:
+            self._changing.release()
+
+    def _window_writer(self, keeper: Keeper) -> WindowWriter:
+        if self._writer is None:
+            self._writer = WindowWriter(keeper, self._sender, self._outputs)
+        return self._writer
+
     def dump(self, cancellation: Cancellation) -> Dump:
         """Return a copy of the file; NotThereError where there is none, other errors as of :meth:`Dumps.make`."""
         if not self._has_file():
@@ -233,15 +268,16 @@ class CubeFolder:
         if not batch.topic_id and any(topic for topic, _ in keeper.snapshot.ends):
             remedy = "has no id from Kafka now, and had one: offsets of its records cannot be told from others"
             raise FoldError("topic of stream", self._stream.name, remedy)
-        if self._writer is None:
-            self._writer = WindowWriter(keeper, self._sender, self._outputs)
+        self._batches += 1
+        self._left_refused.clear()
+        writer = self._window_writer(keeper)
         standing_cubes = [
             cube_of(query)
             for name, query in batch.queries.items()
             if name not in batch.failed and (standing is None or standing.has(name, query.since))
         ]
         # What is left of the commit before is to be written from that one.
-        refused = dict(self._writer.write(standing_cubes))
+        refused = dict(writer.write(standing_cubes))
         partials: dict[CubeId, Partial] = {}
         newest: dict[str, Mapping[int, int]] = {}
         for name, query in batch.queries.items():
@@ -272,7 +308,7 @@ class CubeFolder:
         if standing is not None:
             # The batch may be of a plan of before a pause.
             self._pause(standing)
-        refused.update(self._writer.write([cube for cube in standing_cubes if cube in partials]))
+        refused.update(writer.write([cube for cube in standing_cubes if cube in partials]))
         return {**refused, **{cube.query: reason for cube, reason in done.parked.items() if cube in partials}}
 
     def _pause(self, standing: _Standing) -> None:

@@ -53,9 +53,12 @@ class WindowSender:
             self._wait()
 
     def close(self) -> None:
-        """Close the connection; a later row opens it again."""
-        with self._lock:
-            self._forget()
+        """Close the connection; a later row opens it again. One who waits for Kafka then is left alone."""
+        if self._lock.acquire(timeout=_CLOSED_WITHIN_S):
+            try:
+                self._forget()
+            finally:
+                self._lock.release()
 
     @contextmanager
     def _forgetting(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""States of windows: what a cube has written of them after a commit, and what late records have changed since."""
+"""States of windows: how far a cube has written them after a commit, and the changes by late records since."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class WindowState:
     """Progress of the windows of a cube in its topic.
 
     ``begun``: the first window that is written, None for the first one that there is; ``written``: the last one that is
-    acknowledged, None before it. ``changes``: what late records have changed since, ascending by number; ``position``:
+    acknowledged, None before it. ``changes``: those by late records since, ascending by number; ``position``:
     how far their revisions are; ``is_due``: whether the last commit has not had its rows of revisions yet.
     ``is_behind``: whether it has written as many final windows as one commit may, and the next one goes on.
     ``revisions``: the rows that tell a revision. ``count``: the windows that were written for the first time.
@@ -97,6 +97,11 @@ class WindowState:
             return WindowState(topic, output)
         written = output.sliding.last_final(open_from)
         return WindowState(topic, output, written + 1, written)
+
+    @property
+    def has_left(self) -> bool:
+        """Return whether the last commit has written as much as it may, and windows or revisions are left."""
+        return self.is_behind or (bool(self.changes) and not self.is_due)
 
     @property
     def size_bytes(self) -> int:

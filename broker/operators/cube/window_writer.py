@@ -1,10 +1,10 @@
-"""The writer of windows: what is due of the windows of cubes, sent, and noted when it is acknowledged."""
+"""The writer of windows: rows that are due are sent, and noted when they are acknowledged."""
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -32,8 +32,9 @@ _NONE: Mapping[Unit, int] = MappingProxyType({})
 class WindowWriter:
     """The windows of the cubes of one stream, written before and after each commit.
 
-    Rows are sent, then acknowledged, then noted: whoever is killed between sends them again, from the same commit and
-    so byte for byte. Invariant: as long as it is called before each commit, none is sent again from a later one.
+    Rows are sent, then acknowledged, then noted. A process that is killed between sends them again from the same
+    commit, and so byte for byte. Invariant: as long as it is called before each commit, none is sent again from a
+    later one. A commit writes so much and no more: the next one goes on, or :meth:`write_left`.
     """
 
     def __init__(
@@ -44,7 +45,10 @@ class WindowWriter:
         limits: RevisionLimits | None = None,
         first_limits: FirstLimits | None = None,
     ) -> None:
-        """``outputs``: counts the rows that were noted, by their kind. ``limits``, ``first_limits``: of each commit."""
+        """Write by a keeper and a sender. ``outputs`` counts the rows that were noted, by their kind.
+
+        ``limits``, ``first_limits``: of each commit.
+        """
         self._keeper = keeper
         self._sender = sender
         self._outputs = outputs
@@ -56,10 +60,35 @@ class WindowWriter:
 
         Called before a commit it sends what the last one left behind, which may have arrived already.
         """
+        return self._written(cubes, self._write)
+
+    def write_left(self, cubes: Iterable[CubeId]) -> Mapping[CubeId, str]:
+        """Send what the last commit has left of some cubes, as the next one would; return as :meth:`write` does.
+
+        Of a parked cube it is the revisions of windows that it has written. So one with too many bytes gets fewer.
+        """
+        refused: dict[CubeId, str] = {}
+        for cube in cubes:
+            told = self._written([cube], self._go_on)
+            refused.update(dict.fromkeys([cube], *told.values()) if told else {})
+        return refused
+
+    def _go_on(self, cube: CubeId) -> None:
+        state = self._keeper.snapshot.cubes.get(cube)
+        own = None if state is None else state.windows
+        if state is None or own is None or (state.parked is not None and not own.changes) or not _is_writable(state):
+            return
+        left = own.touched() if state.parked is None else replace(own, is_due=own.is_due or bool(own.changes))
+        if own.has_left and left is not own:
+            # Before a row is sent: a process that is killed then sends the rows again before the next commit.
+            self._keeper.note(cube, left, _NONE)
+        self._write(cube)
+
+    def _written(self, cubes: Iterable[CubeId], write: Callable[[CubeId], None]) -> Mapping[str, str]:
         refused: dict[str, str] = {}
         for cube in cubes:
             try:
-                self._write(cube)
+                write(cube)
             except DamagedPieceError as error:
                 self._keeper.park_damaged(cube, error.number)
                 refused[cube.query] = self._keeper.snapshot.cube(cube).parked or str(error)
@@ -81,11 +110,12 @@ class WindowWriter:
     def _write(self, cube: CubeId) -> None:
         snapshot = self._keeper.snapshot
         state = snapshot.cubes.get(cube)
-        if state is None or state.windows is None or state.layout is None or state.parked is not None:
+        if state is None or state.windows is None or state.layout is None:
             return
         open_from = first_open(snapshot.marks.get(state.time), snapshot.lateness_us, state.grain_us)
-        due_to = state.windows.due_to(open_from)
-        if due_to is None and not state.windows.is_due:
+        # A parked cube has not the records of windows that others have made final.
+        due_to = state.windows.due_to(open_from) if state.parked is None else None
+        if (due_to is None and not state.windows.is_due) or not _is_writable(state):
             return
         writing = WindowWriting(cube.query, cube.generation, state.layout, state.windows.output)
         cells = _StateCells(snapshot, state, state.layout)
@@ -132,6 +162,12 @@ class WindowWriter:
         self._keeper.note(cube, after, raised)
         self._outputs.update(sent)
         return after
+
+
+def _is_writable(state: CubeState) -> bool:
+    """Return whether windows of a cube can be computed; not of one that is parked for a damaged piece."""
+    has_pieces = state.parked is None or not any(piece.is_damaged for piece in state.pieces())
+    return state.layout is not None and has_pieces
 
 
 class _StateCells:

@@ -30,6 +30,15 @@ class FoldParks:
             if reasons and (known is None or (known.queries, known.version) != (reasons, version)):
                 self._finding = DiagnosisResult(queries=reasons, version=version)
 
+    def tell_more(self, reasons: Mapping[str, str], version: int) -> None:
+        """Have queries parked beside those that are told already, as no batch comes that names all of them."""
+        with self._lock:
+            known = self._finding
+            if reasons:
+                queries = {**({} if known is None else known.queries), **reasons}
+                known_version = 0 if known is None else known.version
+                self._finding = DiagnosisResult(queries=queries, version=max(version, known_version))
+
     def go_on(self, finding: DiagnosisResult) -> None:
         """Forget a finding, now that it is in no plan any more."""
         with self._lock:

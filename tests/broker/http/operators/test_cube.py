@@ -29,6 +29,7 @@ from broker.config.sections import ApiConfig
 from broker.errors import ForbiddenError
 from broker.http.app import create_app
 from broker.http.scoped_service import ScopedService
+from broker.operators.cube.first_limits import FIRST_WINDOWS_MAX
 from broker.operators.cube.folder import CubeFolder
 from broker.operators.cube.keeper import Keeper, cubes_path
 from broker.operators.cube.merging import CubeLimits
@@ -229,7 +230,7 @@ def test_beside_as_many_questions_as_may_be_it_is_told_when_to_ask_again(site: S
     assert isinstance(folder, CubeFolder)
     with ExitStack() as others:
         for _ in range(QUESTIONS_MAX):
-            others.enter_context(folder.keeper._turns.turn(60.0))
+            others.enter_context(folder.keeper.questions._turns.turn(60.0))
         answer = site.client.post("/v1/queries/late/cube/query", json={})
         assert (answer.status_code, answer.headers["Retry-After"]) == (429, "1"), answer.text
     assert site.client.post("/v1/queries/late/cube/query", json={}).status_code == 200
@@ -299,7 +300,7 @@ def restored(site: Site, path: Path, folder: Path) -> Any:
     keeper = Keeper.open(place, stream.analyser.attributes, CubeLimits(), lateness_s=10, time_zone=stream.time_zone)
     try:
         (cube,) = keeper.snapshot.cubes
-        return keeper.query(cube, {"by": ["carrier"], "live": True})
+        return keeper.questions.query(cube, {"by": ["carrier"], "live": True})
     finally:
         keeper.close()
 
@@ -414,3 +415,46 @@ def test_late_records_that_stay_apart_are_in_answers_that_ask_for_them(site: Sit
     metrics = site.client.get("/metrics").text
     (apart,) = [own for own in metrics.splitlines() if 'query="apart"' in own and 'outcome="apart"' in own]
     assert apart.endswith(" 10.0")
+
+
+def test_windows_that_a_batch_leaves_are_written_though_no_record_comes(site: Site, published: list[Row]) -> None:
+    cuboids = [[], ["origin"], ["dest"], ["carrier"]]
+    plain = {
+        "name": "cube",
+        "dimensions": [["origin"], ["dest"], ["carrier"]],
+        "measures": ["count(*) AS n"],
+        "time": "timestamp_seconds(delay)",
+        "grain_s": 1,
+        **{"output": cuboids, "window_s": 1_440, "slide_s": 1},
+    }
+    topic = site.topic("left")
+    where = "delay < -1000 AND ts IS NULL"
+    answer = site.client.post("/v1/queries", json={"id": "left", "where": where, "operator": plain, "topic": topic})
+    assert answer.status_code == 201, answer.text
+    rows = ({"origin": "JFK", "dest": "SFO", "carrier": "B6", "delay": delay} for delay in (-20_000, -2_000))
+    site.publish([json.dumps(row).encode() for row in rows])
+    # The first record is in 1,440 windows, and a batch writes 5,000 rows of windows at a time.
+    expected = 1_440 * len(cuboids)
+    assert expected > FIRST_WINDOWS_MAX
+    deadline = time.monotonic() + 120
+    while (count := written(site, topic)) < expected and time.monotonic() < deadline:
+        time.sleep(0.5)
+    assert count == expected
+    assert site.client.delete("/v1/queries/left").status_code == 200
+
+
+def written(site: Site, topic: str) -> int:
+    """Return the number of rows of a topic that have a value."""
+    from kafka import KafkaConsumer, TopicPartition
+
+    place = TopicPartition(topic, 0)
+    consumer: KafkaConsumer = KafkaConsumer(bootstrap_servers=site.bootstrap_servers)
+    try:
+        consumer.assign([place])
+        consumer.seek_to_beginning(place)
+        end, found = consumer.end_offsets([place])[place], 0
+        while consumer.position(place) < end:
+            found += sum(one.value is not None for one in consumer.poll(500).get(place, ()))
+        return found
+    finally:
+        consumer.close()

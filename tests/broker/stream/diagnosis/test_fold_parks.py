@@ -22,6 +22,16 @@ def test_it_is_told_until_it_is_parked() -> None:
     assert parks.finding is not None
 
 
+def test_without_a_batch_that_names_all_of_them_more_are_told_beside_those_of_before() -> None:
+    parks = FoldParks()
+    parks.tell_more({}, 7)
+    assert parks.finding is None
+    parks.tell({"a": "why"}, 3)
+    parks.tell_more({"b": "too"}, 2)
+    assert parks.finding is not None
+    assert (parks.finding.queries, parks.finding.version) == ({"a": "why", "b": "too"}, 3)
+
+
 def test_a_query_that_failed_meanwhile_is_not_forgotten() -> None:
     parks = FoldParks()
     parks.tell({"a": "why"}, 3)
