@@ -39,7 +39,9 @@ def minute(number: float) -> str:
 
 def whole_panes(keeper: Keeper, last: int) -> list[bool]:
     """Whether each pane up to a minute is told to be whole."""
-    return [keeper.query(P, {"from": minute(n), "to": minute(n + 1), "live": True})["whole"] for n in range(last)]
+    return [
+        keeper.questions.query(P, {"from": minute(n), "to": minute(n + 1), "live": True})["whole"] for n in range(last)
+    ]
 
 
 class Source:
@@ -126,7 +128,7 @@ def test_coverage_begins_when_each_partition_that_had_records_has_had_another(so
     source.keeper.define(third, OWN)
     source.publish((1, 10.5))
     source.topic.commit(source.keeper, BatchInterval("T", source.done, {0: 2, 1: 3, 2: 1}), {third: OWN})
-    found = source.keeper.query(third, {"live": True})
+    found = source.keeper.questions.query(third, {"live": True})
     assert [(gap["from"], gap["to"]) for gap in found["gaps"]] == [(None, just_after(10.5))]
 
 
@@ -144,9 +146,9 @@ def test_a_partition_that_waits_holds_the_mark_of_cubes(source: Source) -> None:
     source.read()
     source.publish((0, 9), (1, 8), (2, 9))
     source.read(waiting=frozenset({1}))
-    assert source.keeper.query(P, {})["watermark"] == minute(3)
+    assert source.keeper.questions.query(P, {})["watermark"] == minute(3)
     source.read()
-    assert source.keeper.query(P, {})["watermark"] == minute(8)
+    assert source.keeper.questions.query(P, {})["watermark"] == minute(8)
 
 
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 60))])
@@ -199,8 +201,42 @@ def test_a_missed_record_with_the_time_of_the_next_one_is_told(tmp_path: Path, i
         read(2, 4, other)
     read(4, 5, P, other)
     read(5, 6, P, other)
-    found = keeper.query(P, {"from": minute(2), "to": minute(3), "live": True})
+    found = keeper.questions.query(P, {"from": minute(2), "to": minute(3), "live": True})
     assert (found["rows"][0]["n"], found["whole"]) == (1, False)
+    keeper.close()
+
+
+def test_a_topic_that_has_removed_its_first_records_is_not_whole_before_those_that_are_left(tmp_path: Path) -> None:
+    # As after retention, before the cube was registered: one partition begins at 0, the other one does not.
+    records = [("B6", "JFK", 1, each * MINUTE_US) for each in range(9)]
+    keeper, topic = opened(tmp_path), Topic(partitions={0: list(records), 1: list(records)})
+    keeper.define(P, OWN)
+    topic.commit(keeper, BatchInterval("T", {0: 0, 1: 4}, {0: 6, 1: 6}), {P: OWN})
+    assert whole_panes(keeper, 8) == [False] * 6 + [True] * 2
+    assert keeper.snapshot.status(P)["gaps"] == [
+        {"from": None, "to": just_after(5), "reason": "before its first batch"},
+    ]
+    # Nor where the partition has lost all of them: nobody knows how new they were.
+    again = opened(tmp_path / "empty")
+    again.define(P, OWN)
+    topic.commit(again, BatchInterval("T", {0: 0, 1: 4}, {0: 6, 1: 4}), {P: OWN})
+    assert not any(whole_panes(again, 9))
+    topic.commit(again, BatchInterval("T", {0: 6, 1: 4}, {0: 6, 1: 5}), {P: OWN})
+    assert whole_panes(again, 8) == [False] * 5 + [True] * 3
+    again.close()
+    keeper.close()
+
+
+def test_records_that_a_topic_removes_while_the_daemon_is_down_are_a_gap(tmp_path: Path) -> None:
+    topic = Topic(partitions={0: [("B6", "JFK", 1, each * MINUTE_US) for each in range(12)]})
+    keeper = opened(tmp_path)
+    keeper.define(P, OWN)
+    topic.commit(keeper, BatchInterval("T", {0: 0}, {0: 4}), {P: OWN})
+    keeper.close()
+    keeper = opened(tmp_path)
+    # The stream begins anew at the first record that is left.
+    topic.commit(keeper, BatchInterval("T", {0: 7}, {0: 9}), {P: OWN})
+    assert whole_panes(keeper, 11) == [*[True] * 3, *[False] * 6, *[True] * 2]
     keeper.close()
 
 
@@ -231,7 +267,7 @@ def test_a_cube_keeps_few_gaps_and_each_pane_that_may_miss_a_record_is_in_one(tm
     keeper = paused_again_and_again(tmp_path, GAPS_MAX + 40, read=2)
     assert len(keeper.snapshot.cube(P).gaps) == GAPS_MAX
     assert keeper._store.execute("SELECT count(*) FROM gaps") == [(GAPS_MAX,)]
-    told = [(gap["from"], gap["to"]) for gap in keeper.query(P, {"live": True})["gaps"]]
+    told = [(gap["from"], gap["to"]) for gap in keeper.questions.query(P, {"live": True})["gaps"]]
     missed = [minute(each) for each in range(2, 3 * (GAPS_MAX + 40), 3)]
     assert [each for each in missed if not any(first <= each < (end or "~") for first, end in told)] == []
     # Nothing but what is between the gaps that became one is told in vain.
