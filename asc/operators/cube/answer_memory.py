@@ -39,7 +39,7 @@ def unbounded(_size_bytes: int) -> None:
 
 @contextmanager
 def held(reserve: Reserve, size_bytes: int) -> Iterator[None]:
-    """Hold bytes for a step alone. What a step that fails holds is given back by its bound."""
+    """Hold bytes for a step alone. The bound gives back the bytes of a step that fails."""
     reserve(size_bytes)
     yield
     reserve(-size_bytes)

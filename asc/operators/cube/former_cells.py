@@ -1,4 +1,4 @@
-"""Former cells: what cells were before the late records of one batch, and which windows were written of them."""
+"""Former cells: the cells of written windows as they were before the late records of one batch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PANE, _IS_NEW = "pane", "is_new"
 class FormerCells:
     """The cells of the base cuboid that late records of one batch changed, in any panes.
 
-    ``cells``: those that there were, as they were. ``new``: those that there were not; their states mean nothing.
+    ``cells``: as they were before it. ``new``: cells that did not exist before it; their states mean nothing.
     Cost: that of the cells that the batch has, whatever else their panes hold.
     """
 

@@ -12,7 +12,7 @@ _LOOSE_LEAST = 50_000
 class GrowingCells:
     """The cells of one layout, merged now and then, and where they are asked for.
 
-    Invariant: what :attr:`cells` returns is the merge of all that was added, in that order. Cost: a cell is merged some
+    Invariant: :attr:`cells` is the merge of all added ones, in the order of their adding. Cost: a cell is merged some
     times, as a byte of a list that doubles is copied. Not for several threads at once.
     """
 

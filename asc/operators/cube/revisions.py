@@ -141,8 +141,8 @@ class Revisions:
     window again, or a tombstone, with a further revision.
 
     Invariant: the rows are a function of the cells, the changes and the position, so that they are the same whenever
-    they are made again. A round has as many rows as it had when it came to each window, whatever records come
-    meanwhile: so it ends, and each change is written by the round after it.
+    they are made again. Records that come meanwhile add no row to the windows that a round has yet to do. So the round
+    ends, and the one after it writes each change.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Revisions:
         revision: Callable[[int, int], int],
         limits: RevisionLimits,
     ) -> None:
-        """``written``: the newest window. ``revision``: the last one of a window and a cuboid."""
+        """Begin after a commit. ``written``: the newest window. ``revision``: the last one of a window and a cuboid."""
         self._windows = windows
         self._writing = writing
         self._layout = writing.layout

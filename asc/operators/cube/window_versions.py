@@ -55,9 +55,10 @@ class WindowVersions:
         read: Reading,
         groups: Cells | None = None,
     ) -> None:
-        """``windows``: the first and the last. ``groups``: those that are wanted; by default those that are touched.
+        """Read the cells of the windows from the first to the last one of ``windows``.
 
-        ``count``, which it makes and which grows: the cells that it has looked at.
+        ``groups``: the wanted ones, by default those that late records touch. The attribute ``count`` is the number of
+        cells that were looked at so far.
         """
         self._layout = layout
         self._sliding = sliding

@@ -1,4 +1,4 @@
-"""Late cells: what a batch changes of windows that are written, kept as it was before."""
+"""Late cells: the cells of written windows that a batch changes, kept as they were before."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LateCells:
     """
 
     def __init__(self, read: Callable[[Layout, StoredPiece], Cells], numbers: Iterator[int]) -> None:
-        """Begin without late records. ``read``: the cells of a piece. ``numbers``: those of changes."""
+        """Begin without late records. ``read`` returns the cells of a piece. ``numbers``: of changes."""
         self._read = read
         self._numbers = numbers
 

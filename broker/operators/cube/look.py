@@ -1,4 +1,4 @@
-"""Looks: what a page shows of a cube, all of it from one commit."""
+"""Looks: the contents of a page of a cube, all of it from one commit."""
 
 from __future__ import annotations
 

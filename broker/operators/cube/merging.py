@@ -97,7 +97,7 @@ class PaneMerger:
     def __init__(
         self, limits: CubeLimits, read: Callable[[Layout, StoredPiece], Cells], numbers: Iterator[int]
     ) -> None:
-        """``read``: the cells of a piece. ``numbers``: those of new pieces."""
+        """Merge within limits. ``read`` returns the cells of a piece. ``numbers``: of new pieces."""
         self._limits = limits
         self._read = read
         self._numbers = numbers

@@ -75,8 +75,8 @@ class _Leaf:
 class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
     """The closed panes of a cube by their numbers, ascending: leaves that the states of many commits share.
 
-    A run of panes ends at a multiple of _RUN_PANES, so that a pane more changes the last run alone: what readers keep
-    of the others stays. Cost of a change: that of the leaves in which panes change, and a look at the other leaves.
+    A run of panes ends at a multiple of _RUN_PANES, so that a pane more changes the last run alone: readers go on to
+    use the others. Cost of a change: that of the leaves in which panes change, and a look at the other leaves.
     """
 
     leaves: tuple[_Leaf, ...] = ()

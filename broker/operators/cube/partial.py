@@ -1,4 +1,4 @@
-"""Partials: what the records of a batch are to a cube, and what a commit did with them."""
+"""Partials: the records of a batch as cells of a cube, and the outcome of their commit."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ class Committed:
     """Outcome of a commit.
 
     ``commit``: its number; None where there was nothing to write. ``folded``: the cubes that have the batch now.
-    ``covered``: those that had it. ``partly``: those that had a part of it, which do not get the rest: a gap tells it.
-    ``parked``: those that do not get it because they are parked, with the reason. ``dropped``: those that nobody keeps,
-    as after a replacement. ``gaps``: those that this commit has found.
+    ``covered``: cubes that had it before. ``partly``: cubes that had a part of it; a gap tells the rest. ``parked``:
+    cubes that do not get it because they are parked, with the reason. ``dropped``: cubes that nobody keeps, as after a
+    replacement. ``gaps``: found by this commit.
     """
 
     commit: int | None

@@ -23,8 +23,8 @@ Read = Callable[[StoredPiece], "bytes | Cells"]
 class PieceReader:
     """Cells of pieces, decoded when they are first asked for. Threads may share it.
 
-    Invariant: what it keeps takes at most ``kept_bytes``, and names of contents are never given to others, so nothing
-    that it keeps is ever out of date. Cost: some 60 us for a piece of 1,000 cells that it does not have.
+    Invariant: the cells that it keeps take at most ``kept_bytes``. Names of contents are never given to others, so none
+    of these cells is ever out of date. Cost: some 60 us for a piece of 1,000 cells that it does not have.
     """
 
     def __init__(self, kept_bytes: int) -> None:

@@ -30,9 +30,9 @@ _NONE: Mapping[int, Cells | None] = MappingProxyType({})
 class Snapshot:
     """All cubes after a commit. ``batch``: the commit of the last batch. Any number of threads may ask it.
 
-    Invariant: what it answers never changes. The store deletes pieces that later commits merge; what these were is
-    handed to the snapshot before, from which a reader of any older one finds it. So nobody holds the store open, and
-    what is merged stays in memory only while someone reads an older snapshot.
+    Invariant: its answers never change. The store deletes pieces that later commits merge. Their cells are handed to
+    the snapshot before, from which a reader of any older one finds them. So nobody holds the store open, and merged
+    cells stay in memory only while someone reads an older snapshot.
     """
 
     def __init__(
@@ -46,9 +46,9 @@ class Snapshot:
         store: Store,
         reader: PieceReader,
     ) -> None:
-        """``numbers``: those of the last commit and of that of the last batch. ``clocks``: by time expression.
+        """Take the cubes of a commit. ``numbers``: of that commit, and of the last batch's. ``clocks``: by time.
 
-        ``ends``, which it makes: how far any of the cubes has read.
+        The attribute ``ends`` has the offsets up to which any of the cubes has read.
         """
         self.commit = numbers["commit"]
         self.batch = numbers["batch"]

@@ -27,7 +27,7 @@ Outcome = Literal["folded", "covered", "partly", "parked", "absent"]
 class Step:
     """A cube before and after a batch.
 
-    ``outcome``: what it does with the batch; absent where the batch is none of its. ``merged``: its pieces.
+    ``outcome``: its use of the batch; absent where the batch is none of its. ``merged``: its pieces.
     ``damaged``: the numbers of pieces that were found to be. ``late``: the changes of windows that it has written, and
     the bytes of their former cells.
     """
@@ -62,7 +62,7 @@ class BatchSteps:
         late: LateCells,
         gap_numbers: Iterator[int],
     ) -> None:
-        """``clocks``: before the batch."""
+        """Judge a batch for each cube. ``clocks``: before the batch."""
         self._snapshot = snapshot
         self._batch = batch
         self._partials = partials

@@ -19,8 +19,8 @@ Tables, each row of which but those of ``stream``, ``marks`` and ``newest`` belo
 - ``revisions``: the last revision of each window and output cuboid that has one;
 - ``removed``: the numbers of cubes that are deleted, but for some of their pieces and former cells.
 
-Invariant: what one transaction writes is there whole or not at all, after a ``kill -9``, a power failure and a full
-disk too. No number of a piece is given twice while the file is open, so a number names one content.
+Invariant: the rows of one transaction are there all together or not at all, also after a ``kill -9``, a power failure
+or a full disk. No number of a piece is given twice while the file is open, so a number names one content.
 
 Cost: one synced write of the log for a commit, and as many bytes again when the log of 16 MiB is copied into the file.
 A blob begins in the row of its piece and goes on in pages of its own, so that the rows are read without the bytes.
@@ -212,8 +212,8 @@ class Store:
         """Write a copy of the file, as it is after the last commit before the end; the path is replaced.
 
         ``look`` is called between the parts of the work, and ends it where it raises. CubeStoreError where the copy
-        cannot be written; a part of it may be there then. Cost: a commit waits for a part of 2 MiB, of some 10 ms; what
-        it writes is copied with it.
+        cannot be written; a part of it may be there then. Cost: a commit waits for a part of 2 MiB, of some 10 ms. Its
+        rows are in the copy as well.
         """
 
         def pause(_status: int, _left: int, _total: int) -> None:

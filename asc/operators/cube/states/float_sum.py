@@ -19,7 +19,7 @@ class FloatSum(State):
     The pair is the sum of the finite values and its rounding error. The third number is 0. It is IN_UNITS where the
     pair is in units of 2**128, so that no sum between overflows. Where there are infinities or NaN it is their sum, and
     the pair is 0. The answer is within 1 ulp of ``math.fsum`` while the sum of magnitudes is at most 1e12 times the
-    sum's: a step loses at most the square of the rounding unit of the magnitudes, whatever the values in it.
+    sum's. For a step loses at most the square of the rounding unit of the magnitudes, whatever its values are.
     """
 
     storage = pa.binary(8 * _NUMBERS)
