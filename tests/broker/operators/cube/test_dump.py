@@ -94,10 +94,10 @@ def test_a_copy_is_a_file_that_a_keeper_starts_with(keeper: Keeper, tmp_path: Pa
     assert source().commit(copy, batch(0, FIRST), {LATE: OWN}).covered == {LATE}
     source().commit(copy, batch(FIRST, FIRST + 10), {LATE: OWN})
     body = {"by": ["carrier"], "live": True, "limit": 5_000}
-    assert copy.query(LATE, body) == keeper.questions.query(LATE, body)
+    assert copy.questions.query(LATE, body) == keeper.questions.query(LATE, body)
     # What a stream has read since the copy is a gap of the keeper that starts with it.
     source().commit(copy, batch(FIRST + 20, FIRST + 30), {LATE: OWN})
-    assert not copy.query(LATE, body)["whole"]
+    assert not copy.questions.query(LATE, body)["whole"]
     copy.close()
 
 

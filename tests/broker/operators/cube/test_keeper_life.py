@@ -85,7 +85,7 @@ def test_records_of_other_types_than_the_pieces_park_the_cube(tmp_path: Path) ->
     ):
         changed = Keeper.open(tmp_path / "cubes.sqlite", Schema.of(ddl), CubeLimits(), lateness_s=0)
         with pytest.raises(QueryError, match=told):
-            changed.query(LATE, {})
+            changed.questions.query(LATE, {})
         with pytest.raises(QueryError, match=told):
             changed.resume(LATE)
         changed.close()
