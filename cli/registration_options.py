@@ -60,10 +60,15 @@ def _labels(_context: click.Context, _option: click.Parameter, values: Sequence[
     return labels
 
 
-def register(client: Client, body: Json, *, stream: str | None, fields: Json, replaces: bool, as_json: bool) -> None:
-    """Register the query of a body and of options, and print the answer, its warnings to the standard error."""
+def register(client: Client, body: Json, *, stream: str | None, fields: Json, replaces: bool, as_json: bool) -> Json:
+    """Register the query of a body and of options, print the answer, its warnings to the standard error, and return it.
+
+    The answer is that of the API.
+    """
     sent = {**body, **fields, **({"stream": stream} if stream else {})}
-    print_registered(client.register(sent, replaces=replaces), as_json)
+    answer = client.register(sent, replaces=replaces)
+    print_registered(answer, as_json)
+    return dict(answer)
 
 
 def print_registered(answer: Json, as_json: bool) -> None:

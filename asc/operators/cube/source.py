@@ -141,7 +141,7 @@ def _predicate(layout: Layout, where: str) -> Predicate:
         raise
     for attribute in predicate.p_attributes:
         if attribute.is_computed:
-            remedy = "is no comparison of a dimension with constants: write such ones, joined by AND and OR"
+            remedy = "is no comparison of a dimension with constants of its type: write such ones, joined by AND and OR"
             raise CubeError("where", attribute.as_written, remedy)
     return predicate
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from broker.client.client import Client
+from broker.client.errors import NotAllowedError, NotFoundError
 from cli.arguments import row_schema_options, stream_option
 from cli.checking import Check, check_options
 from cli.client import Json, server_options
@@ -76,7 +78,22 @@ def add(
     is awaited any more.
     """
     body = {"id": query_id, "where": where, "operator": operator}
-    register(client, body, stream=stream, fields=fields, replaces=replaces, as_json=as_json)
+    former: Json | None = None
+    with suppress(NotFoundError, NotAllowedError):
+        former = dict(client.show(query_id))
+    answer = register(client, body, stream=stream, fields=fields, replaces=replaces, as_json=as_json)
+    if is_other_cube(former, answer["query"]):
+        click.echo("warning: the cells of the former cube are deleted: this one begins empty", err=True)
+
+
+def is_other_cube(former: Json | None, query: Json) -> bool:
+    """Return whether a query in place of a former one is a cube with other cells, and the former one was a cube."""
+    was, own = (each.get("operator") or {} for each in (former or {}, query))
+    if former is None or not was.get("name") == own.get("name") == "cube":
+        return False
+    of_cells = ("dimensions", "measures", "time", "grain_s")
+    is_same_query = all(former[name] == query[name] for name in ("where", "stream"))
+    return not is_same_query or any(was[name] != own[name] for name in of_cells)
 
 
 @cube.command(

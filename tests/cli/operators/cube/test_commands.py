@@ -10,7 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from asc.operators.cube.estimate import RECORDS_A_CELL, UNWARNED_CELLS
+from cli.client import Json
 from cli.main import main
+from cli.operators.cube.commands import is_other_cube
 
 ROOT = Path(__file__).parents[4]
 FLIGHTS = ROOT / "workloads" / "data" / "flights.csv.gz"
@@ -105,3 +107,23 @@ def test_an_error_is_one_line(schema: Path, arguments: tuple[str, ...], code: in
     assert (ended, out) == (code, "")
     assert said in err
     assert len(err.splitlines()) == 1
+
+
+CUBE = {"name": "cube", "dimensions": [["origin"]], "measures": ["count(*)"], "time": "t", "grain_s": 60}
+QUERY: Json = {"where": "true", "stream": "flights", "topic": "asc.late", "operator": CUBE}
+
+
+@pytest.mark.parametrize(
+    ("former", "is_other"),
+    [
+        (None, False),
+        (QUERY, False),
+        ({**QUERY, "topic": "asc.other", "operator": {**CUBE, "late": "apart"}}, False),
+        ({**QUERY, "operator": None}, False),
+        ({**QUERY, "where": "delay > 0"}, True),
+        ({**QUERY, "operator": {**CUBE, "grain_s": 900}}, True),
+        ({**QUERY, "operator": {**CUBE, "dimensions": []}}, True),
+    ],
+)
+def test_a_cube_in_place_of_one_with_other_cells_is_told(former: Json | None, is_other: bool) -> None:
+    assert is_other_cube(former, QUERY) == is_other
