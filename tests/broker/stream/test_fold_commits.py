@@ -212,6 +212,17 @@ def test_a_query_whose_state_fails_is_parked_alone(rig_of: Callable[..., EchoRig
     assert "its folder has enough" in rig.parks.finding.queries["bad"]
 
 
+def test_a_query_that_cannot_write_what_a_batch_has_left_is_parked(rig_of: Callable[..., EchoRig]) -> None:
+    rig = rig_of()
+    rig.commits.write_left(4)
+    assert rig.parks.finding is None
+    rig.folder.left = {"a": "its topic takes no row so large"}
+    rig.commits.write_left(4)
+    assert rig.parks.finding is not None
+    told = "is parked, for its topic takes no row so large: change it, or register it anew to try again"
+    assert (rig.parks.finding.queries, rig.parks.finding.version) == ({"a": told}, 4)
+
+
 def test_a_definition_that_is_refused_parks_its_query_alone(rig_of: Callable[..., EchoRig]) -> None:
     rig = rig_of()
     other = replace(to_echo("other"), definition={})
