@@ -11,7 +11,7 @@ from asc.predicate.normal_form.normaliser import check_time_zone
 
 _HOUR_S = 3_600
 _YEARS = range(2020, 2038)
-"""The years by whose offsets a zone is judged: fixed ones, so that a restart judges as the registration did."""
+"""The years by whose offsets a zone is checked: fixed ones, so that a restart checks as the registration did."""
 _MONTHS = (1, 7)
 """Months in and out of summer time."""
 _SECOND = timedelta(seconds=1)

@@ -1,4 +1,4 @@
-"""Questions to the cubes of a stream: each has a turn, and is asked again without a piece that it finds damaged."""
+"""Questions to the cubes of a stream: each has a slot, and is asked again without a piece that it finds damaged."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class BatchSteps:
         late: LateCells,
         gap_numbers: Iterator[int],
     ) -> None:
-        """Judge a batch for each cube. ``clocks``: before the batch."""
+        """Evaluate a batch for each cube. ``clocks``: before the batch."""
         self._snapshot = snapshot
         self._batch = batch
         self._partials = partials

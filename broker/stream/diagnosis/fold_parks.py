@@ -31,7 +31,7 @@ class FoldParks:
                 self._finding = DiagnosisResult(queries=reasons, version=version)
 
     def tell_more(self, reasons: Mapping[str, str], version: int) -> None:
-        """Have queries parked beside those that are told already, as no batch comes that names all of them."""
+        """Have queries parked beside those of the last finding: no batch comes that names all of them."""
         with self._lock:
             known = self._finding
             if reasons:
