@@ -22,6 +22,7 @@ from asc.operators.dbscan.track import Track, TrackName
 from asc.operators.exclusions import FeedCounts
 from asc.operators.feed import Message, Observation, Settings, Watermarks
 from asc.operators.feed_claim import ClaimedFeed
+from asc.operators.times import LAST_US
 
 _FORM = 1
 
@@ -150,7 +151,7 @@ class Clusters:
 
     def _passed(self, watermarks: Watermarks) -> Iterator[DbscanOutput]:
         for time, come_us in watermarks.by_time.items():
-            bounded_us = min(max(come_us, _NEVER_US), -_NEVER_US)
+            bounded_us = min(max(come_us, _NEVER_US), LAST_US)
             self._watermarks[time] = max(bounded_us, self._watermarks.get(time, bounded_us))
         if len(self._watermarks) > _TIMES_KEPT:
             latest = sorted(self._watermarks.items(), key=lambda each: (each[1], each[0]))[-_TIMES_KEPT:]
@@ -158,7 +159,8 @@ class Clusters:
         for track in self._tracks.values():
             watermark_us = watermarks.by_time.get(track.name.time)
             if watermark_us is not None:
-                bounded_us = min(max(watermark_us, _NEVER_US), -_NEVER_US)
+                # Beyond the last time no window has a text, and no record moves the watermark there.
+                bounded_us = min(max(watermark_us, _NEVER_US), LAST_US)
                 yield from track.passed(bounded_us, self._settings.source_topic, self._labels, self._on_labels)
 
     # -- the state

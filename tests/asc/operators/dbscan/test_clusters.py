@@ -18,7 +18,7 @@ from asc.operators.dbscan.dbscan_query import DbscanQuery
 from asc.operators.dbscan.records import IDS_MAX, DbscanOutput
 from asc.operators.exclusions import KEY_BYTES_MAX
 from asc.operators.feed import Observation, Watermarks
-from asc.operators.times import time_text
+from asc.operators.times import LAST_US, time_text
 from tests.asc.operators.dbscan.model import MS, Record, expected, feed, query, run, settings, texts, values
 
 LATENESS_US = 12 * MS
@@ -238,6 +238,24 @@ def test_a_gap_of_a_year_is_crossed_by_one_empty_window() -> None:
     year_ms = year_us // MS
     assert told == [*range(1, 22), *range(year_ms + 1, year_ms + 22)]
     assert [end for end, points, _ in found if not points] == [21, year_ms + 21]
+
+
+def test_a_record_names_the_newest_point_that_it_is_about() -> None:
+    # The points of two clusters by turns, then one of noise; a later one has a lower offset.
+    records = [Record(n * MS, (n % 2 * 50.0, 0.0), ("s",), 100 - n) for n in range(6)]
+    records.append(Record(7 * MS, (500.0, 0.0), ("s",), 90))
+    outputs = run([settings(query()).text(), *texts(own.message() for own in records), passed(40 * MS)])
+    newest = [("10-0", 96), ("10-1", 95), ("", 90)]
+    wanted = [(f"timed:{end}{own and ':'}{own}", f"flights-0-{offset}") for end in (10, 20) for own, offset in newest]
+    # Of an empty window it is the newest point before it.
+    assert [(own.identity, own.source) for own in outputs] == [*wanted, ("timed:30", "flights-0-90")]
+
+
+def test_a_watermark_beyond_all_times_ends_no_window() -> None:
+    clusters = Clusters()
+    last = [settings(query()), Record(LAST_US, (0.0, 0.0)).message(), Watermarks({"ts": 2**63 - 1})]
+    assert run(texts(last), clusters) == []
+    assert clusters.held == 1
 
 
 def test_points_from_before_a_query_are_in_none_of_its_windows() -> None:
