@@ -130,6 +130,13 @@ def test_labels_of_the_fixtures_of_scikit_learn() -> None:
     assert [own.clusters for own in check(pair, [Setting(radius, 2) for radius in (2.0, 1.0, 0.99)])] == [1, 1, 0]
 
 
+def test_labels_of_the_fixture_of_postgis() -> None:
+    # The cases t101 to t103 of its regression test of ST_ClusterDBSCAN, twice as large.
+    points = np.array([[0, 0], [0, 2], [-1, 1], [2, 0], [2, 2], [2, 1]], dtype=np.float64)
+    found = check(points, [Setting(1.6, 1), Setting(1.6, 4), Setting(1.2, 3)])
+    assert [own.labels.tolist() for own in found] == [[0, 0, 0, 1, 1, 1], [-1] * 6, [-1, -1, -1, 0, 0, 0]]
+
+
 def test_equal_settings_are_computed_once() -> None:
     one, other, third = labels(heaps(100), [Setting(0.1, 5), Setting(0.1, 5), Setting(0.1, 5)])
     assert one is other is third
