@@ -17,6 +17,7 @@ from broker.access.audit import Audit
 from broker.access.scope import Scope
 from broker.cancellation import Cancellation
 from broker.config.layer_config import LayerConfig
+from broker.config.sections import LimitsConfig
 from broker.errors import BrokerError, ForbiddenError, NotThereError, QueryError
 from broker.http.audited import audited
 from broker.layers.layers import check_layer
@@ -262,6 +263,11 @@ class ScopedService:
             remedy = "register it anew to try again, or ask with a token that may"
             return f"is parked; the reason may show columns that token '{self._scope.name}' may not name: {remedy}"
         return reason
+
+    @property
+    def limits(self) -> LimitsConfig:
+        """Return the configured limits."""
+        return self._service.registrar().limits
 
     @property
     def layers(self) -> Mapping[str, LayerConfig]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 from asc.operators.feed import QuerySettings
 from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.config.sections import LimitsConfig
+from broker.errors import QueryError
 from broker.operators.condition_watch import ConditionWatch
 from broker.operators.definition import Definition
 from broker.operators.expression import OperatorExpressions, RecordAnalyser
@@ -99,6 +100,9 @@ class OperatorKind(Protocol[D]):
 
         ``patiently``: Spark has all the time that it needs for its answers.
         """
+
+    def excess(self, definition: D, limits: LimitsConfig) -> QueryError | None:
+        """Return the reason why a definition by itself is over a limit of a stream; None where it is over none."""
 
 
 class FeedKind(OperatorKind[D], Protocol[D]):

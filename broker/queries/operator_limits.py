@@ -1,4 +1,4 @@
-"""Limits of the operators of a stream: queries of each kind, and tracks."""
+"""Limits of the operators of a stream: of a query, of the queries of each kind, and of tracks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from asc.plan.plan import Plan
 from broker.config.config import Config
 from broker.config.sections import LimitsConfig
 from broker.errors import QueryError
+from broker.operators.definition import Definition
 from broker.operators.feed_destination import FeedDestination
 from broker.operators.fold_destination import FoldDestination
-from broker.operators.kinds import OPERATORS
+from broker.operators.kinds import OPERATORS, kind_of
 from broker.queries.validated_query import ValidatedQuery
 
 
@@ -23,8 +24,8 @@ def excess_of_operators(
 ) -> dict[int, AscError]:
     """Return the candidates, beside those refused, that are over a limit of their stream.
 
-    There are too many queries of their kind, or one track too many, with the queries in the plan. A paused one counts
-    as none.
+    One is over a limit by itself, there are too many queries of its kind, or one track too many, with the queries in
+    the plan. A paused one counts as none.
     """
     found: dict[int, AscError] = {}
     own = [
@@ -40,13 +41,26 @@ def excess_of_operators(
             if each.name not in replaced:
                 used.add(each.op, each.name, each.target)
         for position, one in own:
-            destination = one.destination if one.query.stream == stream else None
-            if destination is None:
+            destination, definition = one.destination if one.query.stream == stream else None, one.query.operator
+            if destination is None or definition is None:
                 continue
-            error = used.excess(config.limits, stream, destination)
+            error = kind_of(definition).excess(definition, config.limits)
+            error = error or used.excess(config.limits, stream, destination)
             if error is not None:
                 found[position] = error
     return found
+
+
+def check_alone(limits: LimitsConfig, definitions: Sequence[Definition]) -> None:
+    """Raise QueryError where new queries of one kind are over a limit of a stream that has no other query."""
+    for definition in definitions:
+        error = kind_of(definition).excess(definition, limits)
+        if error is not None:
+            raise error
+    limit = kind_of(definitions[0]).limits[0] if definitions else ""
+    if definitions and len(definitions) > getattr(limits, limit):
+        remedy = f"are more than a stream may have, {getattr(limits, limit):,}: ask for fewer, or raise limits.{limit}"
+        raise QueryError("queries of one operator", len(definitions), remedy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from broker.access.scope import Scope, unlimited
 from broker.cancellation import Cancellation
 from broker.config.config import Config
 from broker.config.layer_config import LayerConfig
+from broker.config.sections import LimitsConfig
 from broker.errors import (
     ForbiddenError,
     KafkaError,
@@ -172,6 +173,11 @@ class Registrar:
                 # The registry has the marks: the rest is mended from it, before the next change.
                 self._is_uncertain = True
                 raise
+
+    @property
+    def limits(self) -> LimitsConfig:
+        """Return the configured limits."""
+        return self._config.limits
 
     @property
     def layers(self) -> Mapping[str, LayerConfig]:

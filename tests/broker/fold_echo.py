@@ -18,6 +18,8 @@ from pydantic import Field
 from asc.operators.fold import Fold, FoldState
 from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.body import Text
+from broker.config.sections import LimitsConfig
+from broker.errors import QueryError
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.fold_destination import FoldColumn, FoldDestination
 from broker.operators.folder import FoldBatch, FoldContext, Folder, FoldTotals
@@ -236,6 +238,9 @@ class EchoKind:
         self, definition: EchoDefinition, analyser: RecordAnalyser, *, patiently: bool = False
     ) -> OperatorExpressions:
         return OperatorExpressions(read_fields(definition, analyser))
+
+    def excess(self, definition: EchoDefinition, limits: LimitsConfig) -> QueryError | None:
+        return None
 
     def destination(
         self, definition: EchoDefinition, query: FoldedQuery, predicate: Predicate, expressions: OperatorExpressions

@@ -12,6 +12,8 @@ from asc.keys.attribute import PAttribute
 from asc.operators.cube.definition import OP
 from asc.predicate.normal_form.disjunctive_form import Predicate
 from asc.schema import Schema
+from broker.config.sections import LimitsConfig
+from broker.errors import QueryError
 from broker.operators.cube.body import CubeBody
 from broker.operators.cube.definition import StandingCube, refusal_of
 from broker.operators.cube.kept import CubeKept
@@ -60,6 +62,10 @@ class CubeKind:
         columns = [field for field in analyser.attributes.arrow if field.name in names]
         ddl = Schema(pa.schema(columns)).ddl()
         return OperatorExpressions(fields, warnings=layout.warnings, columns_ddl=ddl, time_zone=layout.time_zone)
+
+    def excess(self, definition: StandingCube, limits: LimitsConfig) -> QueryError | None:
+        """Return None: no limit bounds a query by itself."""
+        return None
 
     def destination(
         self, definition: StandingCube, query: FoldedQuery, predicate: Predicate, expressions: OperatorExpressions

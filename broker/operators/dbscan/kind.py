@@ -55,6 +55,14 @@ class DbscanKind:
             raise QueryError("operator.position", position, remedy)
         return OperatorExpressions(read_fields(definition, analyser), warnings=definition.own.warnings)
 
+    def excess(self, definition: StandingDbscan, limits: LimitsConfig) -> QueryError | None:
+        """Return the refusal of windows by counts with more points than a window may have: all would be skipped."""
+        own, most = definition.own, limits.stream_dbscan_points
+        if own.is_timed or own.window <= most:
+            return None
+        remedy = f"is more than the {most:,} points of a window: shorten it, or raise limits.stream_dbscan_points"
+        return QueryError("operator.window_points", round(own.window), remedy)
+
     def destination(
         self, definition: StandingDbscan, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
     ) -> FeedDestination:

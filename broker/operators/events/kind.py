@@ -9,6 +9,7 @@ from asc.operators.events.event_query import OP, EventQuery
 from asc.operators.feed import QuerySettings
 from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.config.sections import LimitsConfig
+from broker.errors import QueryError
 from broker.operators.events.body import EventsBody
 from broker.operators.events.definition import EventsDefinition
 from broker.operators.expression import OperatorExpressions, RecordAnalyser
@@ -46,6 +47,10 @@ class EventsKind:
     ) -> OperatorExpressions:
         """Return its key and its time, checked."""
         return OperatorExpressions(read_fields(definition, analyser))
+
+    def excess(self, definition: EventsDefinition, limits: LimitsConfig) -> QueryError | None:
+        """Return None: no limit bounds a query by itself."""
+        return None
 
     def destination(
         self,

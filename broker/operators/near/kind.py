@@ -9,6 +9,7 @@ from asc.operators.feed import QuerySettings
 from asc.operators.near.near_query import OP, NearQuery
 from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.config.sections import LimitsConfig
+from broker.errors import QueryError
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination, Track, hashed
 from broker.operators.kept_body import KeptBody
@@ -62,6 +63,10 @@ class NearKind:
         reads = tuple(Expression("on", column.text, "value").read(analyser) for column in condition.columns)
         warnings = tuple(f"operator.on: {warning}" for warning in condition.warnings)
         return OperatorExpressions(fields, carried, reads, warnings)
+
+    def excess(self, definition: NearDefinition, limits: LimitsConfig) -> QueryError | None:
+        """Return None: no limit bounds a query by itself."""
+        return None
 
     def destination(
         self, definition: NearDefinition, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions

@@ -27,9 +27,11 @@ from asc.predicate.normal_form.disjunctive_form import Predicate
 from broker.body import Text
 from broker.config.config import Config, parse_config
 from broker.config.sections import LimitsConfig
+from broker.errors import QueryError
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination, Track, hashed
 from broker.operators.feed_outputs import outputs_of, writer_of
+from broker.operators.feed_query import FeedReader
 from broker.operators.feed_task import part_task
 from broker.operators.kind import StreamContext, read_fields
 from broker.operators.kind_body import KindBody
@@ -140,7 +142,7 @@ class EchoBody(KindBody):
 SMALL = {"max_records_per_batch": 1_000}
 
 
-class EchoReader:
+class EchoReader(FeedReader):
     """Writes echoes."""
 
     name = OP
@@ -174,6 +176,9 @@ class EchoKind:
         self, definition: EchoDefinition, analyser: RecordAnalyser, *, patiently: bool = False
     ) -> OperatorExpressions:
         return OperatorExpressions(read_fields(definition, analyser))
+
+    def excess(self, definition: EchoDefinition, limits: LimitsConfig) -> QueryError | None:
+        return None
 
     def destination(
         self, definition: EchoDefinition, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions

@@ -12,6 +12,8 @@ from asc.plan.plan import Query
 from asc.predicate import normalise
 from asc.schema import Schema
 from broker.config.config import Config, parse_config
+from broker.config.sections import LimitsConfig
+from broker.errors import QueryError
 from broker.operators.cube.definition import StandingCube
 from broker.operators.cube.kind import CUBE
 from broker.operators.dbscan.definition import StandingDbscan
@@ -20,10 +22,13 @@ from broker.operators.events.definition import EventsDefinition
 from broker.operators.expression import OperatorExpressions
 from broker.operators.near.definition import NearDefinition
 from broker.operators.schema_analyser import SchemaAnalyser
-from broker.queries.operator_limits import excess_of_operators
+from broker.queries.operator_limits import check_alone, excess_of_operators
 from broker.queries.query import RegisteredQuery
 from broker.queries.validated_query import ValidatedQuery
 
+DBSCAN_OWN = {"attributes": ["n"], "eps": 1, "min_samples": 2, "time": "t"}
+WINDOWS = {"window_s": 60, "slide_s": 10}
+COUNTED = {"window_points": 51, "slide_points": 10}
 SCHEMA = Schema.from_ddl("n INT, s STRING, t TIMESTAMP")
 
 
@@ -49,13 +54,12 @@ def near(query_id: str) -> ValidatedQuery:
     return ValidatedQuery(query, normalise("true", SCHEMA), expressions=expressions)
 
 
-def dbscan(query_id: str) -> ValidatedQuery:
-    windows = {"window_s": 60, "slide_s": 10}
-    asked = StandingDbscan.parse({"attributes": ["n"], "eps": 1, "min_samples": 2, "time": "t", **windows})
+def dbscan(query_id: str, *, points: int | None = None, paused: bool = False) -> ValidatedQuery:
+    windows = WINDOWS if points is None else {**COUNTED, "window_points": points}
+    asked = StandingDbscan.parse({**DBSCAN_OWN, **windows})
     own = DBSCAN.read(asked, SchemaAnalyser(SCHEMA))
-    return ValidatedQuery(
-        RegisteredQuery(query_id, "s", "true", "out", operator=asked), normalise("true", SCHEMA), expressions=own
-    )
+    query = RegisteredQuery(query_id, "s", "true", "out", paused=paused, operator=asked)
+    return ValidatedQuery(query, normalise("true", SCHEMA), expressions=own)
 
 
 def cube(query_id: str) -> ValidatedQuery:
@@ -84,6 +88,8 @@ def cube(query_id: str) -> ValidatedQuery:
         ({"stream_tracks": 1}, [candidate("a")], [near("b")], {0: "has 1 tracks already"}),
         ({"stream_dbscan_queries": 1}, [dbscan("a")], [dbscan("b"), candidate("c")], {0: "has 1 already"}),
         ({"stream_dbscan_queries": 1}, [dbscan("a")], [dbscan("a")], {}),
+        ({"stream_dbscan_points": 50}, [], [dbscan("a", points=50), dbscan("b", points=51)], {1: "the 50 points"}),
+        ({"stream_dbscan_points": 50}, [], [dbscan("a", points=51, paused=True)], {}),
         ({"stream_tracks": 1}, [dbscan("a")], [dbscan("b"), candidate("c")], {1: "has 1 tracks already"}),
         ({"stream_cubes": 1}, [cube("a")], [cube("b"), candidate("c")], {0: "has 1 already"}),
         ({"stream_cubes": 1}, [cube("a")], [cube("a")], {}),
@@ -107,6 +113,16 @@ def test_what_stands_is_counted_without_its_definitions() -> None:
     plans = {"s": compile_plan(standing)}
     found = excess_of_operators(config(stream_event_queries=1), [candidate("b")], (), plans)
     assert "has 1 already" in str(found[0])
+
+
+def test_new_queries_are_judged_without_others() -> None:
+    one, many = (StandingDbscan.parse({**DBSCAN_OWN, **each}) for each in (WINDOWS, COUNTED))
+    check_alone(LimitsConfig(), [])
+    check_alone(LimitsConfig(stream_dbscan_queries=2), [one, many])
+    with pytest.raises(QueryError, match=r"window_points 51: is more than the 50 points"):
+        check_alone(LimitsConfig(stream_dbscan_points=50), [one, many])
+    with pytest.raises(QueryError, match=r"queries of one operator 2: .* raise limits.stream_dbscan_queries"):
+        check_alone(LimitsConfig(stream_dbscan_queries=1), [one, many])
 
 
 def planned(one: ValidatedQuery) -> list[tuple[Query, Destination]]:

@@ -85,6 +85,20 @@ def test_an_expression_of_another_type_is_refused(changed: dict[str, Any], said:
     assert str(refused.value).startswith(said)
 
 
+def test_a_window_of_more_points_than_one_may_have_is_refused_with_the_limit() -> None:
+    limits = LimitsConfig(stream_dbscan_points=100)
+    timed = StandingDbscan.parse({**OWN, "window_s": 6_000, "slide_s": 10})
+    fits, wide = (
+        StandingDbscan.parse({**OWN, "window_s": None, "slide_s": None, "window_points": points, "slide_points": 10})
+        for points in (100, 101)
+    )
+    assert DBSCAN.excess(timed, limits) is DBSCAN.excess(fits, limits) is None
+    assert str(DBSCAN.excess(wide, limits)) == (
+        "operator.window_points 101: is more than the 100 points of a window: shorten it, or raise "
+        "limits.stream_dbscan_points"
+    )
+
+
 def test_a_position_in_a_plane_is_refused() -> None:
     definition = StandingDbscan.parse({**OWN, "attributes": None, "position": "ST_Point(lon, lat)"})
     with pytest.raises(QueryError, match="the stream is planar: name x and y as attributes"):
