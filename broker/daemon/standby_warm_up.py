@@ -30,6 +30,6 @@ def warm_up_standby(config: Config, spark: SparkSession, cluster: KafkaCluster) 
             try:
                 analyser = stream.analyser
                 analyser.misread([analyser.normalise("_offset < 0")])
-                stream.warm_up(config.spark.warm_up_s / len(config.streams))
+                stream.warm_up(config.spark.warm_up_s / len(config.streams), is_rehearsal=True)
             finally:
                 stream.stop()

@@ -76,6 +76,10 @@ class FeedReader(Protocol):
         ``tallies``: the accumulator to which its tasks add their counts.
         """
 
+    def warm_up(self, spark: SparkSession) -> None:
+        """Have a worker of Spark's load and compile the code of the tasks, where that takes long."""
+        return
+
 
 class StatefulQuery:
     """A query of Spark that reads the feed of a stream for one kind, beside the query of the job.
@@ -146,6 +150,19 @@ class StatefulQuery:
     def latest(self, query_id: str) -> Mapping[str, Any] | None:
         """Return the figures of the last output of a query; None where there are none."""
         return self._latest.of(query_id)
+
+    def warm_up(self, *, is_rehearsal: bool = False) -> None:
+        """Warm up its tasks before the start, where it was started before; what fails then is slower later.
+
+        ``is_rehearsal``: also where it was never started.
+        """
+        if not is_rehearsal and not self._folder.exists():
+            return
+        try:
+            self._reader.warm_up(self._spark)
+        except Exception as error:
+            said = one_line(root_cause(error))
+            LOG.warning("stream '%s': the first batch of %s will take longer: %s", self._stream, self._name, said)
 
     def start(self) -> None:
         """Start the supervision, and the query itself where it was started before."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +22,7 @@ _RELATIONS = ("ST_Contains", "ST_Covers", "ST_Intersects", "ST_Touches", "ST_Dis
 
 def compile_kernels() -> None:
     """Match a few tuples of every kind of column, with exact and with verified regions, listed by values and by shapes.
+    Compute some outputs of each operator that has loops of its own.
 
     Costs seconds the first time on a machine, a fraction of one later.
     """
@@ -26,6 +30,7 @@ def compile_kernels() -> None:
     from asc.plan.plan import CompileOptions, Query
     from asc.predicate import normalise
 
+    _warm_up_operators()
     schema = Schema.from_ddl(
         "b BOOLEAN, t TINYINT, s SMALLINT, i INT, l BIGINT, f FLOAT, d DOUBLE, x STRING, y DATE, z TIMESTAMP"
     )
@@ -56,6 +61,15 @@ def compile_kernels() -> None:
     # Tables of constants have 32 bits where all of them fit, else 64.
     for wide in (0, 1 << 40):
         _compile_measuring([Query(f"q{n}", normalise(f"i > {n} AND l > {n + wide}", schema)) for n in range(40)])
+
+
+def _warm_up_operators() -> None:
+    """Call ``warm_up`` of each package ``asc.operators.NAME`` that has a module of this name."""
+    import asc.operators
+
+    for package in iter_modules(asc.operators.__path__, f"{asc.operators.__name__}."):
+        if package.ispkg and find_spec(f"{package.name}.warm_up") is not None:
+            import_module(f"{package.name}.warm_up").warm_up()
 
 
 def _compile_shapes() -> None:

@@ -187,9 +187,14 @@ class Stream:
         """Write what the last batch has left to write: see :meth:`Folder.write_left`."""
         self._folds.write_left(self.running.plan.version)
 
-    def warm_up(self, seconds: float) -> None:
-        """Warm up before the start: see :meth:`broker.stream.job.StreamJob.warm_up`."""
+    def warm_up(self, seconds: float, *, is_rehearsal: bool = False) -> None:
+        """Warm up before the start: see :meth:`broker.stream.job.StreamJob.warm_up`, and the readers of its feed.
+
+        Of 0 seconds the readers are left cold. ``is_rehearsal``: also those that it never started.
+        """
         self.job.warm_up(seconds)
+        for query in self.feed_queries.values() if seconds else ():
+            query.warm_up(is_rehearsal=is_rehearsal)
 
     def start(self) -> None:
         """Start the monitor and the job; returns once the job's query runs, and raises its failure to start."""

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from asc.operators.dbscan.dbscan_query import OP
+from broker.interpreter import own_interpreter
 from broker.operators.feed_outputs import outputs_of, writer_of
 from broker.operators.stateful_query import FeedReader
 
 if TYPE_CHECKING:
     from pyspark.core.broadcast import Broadcast
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from broker.operators.dbscan.worker_parts import WorkerParts
@@ -39,3 +40,10 @@ class DbscanReader(FeedReader):
             # One for all starts of the query: what workers keep is theirs alone, and fits any of them.
             self._parts = feed.sparkSession.sparkContext.broadcast(WorkerParts())
         return writer_of(outputs_of(feed, dbscan_task(tallies, self._parts), RECORDS_DDL), self._sink)
+
+    def warm_up(self, spark: SparkSession) -> None:
+        """Have one worker compile the kernels: what it compiled is on disk then, for all of them."""
+        from broker.operators.dbscan.task import WARM_DDL, warmed
+
+        with own_interpreter(spark.sparkContext):
+            spark.range(1, numPartitions=1).mapInArrow(warmed, WARM_DDL).collect()

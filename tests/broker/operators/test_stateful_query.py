@@ -32,6 +32,12 @@ class Failing(FeedReader):
         self.reasons = reasons
         self.found: list[bytes] = []
         self.session: SparkSession | None = None
+        self.warmed = 0
+
+    def warm_up(self, spark: SparkSession) -> None:
+        self.warmed += 1
+        if self.reasons:
+            raise RuntimeError(self.reasons[0])
 
     def writer(self, feed: DataFrame, tallies: Any) -> DataStreamWriter:
         if self.reasons:
@@ -77,6 +83,12 @@ def test_a_failure_is_told_and_mended(
     publish(b"one")
     reader = Failing(["no room"])
     running = query(reader)
+    # What it never ran is not warmed up, and what fails then is told.
+    running.warm_up()
+    assert reader.warmed == 0
+    running.warm_up(is_rehearsal=True)
+    assert reader.warmed == 1
+    assert "stream 's': the first batch of handed will take longer: no room" in caplog.text
     running.start()
     # Nothing runs before there are queries of its kind.
     assert not running.is_used
@@ -97,6 +109,8 @@ def test_a_failure_is_told_and_mended(
     # Where it has begun before, it begins at the start, after what is done.
     again = Failing([])
     running = query(again)
+    running.warm_up()
+    assert again.warmed == 1
     running.start()
     awaited(lambda: again.found == [b"two"])
     # It reads watermarks, messages of form 1, which have no key, and those of a kind that nobody has; not others'.

@@ -1,4 +1,5 @@
-"""A process that compiles the kernels as set-up does, then evaluates a catalogue of predicates, as streams do.
+"""A process that compiles the kernels as set-up does, then evaluates a catalogue of predicates, as streams do, and
+windows of DBSCAN queries.
 
 It prints, as JSON, the compiled functions that the catalogue had to compile besides: there should be none. The
 catalogue has each type of column in each form of term, shapes of every kind, and pairs of these terms. They are
@@ -35,6 +36,7 @@ from monitor.macro import macro_sequence
 from monitor.refinement import refined
 from monitor.sample import Sample
 from monitor.statistics import dropping_ratio, walked
+from tests.broker.runtime.dbscan_catalogue import evaluate_windows
 
 UTC = dt.timezone.utc
 
@@ -191,9 +193,11 @@ def main(*, pairs: bool) -> None:
     for plan in plans(pairs=pairs):
         evaluate(plan)
         count += len(plan.query_ids)
+    windows = evaluate_windows()
     now = signatures()
     new = {name: len(types - before.get(name, set())) for name, types in now.items()}
-    print(json.dumps({"predicates": count, "compiled": {name: number for name, number in new.items() if number}}))
+    compiled = {name: number for name, number in new.items() if number}
+    print(json.dumps({"predicates": count, "windows": windows, "compiled": compiled}))
 
 
 if __name__ == "__main__":

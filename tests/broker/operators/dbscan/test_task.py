@@ -8,10 +8,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 from pyspark.accumulators import Accumulator
 
 from asc.operators.feed import Watermarks
-from broker.operators.dbscan.task import RECORDS_DDL, dbscan_task
+from broker.operators.dbscan.task import RECORDS_DDL, WARM_DDL, dbscan_task, warmed
 from broker.operators.dbscan.worker_parts import WorkerParts
 from broker.operators.feed_task import FeedTally, _TallyParam
 from tests.asc.operators.dbscan.model import MS, Record, query, settings
@@ -39,3 +40,10 @@ def test_windows_come_of_the_messages_and_the_state_goes_on(group_state: Any) ->
     assert (counts.held, counts.observations, counts.excluded) == ({3: 4}, 4, {"unreadable": 1})
     assert counts.outputs == {"cluster": 1, "window": 1}
     assert counts.latest == {3: {"timed": {"clusters": 1, "noise": 0, "end": "1970-01-01T00:00:00.020000Z"}}}
+
+
+def test_a_worker_is_warmed_by_windows_of_made_up_points() -> None:
+    rows = pa.record_batch({"id": [0]})
+    (batch,) = warmed(iter([rows]))
+    assert [f"{name} BIGINT" for name in batch.schema.names] == [WARM_DDL]
+    assert batch["records"].to_pylist()[0] > 0
