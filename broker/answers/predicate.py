@@ -44,7 +44,8 @@ class CheckedPredicate(TypedDict):
     """The normal form of a predicate, the ``expressions`` that the operator reads, and the warnings of a registration.
 
     For a join: the number of ``shapes`` of its layer, and the ``shape`` whose normal form it is. ``estimate``: of a
-    cube, the size that it would have.
+    cube, the size that it would have. ``combinations``: the number of queries that the lists of values in its operator
+    stand for, where these are several.
     """
 
     conjuncts: list[list[ConjunctTerm]]
@@ -55,6 +56,7 @@ class CheckedPredicate(TypedDict):
     text: str
     expressions: list[AttributeOfPredicate]
     estimate: NotRequired[StateEstimate]
+    combinations: NotRequired[int]
     shapes: NotRequired[int]
     shape: NotRequired[str | None]
 

@@ -48,7 +48,7 @@ from broker.http.models import (
     RemovedModel,
     TraceBody,
     TrialBody,
-    asked_operator,
+    asked_operators,
     body_error,
     changed_body,
     new_query,
@@ -337,7 +337,7 @@ def _views(permitted_of: _ScopedServiceOf) -> APIRouter:
         Nothing is registered. For a join they are those for the first of its shapes.
         """
         layer = None if body.join is None else body.join.layer
-        return checked(permitted, permitted.stream_of(body.stream), body.where, layer, asked_operator(body.operator))
+        return checked(permitted, permitted.stream_of(body.stream), body.where, layer, asked_operators(body.operator))
 
     @router.post("/test", response_model=Trial)
     def test(body: TrialBody, permitted: ScopedService = of_caller) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from broker.errors import MissingStreamError, QueryError
 from broker.operators.definition import Definition
 from broker.operators.kept_state import KeptState
 from broker.operators.kinds import definition_of, described, settable
-from broker.operators.operator_body import OperatorBody
+from broker.operators.operator_body import OperatorBody, operators_of
 from broker.plans.offsets import Offsets
 from broker.queries.change import Became, Registered
 from broker.queries.join import Join
@@ -68,7 +68,17 @@ def _judged_operator(plain: Any) -> Any:
     return plain
 
 
+def _judged_operators(plain: Any) -> Any:
+    """As :func:`_judged_operator`, of an operator in which lists of values may stand for several."""
+    for each in operators_of(plain) if isinstance(plain, dict) else ():
+        definition_of(settable(each))
+    return plain
+
+
 AskedOperator = Annotated[OperatorBody | None, BeforeValidator(_judged_operator)]
+
+AskedOperators = Annotated[OperatorBody | None, BeforeValidator(_judged_operators)]
+"""An operator, or several by lists of values."""
 
 
 class QueryBody(Body):
@@ -108,14 +118,17 @@ class QueryChange(Body):
 
 
 class CheckBody(Body):
-    """A query to check without registering it: the body of one, of which its predicate, join and operator count."""
+    """A query to check without registering it: the body of one, of which its predicate, join and operator count.
+
+    Lists of values in its operator, where its kind has such, stand for several queries: all are checked.
+    """
 
     answered_too = ("id", "topic", "labels", "paused", "expires_at", *_ADDED)
 
     stream: Text | None = None
     where: Text
     join: JoinBody | None = None
-    operator: AskedOperator = None
+    operator: AskedOperators = None
 
 
 class TrialBody(Body):
@@ -243,6 +256,13 @@ class QueryPage(Body):
 def asked_operator(body: OperatorBody | None) -> Definition | None:
     """Return the definition of an operator that a body asks for; None for ``route`` and for none. QueryError."""
     return None if body is None else definition_of(settable(body.model_dump()))
+
+
+def asked_operators(body: OperatorBody | None) -> list[Definition]:
+    """Return the definitions that an operator stands for, several where it has lists of values. QueryError."""
+    plain = None if body is None else settable(body.model_dump())
+    found = [] if plain is None else [definition_of(each) for each in operators_of(plain)]
+    return [definition for definition in found if definition is not None]
 
 
 def new_query(body: QueryBody, stream: str) -> RegisteredQuery:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any
@@ -24,6 +24,7 @@ from broker.operators.definition import Definition
 from broker.operators.expression import NO_EXPRESSIONS, OperatorExpressions
 from broker.operators.kept_state import kept_state
 from broker.operators.kinds import kind_of
+from broker.queries.operator_limits import check_alone
 from broker.queries.query import RegisteredQuery
 from broker.queries.validated_query import Members, of_shape, plan_id_of
 from broker.stream.stream import Stream
@@ -33,22 +34,26 @@ _EXPRESSIONS_CHECKED = 400
 
 
 def checked(
-    permitted: ScopedService, stream: Stream, where: str, layer: str | None = None, operator: Definition | None = None
+    permitted: ScopedService, stream: Stream, where: str, layer: str | None = None, operators: Sequence[Definition] = ()
 ) -> dict[str, Any]:
     """Return a predicate's normal form, validated as by a registration; AscError where it would be refused.
 
     For a join over a ``layer`` it is that of the first of its shapes, of which a thousand are looked at. It comes with
-    the expressions of an ``operator``, and with an estimate of its states where workers fill these.
+    the expressions of an operator, and with an estimate of its states where workers fill these. ``operators``: it, or
+    those that its lists of values stand for, which read the same.
     """
     from asc.predicate.normal_form.describe import plain_form
 
-    expressions = NO_EXPRESSIONS
+    expressions, operator = NO_EXPRESSIONS, next(iter(operators), None)
     if operator is not None:
         expressions = _read_by(permitted, stream, operator, is_join=layer is not None)
+        check_alone(permitted.limits, operators)
     if layer is not None:
         return expressions.beside(_join(permitted, stream, where, layer))
     predicate = judged(permitted, stream, where)
     found = plain_form(predicate)
+    if len(operators) > 1:
+        found = {**found, "combinations": len(operators)}
     if operator is not None:
         estimate = estimate_of(permitted, stream, predicate, operator, expressions)
         if estimate is not None:

@@ -19,6 +19,13 @@ def bodies() -> Mapping[str, type[KindBody]]:
     return {ROUTE: RouteBody, **{name: kind.body for name, kind in OPERATORS.items()}}
 
 
+def operators_of(plain: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the operators that a body stands for: itself, or one for each combination of its lists. QueryError."""
+    name = plain.get("name")
+    body = bodies().get(name) if isinstance(name, str) else None
+    return [plain] if body is None else [each for _, each in body.combinations("", plain)]
+
+
 def _validated(plain: Any) -> KindBody:
     if isinstance(plain, KindBody):
         return plain

@@ -47,12 +47,12 @@ class DbscanBody(KindBody):
         default=None, description="In place of attributes: a point in degrees, as ST_Point(longitude, latitude)."
     )
     eps: _Radius | Annotated[list[_Radius], Field(min_length=1, max_length=COMBINATIONS_MAX)] = Field(
-        description="The radius within which points are neighbours; in metres with position. For POST /v1/queries a "
-        "list stands for a query each."
+        description="The radius within which points are neighbours; in metres with position. For POST /v1/queries "
+        "and /v1/check a list stands for a query each."
     )
     min_samples: _Samples | Annotated[list[_Samples], Field(min_length=1, max_length=COMBINATIONS_MAX)] = Field(
-        description="The least number of neighbours of a core point, itself included. For POST /v1/queries a list "
-        "stands for a query each."
+        description="The least number of neighbours of a core point, itself included. For POST /v1/queries and "
+        "/v1/check a list stands for a query each."
     )
     time: Text = Field(default=DEFAULT_TIME, description="The TIMESTAMP expression of a record.")
     window_s: _Seconds | None = Field(
@@ -81,7 +81,8 @@ class DbscanBody(KindBody):
     def _whole(self) -> Self:
         # Bounds of one field by another: the definition has them.
         try:
-            StandingDbscan.parse(self.model_dump(exclude={"summary"}))
+            for _, plain in self.combinations("", self.model_dump(exclude={"summary"})):
+                StandingDbscan.parse(plain)
         except QueryError as error:
             raise ValueError(str(error)) from None
         return self

@@ -32,7 +32,7 @@ class StandingDbscan:
         """
         for name in ("eps", "min_samples"):
             if isinstance(plain.get(name), list):
-                remedy = "is a list, which stands for a new query each: give one number here"
+                remedy = "is a list, which 'asc dbscan add' or a POST of one query divides: give one number here"
                 raise QueryError(f"operator.{name}", shown(plain[name]), remedy)
         if "time" in plain and plain["time"] is None:
             raise QueryError("operator.time", None, "give an expression over the record, or leave it out")

@@ -68,7 +68,7 @@ def estimate(resting: Resting, send_to: Callable[..., str]) -> Callable[..., tup
 
     def found(plain: dict[str, Any], where: str = WHERE, **scope: Any) -> tuple[Estimate, list[str]]:
         permitted = resting.within(Scope("some", **scope))
-        answer = checked(permitted, stream, where, None, StandingCube.parse(plain))
+        answer = checked(permitted, stream, where, None, [StandingCube.parse(plain)])
         return answer["estimate"], answer["warnings"]
 
     return found
@@ -123,7 +123,7 @@ def test_what_no_record_tells_is_null(resting: Resting, estimate: Callable[..., 
     assert warnings == []
     empty = resting.streams()[resting.stream("csv")]
     definition = StandingCube.parse({**operator(time="_timestamp"), "measures": ["count(*)"]})
-    answer = checked(resting.permitted, empty, "true", None, definition)
+    answer = checked(resting.permitted, empty, "true", None, [definition])
     counts = {"cuboids": 1, "records": 0, "undecodable": 0, "counted": 0}
     assert answer["estimate"] == {**counts, **NOTHING, "reason": "the stream has no records"}
 
@@ -144,7 +144,7 @@ def test_who_may_not_run_predicates_gets_none_and_nobody_waits_for_ever(
     permitted.cancellation.cancel("the test")
     stream = resting.streams()[resting.stream("json")]
     with pytest.raises(CancelledError):
-        checked(permitted, stream, WHERE, None, StandingCube.parse(operator("n")))
+        checked(permitted, stream, WHERE, None, [StandingCube.parse(operator("n"))])
 
 
 def test_no_more_records_are_read_than_may_be(

@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from broker.operators.kinds import OPERATORS, ROUTE, definition_of, described, settable
-from broker.operators.operator_body import OperatorBody
+from broker.operators.operator_body import OperatorBody, operators_of
 
 WINDOWS = {"window_points": 100, "slide_points": 10}
 ANSWERS: dict[str, dict[str, Any]] = {
@@ -44,3 +44,10 @@ def test_what_is_answered_of_an_operator_can_be_sent_back(name: str) -> None:
 def test_another_name_and_a_field_of_another_operator_are_refused(plain: object) -> None:
     with pytest.raises(ValidationError):
         TypeAdapter(OperatorBody).validate_python(plain)
+
+
+def test_lists_stand_for_operators_where_the_kind_has_such() -> None:
+    own = {**ANSWERS["dbscan"], "min_samples": [2, 3]}
+    assert [each["min_samples"] for each in operators_of(own)] == [2, 3]
+    for other in (ANSWERS["near"], {"name": "near", "eps": [1, 2]}, {"name": ["dbscan"]}, {}):
+        assert operators_of(other) == [other]

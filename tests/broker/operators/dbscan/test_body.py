@@ -39,6 +39,13 @@ def test_fields_that_do_not_go_together_are_refused(more: dict[str, Any]) -> Non
     assert DbscanBody.model_validate({**LEAST, **WINDOWS}).eps == 1
 
 
+def test_each_query_of_lists_is_judged() -> None:
+    lists = {**LEAST, **WINDOWS, "eps": [1, 2]}
+    assert DbscanBody.model_validate(lists).model_dump()["eps"] == [1, 2]
+    with pytest.raises(ValidationError, match="eps"):
+        DbscanBody.model_validate({**lists, "eps": [1, 1e300]})
+
+
 def test_openapi_has_types_and_bounds() -> None:
     schema = DbscanBody.model_json_schema()["properties"]
     assert schema["sample"]["maximum"] == 1_000

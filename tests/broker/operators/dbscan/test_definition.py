@@ -34,7 +34,7 @@ def test_its_expressions_have_roles_in_order() -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"eps": [1, 2]}, "operator.eps '[1, 2]': is a list, which stands for a new query each: give one number here"),
+        ({"eps": [1, 2]}, "operator.eps '[1, 2]': is a list, which 'asc dbscan add' or a POST of one query divides"),
         ({"min_samples": []}, "operator.min_samples '[]': is a list"),
         ({"time": None}, "operator.time: give an expression over the record, or leave it out"),
         ({"eps": 0}, "operator.eps 0: give a radius above 0 whose square is neither 0 nor infinite"),

@@ -15,9 +15,11 @@ import pytest
 from sklearn.cluster import DBSCAN
 
 from broker.config.config import Config, parse_config
+from broker.operators.dbscan.reader import DbscanReader
 
 if TYPE_CHECKING:
     from conftest import Received, Site
+    from pyspark.sql import SparkSession
 
     from broker.kafka.embedded import EmbeddedKafka
 
@@ -148,8 +150,9 @@ def test_labels_are_those_of_scikit_learn_and_ids_last(crowd: Site) -> None:
     answer = crowd.client.post("/v1/queries", json=asked("dense", topic, min_samples=MIN_SAMPLES))
     assert answer.status_code == 201, answer.text
     assert answer.json()["registered"] == 2
-    by_count = asked("counted", counted, "n >= 0", window_s=None, slide_s=None, window_points=61, slide_points=61)
-    answer = crowd.client.post("/v1/queries", json=by_count)
+    # Of a hundred seconds there are more points than a window may have.
+    wide = asked("counted", counted, "n >= 0", window_s=100, slide_s=100)
+    answer = crowd.client.post("/v1/queries", json=wide)
     assert answer.json()["warnings"] == ["slide = window: consecutive windows share no point, so no id lasts"]
     for refused, said in (
         (asked("dense", topic, min_samples=[3, 9]), "id of one of several queries 'dense.1': is taken, and nothing"),
@@ -250,6 +253,10 @@ REFUSED = [
     ({"window_points": 10}, "operator.window_points 10: and window_s cannot both be"),
     ({"key": "rand()"}, "operator.key rand(): "),
     ({"nope": 1}, "field operator nope: is not known"),
+    (
+        {"window_s": None, "slide_s": None, "window_points": POINTS_MAX + 1, "slide_points": 10},
+        "operator.window_points 61: is more than the 60 points of a window: shorten it, or raise limits.stream_dbscan_",
+    ),
 ]
 
 
@@ -261,3 +268,43 @@ def test_what_makes_no_sense_is_refused_in_one_line(crowd: Site, wrong: dict[str
     assert message.replace("'", "").replace('"', "").startswith(said.replace("'", "")), message
     assert "\n" not in message
     assert crowd.client.get("/v1/queries/refused").status_code == 404
+    # A check judges as a registration does.
+    checked = crowd.client.post("/v1/check", json=asked("refused", "asc.refused", **wrong))
+    assert (checked.status_code, checked.json()) == (400, answer.json())
+
+
+def test_lists_are_checked_together_and_belong_to_one_new_query(crowd: Site) -> None:
+    several = asked("several", "asc.several", eps=[0.5, 1], min_samples=[2, 3])
+    answer = crowd.client.post("/v1/check", json=several)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["combinations"] == 4
+    assert [own["sql"] for own in answer.json()["expressions"]][1:3] == ["x * 2", "y"]
+    assert "combinations" not in crowd.client.post("/v1/check", json=asked("one", "asc.one", eps=[1])).json()
+    too_many = crowd.client.post("/v1/check", json=asked("several", "asc.several", eps=[1, 2, 3, 4, 5]))
+    assert too_many.json()["error"]["message"] == (
+        "queries of one operator 5: are more than a stream may have, 4: ask for fewer, or raise "
+        "limits.stream_dbscan_queries"
+    )
+    said = "operator.eps '[0.5, 1]': is a list, which 'asc dbscan add' or a POST of one query divides: give one number"
+    line = {"content-type": "application/x-ndjson"}
+    loaded = crowd.client.post("/v1/queries", content=json.dumps(several), headers=line)
+    changed = crowd.client.put("/v1/queries/several", json={key: several[key] for key in ("where", "operator")})
+    for refused in (loaded, changed):
+        assert refused.status_code == 400
+        assert said in refused.json()["error"]["message"]
+    wide = asked("wide", "asc.wide", window_s=None, slide_s=None, window_points=61, slide_points=10)
+    loaded = crowd.client.post("/v1/queries", content=json.dumps(wide), headers=line)
+    assert "line 1: operator.window_points 61: is more than the 60 points" in loaded.json()["error"]["message"]
+    # One that is paused has no windows.
+    paused = crowd.client.post("/v1/queries", json={**wide, "paused": True})
+    assert paused.status_code == 201, paused.text
+    resumed = crowd.client.put("/v1/queries/wide", json={"paused": False})
+    assert "raise limits.stream_dbscan_points" in resumed.json()["error"]["message"]
+    assert crowd.client.delete("/v1/queries/wide").status_code == 200
+
+
+def test_a_worker_compiles_before_the_first_batch(spark: SparkSession) -> None:
+    jobs = spark.sparkContext._jsc.sc().dagScheduler()
+    before = jobs.numTotalJobs()
+    DbscanReader({}, 1).warm_up(spark)
+    assert jobs.numTotalJobs() == before + 1
