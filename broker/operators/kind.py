@@ -113,7 +113,8 @@ class FeedKind(OperatorKind[D], Protocol[D]):
     ) -> FeedDestination:
         """Return the destination of a query in plans.
 
-        ``query`` has the id, topic and selection of the query; the kind adds its track and its parameters.
+        ``query`` has the id, topic and selection of the query, and in its definition ``since``, the version of the
+        registration whose state goes on. The kind adds its track and its parameters.
         """
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:

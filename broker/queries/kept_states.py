@@ -1,4 +1,4 @@
-"""The states that workers fill: which registration they are of, and which ones streams keep."""
+"""The states of operators: which registration they are of, and which ones of those that workers fill streams keep."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from asc.plan.plan import Plan
-from broker.operators.kinds import fold_kinds, name_of
+from broker.operators.kinds import feed_kinds, fold_kinds, name_of
 from broker.queries.query import RegisteredQuery
 from broker.queries.query_set import QuerySet
 from broker.queries.validated_query import ValidatedQuery
@@ -16,14 +16,18 @@ from broker.stream.stream import Stream
 def with_since(candidate: ValidatedQuery, before: QuerySet) -> ValidatedQuery:
     """Return a candidate with the version since which its state may be kept, beside the queries before.
 
-    It is that of the query that it replaces, where that has a state of the same kind in the same stream. Otherwise it
-    is the version of the registry before it: a removal always came after the ``since`` of the query that it removed.
+    It is that of the query that it replaces, where that has a state of the same kind in the same stream: of a kind with
+    the handoff ``feed`` a pause discards it. Otherwise it is the version of the registry before it: a removal always
+    came after the ``since`` of the query that it removed.
     """
     query = candidate.query
-    if name_of(query.operator) not in fold_kinds():
+    if query.operator is None:
         return candidate
     stands = before.queries.get(query.id)
     goes_on = stands is not None and _kept_by(stands) == _kept_by(query)
+    if stands is not None and stands.paused and name_of(query.operator) in feed_kinds():
+        # Where no record comes meanwhile, the reader of the feed sees nothing of the pause.
+        goes_on = False
     since = stands.since if stands is not None and goes_on else before.version
     return replace(candidate, query=replace(query, since=since))
 

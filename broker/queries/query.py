@@ -46,7 +46,8 @@ class RegisteredQuery:
     and in UTC. ``version`` is the offset of its record in the registry; -1 before it is written. ``join``: the layer
     that it is joined with. ``operator``: the operator of its accepted records; None: they are routed.
     ``since``: the version of the registry at which it was registered, before its record, which tells it from one of its
-    id that was removed. Replacements keep it. Only queries whose states workers fill have it; -1 for none.
+    id that was removed. Replacements keep it, and a pause does where workers fill the state. Only queries with an
+    operator have it; -1 for none.
 
     ``unreadable``: the reason why its record cannot be used here. It is damaged, of a later form, or of a query that
     could not be registered. Such a query is only listed, under its key in any form, with the record's text as

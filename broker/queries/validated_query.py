@@ -214,7 +214,7 @@ class ValidatedQuery:
             return replace(destination, since=query.since)
         join = query.join
         selection = selection_of(self.predicate) if join is None else selection_of_join(query.where, join.layer)
-        settings = QuerySettings(query.id, query.topic, "", "", (selection,), {})
+        settings = QuerySettings(query.id, query.topic, "", "", (selection,), {"since": query.since})
         return feed_kinds()[definition.name].destination(definition, settings, self.predicate, self.expressions)
 
     @property

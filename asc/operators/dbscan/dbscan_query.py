@@ -32,7 +32,8 @@ class DbscanQuery:
     ``is_timed``: ``window`` and ``slide`` are microseconds of event time, else numbers of points. ``sample``: the most
     points that a window record shows. ``lateness_us``: the allowed lateness of its points; None for that of the stream,
     which the settings of the feed have. ``track`` names the expressions of its points, ``time`` the one of their event
-    time. ``selections`` names the selections whose records it accepts.
+    time. ``selections`` names the selections whose records it accepts. ``since`` tells its registration from an earlier
+    one of its id, which was removed or paused; -1 for one of an earlier version.
     """
 
     id: str
@@ -50,6 +51,7 @@ class DbscanQuery:
     members: Members = "none"
     sample: int = 200
     lateness_us: int | None = None
+    since: int = -1
 
     @property
     def schedule(self) -> Schedule:
@@ -63,7 +65,7 @@ class DbscanQuery:
 
     def continues(self, other: DbscanQuery) -> bool:
         """Return whether it has the points and the windows of another one, whose place it takes."""
-        return (*self._windows, self.attributes) == (*other._windows, other.attributes)
+        return (*self._windows, self.attributes, self.since) == (*other._windows, other.attributes, other.since)
 
     def is_same(self, other: DbscanQuery) -> bool:
         """Return whether it is another one, but for the lateness, which is the stream's."""
@@ -93,6 +95,8 @@ class DbscanQuery:
         }
         if self.lateness_us is not None:
             definition["lateness_us"] = self.lateness_us
+        if self.since >= 0:
+            definition["since"] = self.since
         return QuerySettings(self.id, self.topic, self.track, self.time, self.selections, definition)
 
     @staticmethod
@@ -111,12 +115,13 @@ class DbscanQuery:
             raise ValueError(f"{str(eps)[:50]} is no eps, or {str(members)[:50]} are no members")
         min_samples, sample = (whole(own[name]) for name in ("min_samples", "sample"))
         lateness_us = None if own.get("lateness_us") is None else whole(own["lateness_us"])
+        since = whole(own.get("since", -1), 64)
         if min_samples < 1 or sample < 0 or (lateness_us is not None and lateness_us < 0):
             raise ValueError("min_samples is below 1, or sample or lateness below 0")
         named = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
         windows = (is_timed, window, slide)
         numbers = (attributes, is_position, float(eps), min_samples)
-        query = DbscanQuery(*named, *numbers, *windows, members, sample, lateness_us)
+        query = DbscanQuery(*named, *numbers, *windows, members, sample, lateness_us, since)
         if not has_area(query.radius):
             raise ValueError(f"{eps} is no eps")
         return query

@@ -132,7 +132,15 @@ class DbscanDefinition:
         return Schedule(round(self.window * unit), round(self.slide * unit))
 
     def query(
-        self, query_id: str, topic: str, *, track: str, time: str, selection: str, lateness_us: int | None = None
+        self,
+        query_id: str,
+        topic: str,
+        *,
+        track: str,
+        time: str,
+        selection: str,
+        lateness_us: int | None = None,
+        since: int = -1,
     ) -> DbscanQuery:
         """Return the query as a feed has it. ``lateness_us``: None for that of the stream."""
         schedule = self.schedule
@@ -152,6 +160,7 @@ class DbscanDefinition:
             self.members,
             self.sample,
             lateness_us,
+            since,
         )
 
 

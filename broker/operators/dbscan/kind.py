@@ -76,7 +76,8 @@ class DbscanKind:
         name = hashed([OP, time_us.sql, key, own.position is not None, *position])
         track = Track(name, OP, key, time_us.sql, position, None, observes_all=False, by_key=False)
         (selection,) = query.selections
-        asked = own.query(query.id, query.topic, track=name, time=track.time_name, selection=selection)
+        since = query.definition.get("since", -1)
+        asked = own.query(query.id, query.topic, track=name, time=track.time_name, selection=selection, since=since)
         return FeedDestination(track, asked.settings())
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:

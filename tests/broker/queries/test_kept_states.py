@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
+DBSCAN = {"name": "dbscan", "attributes": ["n"], "eps": 1, "min_samples": 2, "window_s": 60, "slide_s": 10}
 CUBE = {"name": "cube", "measures": ["count(*) AS c"], "grain_s": 60}
 
 
@@ -78,6 +80,26 @@ def test_a_registration_is_told_from_one_that_was_removed(resting: Resting) -> N
     assert "kept-a" not in kept(resting)
     registrar.apply([put(resting, "kept-a", "n > 2")]).raised()
     assert since(resting, "kept-a") > again
+
+
+def test_a_pause_discards_the_state_that_a_reader_of_the_feed_has(resting: Resting) -> None:
+    registrar = resting.registrar()
+
+    def registered(where: str, **more: Any) -> int:
+        registrar.apply([put(resting, "kept-w", where, DBSCAN, **more)]).raised()
+        found = registrar.standing.get("kept-w").since
+        assert resting.registry.load().queries["kept-w"].since == found
+        return found
+
+    first = registered("n > 1")
+    assert first == registered("n > 2")
+    registered("n > 2", paused=True)
+    resumed = registered("n > 2")
+    assert resumed > first
+    # No record came: the plan alone tells it from the one before the pause.
+    destinations = resting.streams()[resting.stream("json")].running.plan.destinations
+    (own,) = [each for each in destinations.used() if each.name == "kept-w"]
+    assert json.loads(own.definition)["query"]["definition"]["since"] == resumed
 
 
 def test_one_that_expires_is_deleted(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> None:

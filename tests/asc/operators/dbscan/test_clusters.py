@@ -281,6 +281,17 @@ def test_a_query_that_comes_anew_repeats_no_window() -> None:
     assert Clusters().held == 0
 
 
+def test_a_query_that_was_removed_and_registered_again_between_two_batches_begins_anew() -> None:
+    own = [query(since=3), query("counted", is_timed=False, window=4, slide=2, since=3)]
+    again = [replace(each, since=9) for each in own]
+    records = [record.message() for record in crowd(5 * MS, 4)]
+    later = [record.message() for record in crowd(7 * MS, 4, first=20)]
+    messages = [settings(*own), *records, settings(*again), *later, Watermarks({"ts": 30 * MS})]
+    outputs = run(texts(messages))
+    assert windows(outputs) == [(10, 4, 1), (20, 4, 1), (30, 0, 0)]
+    assert windows(outputs, "counted") == [(4, 4, 1)]
+
+
 @pytest.mark.parametrize("changed", [{"eps": 1.5}, {"min_samples": 2}, {"members": "all"}, {"topic": "elsewhere"}])
 def test_a_replaced_query_keeps_its_points_and_its_ids_start_anew(changed: dict[str, object]) -> None:
     clusters = Clusters()

@@ -13,7 +13,7 @@ CROWDS = DbscanQuery("crowds", "asc.crowds", "t", "e", ("s",), 2, False, 0.05, 5
 DENSE = replace(CROWDS, id="dense", is_position=True, eps=2_000.0, is_timed=False, members="changes", sample=3)
 
 
-@pytest.mark.parametrize("query", [CROWDS, DENSE, replace(CROWDS, attributes=ATTRIBUTES_MAX)])
+@pytest.mark.parametrize("query", [CROWDS, DENSE, replace(CROWDS, attributes=ATTRIBUTES_MAX, since=7)])
 def test_settings_say_all_of_a_query(query: DbscanQuery) -> None:
     assert DbscanQuery.of(query.settings()) == query
 
@@ -41,13 +41,14 @@ def test_settings_say_all_of_a_query(query: DbscanQuery) -> None:
         ("members", "some"),
         ("sample", -1),
         ("lateness_us", -1),
+        ("since", "7"),
     ],
 )
 def test_what_is_no_query_is_refused(field: str, value: Any) -> None:
     settings = CROWDS.settings()
     with pytest.raises((ValueError, KeyError, TypeError)):
         DbscanQuery.of(replace(settings, definition={**settings.definition, field: value}))
-    if field == "lateness_us":
+    if field in ("lateness_us", "since"):
         return
     missing = {name: own for name, own in settings.definition.items() if name != field}
     with pytest.raises((ValueError, KeyError, TypeError)):
@@ -62,6 +63,7 @@ def test_a_query_continues_one_of_equal_points_and_windows() -> None:
         replace(CROWDS, window=700),
         replace(CROWDS, slide=50),
         replace(CROWDS, is_timed=False),
+        replace(CROWDS, since=7),
     ):
         assert not other.continues(CROWDS)
 

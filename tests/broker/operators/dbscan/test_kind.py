@@ -29,7 +29,7 @@ OWN = {"attributes": ["x", "y * 2"], "eps": 0.5, "min_samples": 5, "time": "t", 
 def destination(query_id: str = "q", where: str = "z > 3", **more: Any) -> FeedDestination:
     definition = StandingDbscan.parse({**OWN, **more})
     predicate = normalise(where, SCHEMA)
-    asked = QuerySettings(query_id, f"asc.{query_id}", "", "", (selection_of(predicate),), {})
+    asked = QuerySettings(query_id, f"asc.{query_id}", "", "", (selection_of(predicate),), {"since": 7})
     return DBSCAN.destination(definition, asked, predicate, DBSCAN.read(definition, SchemaAnalyser(SCHEMA)))
 
 
@@ -43,6 +43,7 @@ def test_its_destination_has_all_that_windows_need() -> None:
     assert (asked.attributes, asked.window, asked.slide) == (2, 60_000_000, 10_000_000)
     # That of the stream, which the settings of the feed have.
     assert asked.lateness_us is None
+    assert asked.since == 7
     assert FeedDestination.of(found.in_plan()) == found
 
 
