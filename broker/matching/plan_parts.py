@@ -17,6 +17,7 @@ from pyspark.core.broadcast import Broadcast
 from asc.plan.parts import Part, plan_of
 from asc.plan.plan import Plan
 from broker.failure import one_line
+from broker.matching.alike import Alike
 from broker.matching.destinations import Destinations
 from broker.matching.host_files import host_files
 from broker.matching.plan_ids import RegisteredIds
@@ -27,6 +28,7 @@ _MAPPED_FROM = 64
 """Where the bytes of a part begin in the file of its broadcast: arrays lie on multiples of that."""
 
 _PLAN, _PART, _REGISTERED, _DESTINATIONS = "asc_plan", "asc_part", "asc_registered", "asc_destinations"
+_EVALUATED = "asc_evaluated"
 """What a process notes at a broadcast that it has read, so that it is forgotten with it."""
 
 
@@ -100,6 +102,17 @@ class PlanParts:
         if found is None:
             found = Destinations.of(self.plan)
             setattr(head, _DESTINATIONS, found)
+        return found
+
+    @property
+    def evaluated(self) -> tuple[Plan, Alike | None]:
+        """Return the plan for the executor, without queries that another one stands for, and which these are."""
+        head = self.broadcasts[0]
+        found: tuple[Plan, Alike | None] | None = getattr(head, _EVALUATED, None)
+        if found is None:
+            alike = Alike.of(self.destinations.operated, self.registered)
+            found = self.plan if alike is None else alike.left_out(self.plan), alike
+            setattr(head, _EVALUATED, found)
         return found
 
     def _parts(self) -> list[Part]:

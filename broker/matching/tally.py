@@ -20,6 +20,7 @@ from asc.evaluation.executor import Matches
 from asc.keys.attribute import PAttribute
 from asc.keys.buffers import Mask
 from asc.plan.plan import Plan
+from broker.matching.alike import Alike
 from broker.matching.plan_ids import registered_id
 from broker.matching.query_counts import QueryCounting, QueryCounts
 from broker.matching.record_times import RecordTimes
@@ -190,11 +191,12 @@ class TaskTally:
     It runs in the task that matches the stream, so a failure of its own is no failure of the task: it gives up, and the
     monitor learns nothing of the batch. Draws are put aside and merged when they come to twice what is kept; from then
     on only numbers below the greatest of those kept are drawn. So most batches cost a look at their random numbers and
-    a copy of a few rows.
+    a copy of a few rows. ``alike``: queries that are counted by another one, which stands for them.
     """
 
-    def __init__(self, tallying: Tallying) -> None:
+    def __init__(self, tallying: Tallying, alike: Alike | None = None) -> None:
         self._tallying = tallying
+        self._alike = alike
         # Tasks draw independently; nothing but the sample depends on the numbers.
         self._random = np.random.default_rng()
         self._counts: Tally | None = None
@@ -267,6 +269,7 @@ class TaskTally:
         sampling = self._tallying.sampling
         with suppress(Exception):
             draw = _union(self._draws, sampling.tuples) if sampling and self._draws else None
+            by_query = self._by_query.counts() if self._by_query else QueryCounts.none()
             told = replace(
                 self._counts,
                 draw=draw,
@@ -274,7 +277,7 @@ class TaskTally:
                 dead_letters=dict(self._dead_letters),
                 match_s=match_s,
                 written=self._written,
-                by_query=self._by_query.counts() if self._by_query else QueryCounts.none(),
+                by_query=by_query if self._alike is None else self._alike.counted(by_query),
                 times=RecordTimes.together(self._times),
                 newest=self._newest,
             )

@@ -58,9 +58,11 @@ def matching_task(
 
     def matched(batches: Iterator[Batch]) -> Iterator[pd.Series]:
         decoded, registered, destinations = parts.plan, parts.registered, parts.destinations
+        # What many queries of an operator accept alike is found once; ids that leave are of each query.
+        evaluated, alike = parts.evaluated if output == "deliveries" else (decoded, None)
         most, width = _PAIRS, len(decoded.p_attributes)
         pairs = pairs_a_piece(decoded, output, destinations=destinations)
-        tally = None if tallying is None else TaskTally(tallying)
+        tally = None if tallying is None else TaskTally(tallying, alike)
         folded = destinations.folded
         fold = None if folding is None or folded is None else TaskFold(folding, folded)
         match_s = 0.0
@@ -78,7 +80,7 @@ def matching_task(
             start = 0
             while start < max(1, count):
                 rest = [column.slice(start) for column in columns]
-                matches = match_within(decoded, rest, min(most, count - start), _PAIRS)
+                matches = match_within(evaluated, rest, min(most, count - start), _PAIRS)
                 most = rows_of_a_call(len(decoded), len(matches) / max(1, matches.tuples))
                 if dead is not None:
                     matches = matches.without(dead[start : start + matches.tuples])

@@ -15,6 +15,7 @@ from asc.plan.plan import Plan, Query
 from asc.predicate import normalise
 from asc.schema import Schema
 from broker.matching import worker
+from broker.matching.alike import Alike
 from broker.matching.destinations import Destinations
 from broker.matching.matches_text import AFTER_TARGET
 from broker.matching.plan_ids import RegisteredIds
@@ -165,6 +166,8 @@ class _Arrived:
     def __init__(self, plan: Plan) -> None:
         self.plan, self.registered = plan, RegisteredIds.of(plan.query_ids)
         self.destinations = Destinations.of(plan)
+        alike = Alike.of(self.destinations.operated, self.registered)
+        self.evaluated = (plan if alike is None else alike.left_out(plan), alike)
 
     @staticmethod
     def read(arrived: tuple[pd.Series, ...]) -> list[pa.Array]:

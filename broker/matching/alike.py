@@ -1,0 +1,75 @@
+"""Queries of operators whose matches are those of another query: they are evaluated once for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from asc.frozen import frozen_int32
+from asc.plan.plan import Plan
+from broker.matching.destinations import Operated
+from broker.matching.plan_ids import RegisteredIds
+from broker.matching.query_counts import QueryCounts
+
+_Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alike:
+    """Queries that have the target and the selection of another one, which stands for them.
+
+    ``ordinals`` int64[n]: theirs in the plan. ``places``, ``firsts`` int64[n]: the places of each and of the one that
+    stands for it among the registered ids. Members of joins are none of them. Invariant: equal selections have one
+    normal form (:class:`Operated`), so a record that one of these queries accepts is accepted by all.
+    """
+
+    ordinals: _Ints
+    places: _Ints
+    firsts: _Ints
+
+    @staticmethod
+    def of(operated: Operated | None, registered: RegisteredIds) -> Alike | None:
+        """Return those of a plan; None where it has none."""
+        if operated is None:
+            return None
+        is_plain = operated.is_operated
+        if registered.is_member is not None:
+            is_plain = is_plain & ~registered.is_member
+        own = np.flatnonzero(is_plain)
+        codes = operated.target_of[own].astype(np.int64) * len(operated.selections) + operated.selection_of[own]
+        _, firsts, places = np.unique(codes, return_index=True, return_inverse=True)
+        stands = own[firsts[places]]
+        others = stands != own
+        if not others.any():
+            return None
+        ordinals, stands = own[others], stands[others]
+        if registered.owner is None:
+            return Alike(ordinals, ordinals, stands)
+        owner = registered.owner.astype(np.int64)
+        return Alike(ordinals, owner[ordinals], owner[stands])
+
+    def left_out(self, plan: Plan) -> Plan:
+        """Return the plan for the executor alone: the others have the ordinals that they had, and these match nothing.
+
+        Cost: a copy of the blocks that hold one of these queries.
+        """
+        handles = np.sort(plan.handles[self.ordinals])
+        ranks = plan.ranks.copy()
+        ranks[handles] = -1
+        blocks = tuple(
+            block.without(handles) if np.isin(block.table.owner, handles).any() else block for block in plan.blocks
+        )
+        kept = ~np.isin(plan.match_all_handles, handles)
+        match_all = frozen_int32(plan.match_all_handles[kept])
+        return replace(plan, blocks=blocks, ranks=frozen_int32(ranks), match_all_handles=match_all)
+
+    def counted(self, counts: QueryCounts) -> QueryCounts:
+        """Return the counts with those of these queries: each has the count of the one that stands for it."""
+        if not len(counts.ordinals):
+            return counts
+        at = np.minimum(np.searchsorted(counts.ordinals, self.firsts), len(counts.ordinals) - 1)
+        is_counted = counts.ordinals[at] == self.firsts
+        own = QueryCounts(self.places[is_counted], counts.counts[at[is_counted]])
+        return QueryCounts.together([counts, own])
