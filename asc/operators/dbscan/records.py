@@ -103,24 +103,60 @@ def _summed(now: Labels, values: Floats) -> tuple[Ints, Ints, Floats, Floats, Fl
 
 
 class PointTexts:
-    """The texts of points, each made once for all queries that show it."""
+    """The texts of points, each made once for all queries that show it.
+
+    Memory: up to three texts a point and two an attribute, as long as the windows due at one moment are computed.
+    """
 
     def __init__(self, points: Points, source_topic: str) -> None:
         self.points = points
         self._topic = source_topic
-        self._values: dict[int, str] = {}
+        self._begins: dict[int, str] = {}
+        self._sources: dict[int, str] = {}
+        self._numbers: dict[float, str] = {}
 
-    def values(self, rows: Sequence[int]) -> list[str]:
-        """Return the values of points, those of each separated by commas."""
-        known = self._values
+    def labelled(self, rows: Sequence[int], labels: Sequence[int]) -> str:
+        """Return a list of points as JSON without its brackets, each with its values and a label."""
+        if not rows:
+            return ""
+        known = self._begins
         missing = [row for row in rows if row not in known]
-        texts = [repr(own)[1:-1].replace(" ", "") for own in self.points.values[missing].tolist()]
-        known.update(zip(missing, texts, strict=True))
-        return [known[row] for row in rows]
+        if missing:
+            texts = [f"{repr(own)[:-1].replace(' ', '')}," for own in self.points.values[missing].tolist()]
+            known.update(zip(missing, texts, strict=True))
+        ends = {label: f"{label}]," for label in set(labels)}
+        parts = [""] * (2 * len(rows))
+        parts[::2] = map(known.__getitem__, rows)
+        parts[1::2] = map(ends.__getitem__, labels)
+        return "".join(parts)[:-1]
 
     def source(self, place: Place | None) -> str:
         """Return the record of a point."""
         return "" if place is None else f"{self._topic}-{place.partition}-{place.offset}"
+
+    def sources(self, rows: Sequence[int]) -> list[str]:
+        """Return the records of points."""
+        known = self._sources
+        for row in rows:
+            if row not in known:
+                known[row] = self.source(self.points.place(row))
+        return [known[row] for row in rows]
+
+    def lists(self, rows: Sequence[Sequence[float]]) -> list[str]:
+        """Return lists of values of points as JSON has them: of coordinates, which occur again and again."""
+        known, found = self._numbers, []
+        for own in rows:
+            texts = []
+            for value in own:
+                text = known.get(value)
+                if text is None:
+                    text = repr(value)
+                    # The two zeros are equal, and their texts are not.
+                    if value:
+                        known[value] = text
+                texts.append(text)
+            found.append(f"[{','.join(texts)}]")
+        return found
 
     def key(self, row: int) -> str:
         """Return the key of a point as JSON."""
@@ -167,23 +203,22 @@ class WindowRecords:
         )
 
     def _clusters(self, evolution: Evolution, rows: Ints, summary: Summary) -> Iterator[DbscanOutput]:
-        head, points = self._head("cluster"), self.texts.points
+        head = self._head("cluster")
         newest = rows[summary.newest].tolist()
         low, high = zip(*summary.boxes, strict=True) if summary.boxes else ((), ())
-        texts = [_lists(summary.centres), _lists(low), _lists(high)]
+        texts = [_lists(summary.centres), self.texts.lists(low), self.texts.lists(high)]
         columns = (evolution.ids, summary.sizes.tolist(), summary.core.tolist(), *texts)
-        rest = (evolution.events, evolution.origins, newest)
-        for label, (own, size, core, centre, least, most, events, origins, row) in enumerate(
+        rest = (evolution.events, evolution.origins, self.texts.sources(newest))
+        query, topic, begin = self.query.id, self.query.topic, f"{self.query.id}:{self.name.end}:"
+        for label, ((end, old), size, core, centre, least, most, events, origins, source) in enumerate(
             zip(*columns, *rest, strict=True)
         ):
-            named = id_text(own)
-            listed = ",".join([f'"{event}"' for event in events])
-            come = f"[{_ids(origins[:IDS_MAX])}]{_more('from', len(origins) - IDS_MAX)}"
+            named = f"{end}-{old}"
             value = (
                 f'{head},"cluster":"{named}","label":{label},"points":{size},"core":{core},"center":{centre},'
-                f'"box":[{least},{most}],"events":[{listed}],"from":{come}}}'
+                f'"box":[{least},{most}],"events":{_events(events)},"from":{_origins(origins)}}}'
             )
-            yield self._output("cluster", value, named, points.place(row))
+            yield DbscanOutput(topic, query, value, begin + named, query, source, "cluster")
 
     def _members(
         self, now: Labels, rows: Ints, evolution: Evolution, old_labels: Codes | None
@@ -212,8 +247,7 @@ class WindowRecords:
         if not self.query.sample or not len(rows):
             return ""
         every = -(-len(rows) // self.query.sample)
-        shown = zip(self.texts.values(rows[::every].tolist()), now.labels[::every].tolist(), strict=True)
-        return ",".join([f"[{values},{label}]" for values, label in shown])
+        return self.texts.labelled(rows[::every].tolist(), now.labels[::every].tolist())
 
     def _head(self, record: str) -> str:
         return f'{{"query":{json.dumps(self.query.id)},"record":"{record}","window":{self.name.bounds}'
@@ -258,6 +292,20 @@ def _disappeared(disappeared: Mapping[Id, Sequence[Id]]) -> tuple[str, str]:
 def _more(name: str, count: int) -> str:
     """Return the number of ids that a list leaves out, as a further field; nothing where it has all."""
     return f',"{name}_more":{count}' if count > 0 else ""
+
+
+def _events(events: Sequence[str]) -> str:
+    """Return events as JSON has them: their names need no escapes."""
+    named = '","'.join(events)
+    return f'["{named}"]' if events else "[]"
+
+
+def _origins(origins: Sequence[Id]) -> str:
+    """Return the ids that a cluster comes from as JSON has them, and how many are not listed."""
+    if len(origins) == 1:
+        ((end, label),) = origins
+        return f'["{end}-{label}"]'
+    return f"[{_ids(origins[:IDS_MAX])}]{_more('from', len(origins) - IDS_MAX)}"
 
 
 def _ids(ids: Sequence[Id]) -> str:

@@ -570,3 +570,12 @@ def test_a_query_without_a_lateness_has_that_of_the_stream() -> None:
     partial = [own["partial"] for own in values(outputs[0]) if own["record"] == "window"]
     # The windows from -10, 0 and 10 on begin before all records that may come.
     assert partial == [True, True, True, False, False]
+
+
+def test_zeros_of_both_signs_keep_their_texts() -> None:
+    # A box's coordinates have their texts once for all clusters, and the two zeros are equal.
+    places = [(-0.0, 9.0), (0.0, 50.0), (-0.0, 90.0)]
+    records = [Record(MS * 11, place, offset=number).message() for number, place in enumerate(places)]
+    outputs = run(texts([settings(query(min_samples=1)), *records, Watermarks({"ts": 20 * MS})]))
+    boxes = [output.value.partition('"box":')[2][:7] for output in outputs if output.kind == "cluster"]
+    assert boxes == ["[[-0.0,", "[[0.0,5", "[[-0.0,"]
