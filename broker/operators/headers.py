@@ -33,9 +33,10 @@ def event_headers() -> Column:
     from pyspark.sql import functions as sf
 
     named = {HEADER_EVENT: "identity", HEADER_QUERY: "query", HEADER_SOURCE: "source"}
+    # A cast takes the bytes as they are; encode() makes a string of Java's of them first.
     return sf.array(
         *(
-            sf.struct(sf.lit(header).alias("key"), sf.encode(column, "utf-8").alias("value"))
+            sf.struct(sf.lit(header).alias("key"), sf.col(column).cast("binary").alias("value"))
             for header, column in named.items()
         )
     )

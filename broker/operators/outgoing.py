@@ -15,9 +15,9 @@ from broker.operators.routing import SOURCE, TIMESTAMP, Routing
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-_EXCESS_HEADERS = f"""array(struct('{HEADER_ERROR}' AS key, encode(excess, 'utf-8') AS value),
-                            struct('{HEADER_SOURCE}' AS key, encode(source, 'utf-8') AS value),
-                            struct('{HEADER_TIMESTAMP}' AS key, encode(timestamp, 'utf-8') AS value))"""
+_EXCESS_HEADERS = f"""array(struct('{HEADER_ERROR}' AS key, CAST(excess AS BINARY) AS value),
+                            struct('{HEADER_SOURCE}' AS key, CAST(source AS BINARY) AS value),
+                            struct('{HEADER_TIMESTAMP}' AS key, CAST(timestamp AS BINARY) AS value))"""
 _KEPT_KEY_BYTES = 65_536
 
 

@@ -82,9 +82,9 @@ class Routing(Operator):
                        CASE WHEN {ERROR} IS NULL AND instr(target, '{AFTER_SHAPES}') > 0 THEN {of_shapes}
                             ELSE {_NO_HEADERS} END,
                        CASE WHEN {ERROR} IS NULL THEN {of_queries}
-                            ELSE array(struct('{HEADER_ERROR}' AS key, encode({ERROR}, 'utf-8') AS value)) END,
-                       array(struct('{HEADER_SOURCE}' AS key, encode({SOURCE}, 'utf-8') AS value),
-                             struct('{HEADER_TIMESTAMP}' AS key, encode({TIMESTAMP}, 'utf-8') AS value)))"""
+                            ELSE array(struct('{HEADER_ERROR}' AS key, CAST({ERROR} AS BINARY) AS value)) END,
+                       array(struct('{HEADER_SOURCE}' AS key, CAST({SOURCE} AS BINARY) AS value),
+                             struct('{HEADER_TIMESTAMP}' AS key, CAST({TIMESTAMP} AS BINARY) AS value)))"""
         )
 
     def size(self) -> Column:
