@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 from pyspark import Accumulator
@@ -48,5 +50,12 @@ _NAMES = [field.split()[0] for field in RECORDS_DDL.split(", ")]
 
 
 def _frame(records: list[DbscanOutput]) -> pd.DataFrame:
-    found: pd.DataFrame = pd.DataFrame([record[: len(_NAMES)] for record in records], columns=_NAMES)
+    # A column each: Arrow reads one of a table of objects in steps as wide as the table.
+    columns = zip(_NAMES, zip(*records, strict=True), strict=False)
+    return pd.DataFrame({name: _objects(texts) for name, texts in columns}, copy=False)
+
+
+def _objects(texts: Sequence[str]) -> npt.NDArray[np.object_]:
+    found = np.empty(len(texts), dtype=np.object_)
+    found[:] = texts
     return found
