@@ -134,7 +134,7 @@ class Evaluation:
         if len(rows):
             progress.newest = self._points.place(int(rows[-1]))
         name = WindowName.of(query, own.number)
-        summary = Summary.of(now.labels, self._points.values[rows], is_position=self._is_position)
+        summary = Summary.of(now.labels, _taken(self._points.values, rows), is_position=self._is_position)
         evolution, old_labels = self._evolved(own, now, before, summary, name.end)
         records = WindowRecords(query, name, self._texts, progress.newest)
         if self._on_labels is not None:
@@ -157,11 +157,11 @@ class Evaluation:
             return evolved(now.labels, end, summary.sizes), None
         first = int(np.searchsorted(before.rows, now.rows[0])) if len(now.rows) else len(before.rows)
         common = before.rows[first:]
-        places = np.arange(len(common))
+        places: Ints | slice = slice(0, len(common))
         if not np.array_equal(now.rows[: len(common)], common):
             places = np.searchsorted(now.rows, common)
         old = before.labels
-        sizes = np.bincount(old.labels[old.labels >= 0], minlength=old.clusters)
+        sizes = np.bincount(old.labels + 1, minlength=old.clusters + 1)[1:]
         known = Before(ids, sizes, old.labels[first:], old.is_core[first:])
         old_labels = None
         if own.progress.query.members == "changes":
@@ -182,6 +182,13 @@ class Evaluation:
         self._labels.drop(progress.query.id)
         records = WindowRecords(progress.query, WindowName.of(progress.query, own.number), self._texts, progress.newest)
         return records.skipped(is_partial=_is_partial(own))
+
+
+def _taken(values: Floats, rows: Ints) -> Floats:
+    """Return the values of ascending rows; of rows that follow each other without a copy."""
+    if len(rows) and int(rows[-1]) - int(rows[0]) + 1 == len(rows):
+        return values[int(rows[0]) : int(rows[-1]) + 1]
+    return values[rows]
 
 
 def _is_partial(own: DueWindow) -> bool:

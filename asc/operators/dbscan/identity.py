@@ -47,7 +47,9 @@ class Evolution:
     disappeared: Mapping[Id, Sequence[Id]] = field(default_factory=dict)
 
 
-def evolved(now: Labels, end: int, sizes: Ints, before: Before | None = None, common: Ints | None = None) -> Evolution:
+def evolved(
+    now: Labels, end: int, sizes: Ints, before: Before | None = None, common: Ints | slice | None = None
+) -> Evolution:
     """Return what became of the clusters of the preceding window in a window that ends at ``end``.
 
     ``sizes``: how many points each cluster has. ``before``: None where there is nothing to compare with. ``common``:
@@ -85,9 +87,9 @@ def evolved(now: Labels, end: int, sizes: Ints, before: Before | None = None, co
     )
 
 
-def _pairs(before: Before, now: Labels, common: Ints) -> list[list[int]]:
+def _pairs(before: Before, now: Labels, common: Ints | slice) -> list[list[int]]:
     """Return old and new label, core points and points in both, of the clusters that have points in common."""
-    count = len(common)
+    count = len(before.labels)
     ends, order = np.zeros(len(before.ids) + 1, dtype=np.int64), np.empty(count, dtype=np.int64)
     slots, pairs = np.full(now.clusters, -1, dtype=np.int64), np.empty((count, 4), dtype=np.int64)
     new = now.labels[common], now.is_core[common]

@@ -64,7 +64,8 @@ class WindowName:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
-    """Summaries of a window's clusters by label: points, core points, centres, boxes, and the newest point's place.
+    """Summaries of a window's clusters by label: points, core points, centres, the corners of boxes (``low``,
+    ``high``), and the newest point's place.
 
     Of positions, centres and boxes are in degrees.
     """
@@ -72,7 +73,8 @@ class Summary:
     sizes: Ints
     core: Ints
     centres: Sequence[Sequence[float]]
-    boxes: Sequence[tuple[Sequence[float], Sequence[float]]]
+    low: Sequence[Sequence[float]]
+    high: Sequence[Sequence[float]]
     newest: Ints
 
     @staticmethod
@@ -81,17 +83,14 @@ class Summary:
         space = unit_vectors(values) if is_position else values
         counts, newest, sums, low, high = _summed(now, space)
         if not is_position:
-            with np.errstate(over="ignore"):
-                centres: list[list[float]] = (sums / np.maximum(counts[:, :1], 1)).tolist()
-            boxes = list(zip(low.tolist(), high.tolist(), strict=True))
-            return Summary(counts[:, 0], counts[:, 1], centres, boxes, newest)
+            # A sum may be infinite; the division is none that overflows.
+            centres: list[list[float]] = (sums / np.maximum(counts[:, :1], 1)).tolist()
+            return Summary(counts[:, 0], counts[:, 1], centres, low.tolist(), high.tolist(), newest)
         _, _, _, low, high = _summed(now, values)
         for label in np.flatnonzero(high[:, 0] - low[:, 0] > 180).tolist():
             low[label, 0], high[label, 0] = west_and_east(values[now.labels == label, 0])
         positions = [position_of(*own) for own in sums.tolist()]
-        return Summary(
-            counts[:, 0], counts[:, 1], positions, list(zip(low.tolist(), high.tolist(), strict=True)), newest
-        )
+        return Summary(counts[:, 0], counts[:, 1], positions, low.tolist(), high.tolist(), newest)
 
 
 def _summed(now: Labels, values: Floats) -> tuple[Ints, Ints, Floats, Floats, Floats]:
@@ -193,8 +192,8 @@ class WindowRecords:
         yield from self._clusters(evolution, rows, summary)
         if self.query.members != "none":
             yield from self._members(now, rows, evolution, old_labels)
-        border = int(np.count_nonzero(now.labels >= 0)) - int(summary.core.sum())
         core = int(summary.core.sum())
+        border = int(summary.sizes.sum()) - core
         disappeared, more = _disappeared(evolution.disappeared)
         yield self._window(
             f'"partial":{_flag(is_partial)},"clusters":{now.clusters},"points":{len(rows)},"core":{core},'
@@ -205,8 +204,7 @@ class WindowRecords:
     def _clusters(self, evolution: Evolution, rows: Ints, summary: Summary) -> Iterator[DbscanOutput]:
         head = self._head("cluster")
         newest = rows[summary.newest].tolist()
-        low, high = zip(*summary.boxes, strict=True) if summary.boxes else ((), ())
-        texts = [_lists(summary.centres), self.texts.lists(low), self.texts.lists(high)]
+        texts = [_lists(summary.centres), self.texts.lists(summary.low), self.texts.lists(summary.high)]
         columns = (evolution.ids, summary.sizes.tolist(), summary.core.tolist(), *texts)
         rest = (evolution.events, evolution.origins, self.texts.sources(newest))
         query, topic, begin = self.query.id, self.query.topic, f"{self.query.id}:{self.name.end}:"
