@@ -1,4 +1,4 @@
-"""Which Python runs what the workers are given."""
+"""Which Python runs what the workers are given, and with which priority."""
 
 from __future__ import annotations
 
@@ -13,22 +13,39 @@ _DEFAULT = "python3"
 """What PySpark takes where nobody names an interpreter: the first of that name on the path, whatever it has
 installed."""
 
+NICENESS = "ASC_WORKER_NICENESS"
+"""The variable of workers whose functions yield to those of others."""
+
+_LESS = 10
+"""Of the processor time that two processes want, one with this niceness gets a tenth."""
+
 
 @contextmanager
-def own_interpreter(context: SparkContext) -> Iterator[None]:
+def own_interpreter(context: SparkContext, *, yields: bool = False) -> Iterator[None]:
     """Functions made meanwhile run in the interpreter that runs this.
 
     Its packages are those that they need, also where its environment is not activated. An interpreter that the user
     named (``PYSPARK_PYTHON``, ``spark.pyspark.python``) stays, and so does the default of a cluster, whose machines
     need not have this one's. The context itself is left as it was.
+
+    ``yields``: they run in workers of their own, which get processor time that no other process wants, and a tenth of
+    the rest.
     """
-    before = context.pythonExec
+    # A function takes what the context has, whichever thread makes it.
+    with SparkContext._lock:
+        python, environment = context.pythonExec, context.environment
+        if _is_replaced(context):
+            context.pythonExec = sys.executable
+        if yields:
+            context.environment = {**environment, NICENESS: str(_LESS)}
+        try:
+            yield
+        finally:
+            context.pythonExec, context.environment = python, environment
+
+
+def _is_replaced(context: SparkContext) -> bool:
+    """Return whether this interpreter takes the place of the context's."""
     named = "PYSPARK_PYTHON" in os.environ or context.getConf().get("spark.pyspark.python") is not None
-    if before != _DEFAULT or named or not (context.master or "").startswith("local") or not sys.executable:
-        yield
-        return
-    context.pythonExec = sys.executable
-    try:
-        yield
-    finally:
-        context.pythonExec = before
+    is_local = (context.master or "").startswith("local")
+    return context.pythonExec == _DEFAULT and not named and is_local and bool(sys.executable)

@@ -24,7 +24,8 @@ def outputs_of(feed: DataFrame, function: PartFunction, ddl: str) -> DataFrame:
 
     from broker.operators.feed_task import PACKED_DDL, STATE_DDL, packed
 
-    with own_interpreter(feed.sparkSession.sparkContext):
+    # What windows and pairs take never delays the routing of records.
+    with own_interpreter(feed.sparkSession.sparkContext, yields=True):
         parts = feed.mapInArrow(packed, PACKED_DDL).groupBy("bucket")
         return parts.applyInPandasWithState(function, ddl, STATE_DDL, "append", GroupStateTimeout.NoTimeout)
 

@@ -9,6 +9,7 @@ a minute without work.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from importlib import import_module
@@ -21,6 +22,15 @@ _OF_A_CLUSTER = re.compile(r"pyspark\.zip|py4j-[\d.]+-src\.zip")
 
 _COMMON = ("pyspark.worker", "pyspark.sql.pandas.serializers", "pandas", "pyarrow.compute", "numba")
 """Of what the workers of the broker import. The one thread that it starts is of an allocator that knows of forks."""
+
+
+_NICENESS = "ASC_WORKER_NICENESS"
+"""The variable that :mod:`broker.interpreter` sets, whose import takes longer than that of all here."""
+
+
+def lower_priority() -> None:
+    """Have this process, and the workers that it forks, yield to others, where their functions ask for that."""
+    os.nice(int(os.environ.get(_NICENESS, "0")))
 
 
 def leave_archives() -> None:
@@ -45,6 +55,7 @@ def _is_of_spark(place: str, own: Path) -> bool:
 
 
 if __name__ == "__main__":
+    lower_priority()
     leave_archives()
     for name in _COMMON:
         import_module(name)

@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
+from pyspark.sql.pandas.functions import pandas_udf
 
-from broker.interpreter import own_interpreter
+from broker.interpreter import NICENESS, own_interpreter
+from broker.runtime import python_worker
 from broker.runtime.java import find_java
 
 if TYPE_CHECKING:
@@ -64,3 +67,20 @@ def test_a_cluster_keeps_its_own(spark: SparkSession, monkeypatch: pytest.Monkey
     monkeypatch.setattr(context, "master", "spark://host:7077")
     with own_interpreter(context):
         assert context.pythonExec == "python3"
+
+
+def test_functions_that_yield_run_in_workers_of_lower_priority(spark: SparkSession) -> None:
+    def told(numbers: pd.Series) -> pd.Series:
+        return pd.Series([os.getpriority(os.PRIO_PROCESS, 0)] * len(numbers))
+
+    context, found = spark.sparkContext, []
+    before = dict(context.environment)
+    for yields in (True, False):
+        with own_interpreter(context, yields=yields):
+            niceness = pandas_udf(told, "int")("id")  # type: ignore[call-overload]
+        (row,) = spark.range(1).select(niceness.alias("niceness")).collect()
+        found.append(row.niceness)
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert found == [min(19, own + 10), own]
+    assert context.environment == before
+    assert python_worker._NICENESS == NICENESS
