@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -33,6 +34,9 @@ class WorkerParts:
         if not self._is_warm:
             # Before the first window is due, for it takes seconds where nothing was compiled on this machine.
             warm_up()
+            # Else each full collection looks at all that was imported, between windows that leave no cycles.
+            gc.collect()
+            gc.freeze()
             self._is_warm = True
         kept = None if state is None else self._kept.pop(state, None)
         if kept is None:

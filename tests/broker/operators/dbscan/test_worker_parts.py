@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 from collections.abc import Sequence
 
@@ -58,6 +59,15 @@ def test_it_keeps_a_part_that_was_written_and_drops_the_oldest() -> None:
     parts = [worker.taken(state).part for state in states[1:]]
     assert [own.to_bytes() for own in parts] == states[1:]
     assert len(set(map(id, parts))) == PARTS
+
+
+def test_collections_of_garbage_pass_over_what_was_there_before() -> None:
+    gc.unfreeze()
+    try:
+        passed(WorkerParts(), None, batches()[0])
+        assert gc.get_freeze_count() > 1_000
+    finally:
+        gc.unfreeze()
 
 
 def test_it_travels_to_a_worker_empty() -> None:
