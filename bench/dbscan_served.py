@@ -12,6 +12,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+from asc.operators.dbscan.dbscan_query import OP
 from asc.operators.dbscan.points import Floats
 from bench.daemon_process import STREAM, DaemonProcess
 from bench.dbscan_goals import Figure
@@ -28,7 +29,7 @@ _BEGIN = datetime(2026, 6, 1, tzinfo=timezone.utc)
 _APART = timedelta(milliseconds=10)
 _TOPIC = "dbscan-windows"
 _ROUTED = 10
-_WINDOWS_S, _PAUSE_S = 1_800.0, 0.5
+_WINDOWS_S, _READ_S, _PAUSE_S = 1_800.0, 300.0, 0.5
 _FETCHED = 10_000
 
 
@@ -129,31 +130,54 @@ def _drained(own: DaemonProcess, lines: Path, queries: Sequence[BenchQuery], top
 
 
 def _last_window(own: DaemonProcess, topic: str, expected: int) -> tuple[float, int]:
-    """Return when the last of so many windows was there, and how many records there were until then.
+    """Return when the last of so many windows was written, and how many records there were until then.
 
-    Records of a day later, which no query accepts, move the watermark.
+    Records of a day later, which no query accepts, move the watermark. The topic is read once all windows are written,
+    and the time is that of its last record: a reader beside the daemon would take a share of the processors.
     """
-    from confluent_kafka import Consumer, Producer
+    from confluent_kafka import Producer
 
     producer = Producer({"bootstrap.servers": own.bootstrap_servers})
+    later, give_up = _line(-1, _BEGIN + timedelta(days=1), 0.0, 0.0).encode(), time.monotonic() + _WINDOWS_S
+    while (written := _windows_written(own)) < expected:
+        if time.monotonic() > give_up:
+            raise RuntimeError(f"{written:,} of {expected:,} windows were there after {_WINDOWS_S:.0f} s")
+        producer.produce(own.source, later)
+        producer.flush()
+        time.sleep(_PAUSE_S)
+    last_ms, outputs = _read(own.bootstrap_servers, topic, expected)
+    return time.monotonic() - (time.time() - last_ms / 1_000), outputs
+
+
+def _windows_written(own: DaemonProcess) -> int:
+    """Return how many windows the daemon says that it wrote."""
+    written: int = own.status()["operators"].get(OP, {}).get("outputs", {}).get("window", 0)
+    return written
+
+
+def _read(bootstrap_servers: str, topic: str, expected: int) -> tuple[int, int]:
+    """Return the timestamp, in milliseconds, of the last of so many windows of a topic, and the number of its records.
+
+    RuntimeError where a window is missing.
+    """
+    from confluent_kafka import Consumer
+
     consumer = Consumer(
-        {"bootstrap.servers": own.bootstrap_servers, "group.id": topic, "auto.offset.reset": "earliest"}
+        {"bootstrap.servers": bootstrap_servers, "group.id": topic, "auto.offset.reset": "earliest"}
         | {"enable.auto.commit": False}
     )
     consumer.subscribe([topic])
-    found, outputs, give_up, sent = 0, 0, time.monotonic() + _WINDOWS_S, 0.0
-    later = _line(-1, _BEGIN + timedelta(days=1), 0.0, 0.0).encode()
+    found, outputs, last_ms, give_up = 0, 0, 0, time.monotonic() + _READ_S
     try:
         while found < expected:
             if time.monotonic() > give_up:
-                raise RuntimeError(f"{found:,} of {expected:,} windows were there after {_WINDOWS_S:.0f} s")
-            if time.monotonic() > sent + _PAUSE_S:
-                producer.produce(own.source, later)
-                producer.flush()
-                sent = time.monotonic()
-            fetched = [message.value() for message in consumer.consume(_FETCHED, timeout=0.1) if not message.error()]
-            outputs += len(fetched)
-            found += sum(value is not None and b'"record":"window"' in value for value in fetched)
-        return time.monotonic(), outputs
+                raise RuntimeError(f"{found:,} of {expected:,} windows were read within {_READ_S:.0f} s")
+            for message in consumer.consume(_FETCHED, timeout=0.1):
+                value = None if message.error() else message.value()
+                if value is not None:
+                    outputs += 1
+                    found += b'"record":"window"' in value
+                    last_ms = max(last_ms, message.timestamp()[1])
+        return last_ms, outputs
     finally:
         consumer.close()
