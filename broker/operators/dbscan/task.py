@@ -52,7 +52,8 @@ _NAMES = [field.split()[0] for field in RECORDS_DDL.split(", ")]
 def _frame(records: list[DbscanOutput]) -> pd.DataFrame:
     # A column each: Arrow reads one of a table of objects in steps as wide as the table.
     columns = zip(_NAMES, zip(*records, strict=True), strict=False)
-    return pd.DataFrame({name: _objects(texts) for name, texts in columns}, copy=False)
+    found: pd.DataFrame = pd.DataFrame({name: _objects(texts) for name, texts in columns}, copy=False)
+    return found
 
 
 def _objects(texts: Sequence[str]) -> npt.NDArray[np.object_]:
