@@ -13,6 +13,10 @@ from broker.matching.destinations import Operated
 from broker.matching.plan_ids import RegisteredIds
 from broker.matching.query_counts import QueryCounts
 
+_SHARE = 8
+"""Of the conjuncts of a block, at least an eighth are of queries that are left out: its copy is no more than eight
+times their own."""
+
 _Ints = npt.NDArray[np.int64]
 
 
@@ -21,8 +25,9 @@ class Alike:
     """Queries that have the target and the selection of another one, which stands for them.
 
     ``ordinals`` int64[n]: theirs in the plan. ``places``, ``firsts`` int64[n]: the places of each and of the one that
-    stands for it among the registered ids. Members of joins are none of them. Invariant: equal selections have one
-    normal form (:class:`Operated`), so a record that one of these queries accepts is accepted by all.
+    stands for it among the registered ids. Members of joins are none of them, nor are queries that are few in their
+    block. Invariant: equal selections have one normal form (:class:`Operated`), so a record that one of these queries
+    accepts is accepted by all.
     """
 
     ordinals: _Ints
@@ -30,7 +35,7 @@ class Alike:
     firsts: _Ints
 
     @staticmethod
-    def of(operated: Operated | None, registered: RegisteredIds) -> Alike | None:
+    def of(plan: Plan, operated: Operated | None, registered: RegisteredIds) -> Alike | None:
         """Return those of a plan; None where it has none."""
         if operated is None:
             return None
@@ -41,7 +46,7 @@ class Alike:
         codes = operated.target_of[own].astype(np.int64) * len(operated.selections) + operated.selection_of[own]
         _, firsts, places = np.unique(codes, return_index=True, return_inverse=True)
         stands = own[firsts[places]]
-        others = stands != own
+        others = (stands != own) & _are_many(plan, own[stands != own])[own]
         if not others.any():
             return None
         ordinals, stands = own[others], stands[others]
@@ -53,7 +58,7 @@ class Alike:
     def left_out(self, plan: Plan) -> Plan:
         """Return the plan for the executor alone: the others have the ordinals that they had, and these match nothing.
 
-        Cost: a copy of the blocks that hold one of these queries.
+        Cost: a copy of the blocks that hold these queries.
         """
         handles = np.sort(plan.handles[self.ordinals])
         ranks = plan.ranks.copy()
@@ -73,3 +78,14 @@ class Alike:
         is_counted = counts.ordinals[at] == self.firsts
         own = QueryCounts(self.places[is_counted], counts.counts[at[is_counted]])
         return QueryCounts.together([counts, own])
+
+
+def _are_many(plan: Plan, ordinals: _Ints) -> npt.NDArray[np.bool_]:
+    """Return whether each query is one of some that are at least a share of the conjuncts of their block."""
+    found = np.zeros(len(plan), dtype=np.bool_)
+    found[ordinals] = True
+    for block in plan.blocks:
+        owners = plan.ranks[block.table.owner[block.table.owner >= 0]]
+        if np.count_nonzero(found[owners]) * _SHARE < len(owners):
+            found[owners] = False
+    return found

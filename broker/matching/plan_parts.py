@@ -110,7 +110,7 @@ class PlanParts:
         head = self.broadcasts[0]
         found: tuple[Plan, Alike | None] | None = getattr(head, _EVALUATED, None)
         if found is None:
-            alike = Alike.of(self.destinations.operated, self.registered)
+            alike = Alike.of(self.plan, self.destinations.operated, self.registered)
             found = self.plan if alike is None else alike.left_out(self.plan), alike
             setattr(head, _EVALUATED, found)
         return found

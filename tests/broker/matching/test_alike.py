@@ -52,7 +52,7 @@ class _Arrived:
     def __init__(self, plan: Plan) -> None:
         self.plan, self.registered = plan, RegisteredIds.of(plan.query_ids)
         self.destinations = Destinations.of(plan)
-        alike = Alike.of(self.destinations.operated, self.registered)
+        alike = Alike.of(plan, self.destinations.operated, self.registered)
         self.evaluated = (plan if alike is None else alike.left_out(plan), alike)
 
     arguments = ("n",)
@@ -103,9 +103,22 @@ def test_a_thousand_queries_of_one_selection_cost_a_pair_a_record() -> None:
 def test_queries_without_an_operator_are_all_evaluated() -> None:
     predicate = normalise("n > 10", _SCHEMA)
     plan = compile_plan([Query(f"q{i}", predicate, "t") for i in range(5)])
-    assert Alike.of(Destinations.of(plan).operated, RegisteredIds.of(plan.query_ids)) is None
+    assert Alike.of(plan, Destinations.of(plan).operated, RegisteredIds.of(plan.query_ids)) is None
     plan = compile_plan([Query(f"q{i}", predicate, "t", _operated(f"q{i}", f"t{i}", "s")) for i in range(5)])
-    assert Alike.of(Destinations.of(plan).operated, RegisteredIds.of(plan.query_ids)) is None
+    assert Alike.of(plan, Destinations.of(plan).operated, RegisteredIds.of(plan.query_ids)) is None
+
+
+def test_a_block_is_copied_for_many_of_its_queries_alone() -> None:
+    def evaluated(routed: int) -> Plan:
+        queries = [Query(f"r{i}", normalise(f"n > {i}", _SCHEMA), "t") for i in range(routed)]
+        alike = [Query(f"q{i}", normalise("n > 10", _SCHEMA), "t", _operated(f"q{i}", "t1", "s1")) for i in range(5)]
+        plan = compile_plan([*queries, *alike])
+        own: Any = _Arrived(plan)
+        return plan if own.evaluated[1] is None else own.evaluated[0]
+
+    counts = [len(match(evaluated(routed), [pa.array([100], pa.int64())], 1)) for routed in (20, 40)]
+    # Four of 25 conjuncts are left out, and none of 45.
+    assert counts == [21, 45]
 
 
 def test_queries_whose_first_one_accepted_nothing_have_no_count() -> None:

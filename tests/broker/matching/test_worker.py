@@ -166,7 +166,7 @@ class _Arrived:
     def __init__(self, plan: Plan) -> None:
         self.plan, self.registered = plan, RegisteredIds.of(plan.query_ids)
         self.destinations = Destinations.of(plan)
-        alike = Alike.of(self.destinations.operated, self.registered)
+        alike = Alike.of(plan, self.destinations.operated, self.registered)
         self.evaluated = (plan if alike is None else alike.left_out(plan), alike)
 
     @staticmethod
