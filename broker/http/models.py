@@ -69,7 +69,7 @@ def _judged_operator(plain: Any) -> Any:
 
 
 def _judged_operators(plain: Any) -> Any:
-    """As :func:`_judged_operator`, of an operator in which lists of values may stand for several."""
+    """Validate each operator of one in which lists of values may stand for several; return it unchanged."""
     for each in operators_of(plain) if isinstance(plain, dict) else ():
         definition_of(settable(each))
     return plain

@@ -14,7 +14,7 @@ from broker.matching.plan_ids import RegisteredIds
 from broker.matching.query_counts import QueryCounts
 
 _SHARE = 8
-"""Of the conjuncts of a block, at least an eighth are of queries that are left out: its copy is no more than eight
+"""Of the conjuncts of a block, at least an eighth are of queries that are excluded: its copy is no more than eight
 times their own."""
 
 _Ints = npt.NDArray[np.int64]

@@ -16,9 +16,9 @@ from broker.stream.stream import Stream
 def with_since(candidate: ValidatedQuery, before: QuerySet) -> ValidatedQuery:
     """Return a candidate with the version since which its state may be kept, beside the queries before.
 
-    It is that of the query that it replaces, where that has a state of the same kind in the same stream: of a kind with
-    the handoff ``feed`` a pause discards it. Otherwise it is the version of the registry before it: a removal always
-    came after the ``since`` of the query that it removed.
+    It is that of the query that it replaces, where that has a state of the same kind in the same stream. Of a kind with
+    the handoff ``feed`` a pause discards the state. Otherwise it is the version of the registry before it: a removal
+    always came after the ``since`` of the query that it removed.
     """
     query = candidate.query
     if query.operator is None:
