@@ -59,7 +59,7 @@ def shared_modules() -> list[Path]:
     """The modules of the product that are no kind's own. Demos are users: what they compare are outputs."""
     names = "|".join(OPERATORS)
     own_place = rf"(broker(/http(/console)?)?|asc|cli)/operators/({names})(/|\.py|_\w+\.py)"
-    own = re.compile(rf"{own_place}|broker/operators/kinds\.py|cli/demo/command")
+    own = re.compile(rf"{own_place}|broker/operators/kinds\.py|cli/demo/")
     paths = [path for package in ("asc", "broker", "monitor", "cli") for path in (ROOT / package).rglob("*.py")]
     return [path for path in paths if not own.match(str(path.relative_to(ROOT)))]
 
