@@ -17,7 +17,7 @@ _KEYWORDS = {"case_of": "CASE", "index": "[]", "struct": "STRUCT", "row": "STRUC
 
 
 def cast(typer: ExpressionTyper, node: Node) -> Expression:
-    """A CAST or TRY_CAST; PredicateError for one that Spark has not."""
+    """Type a CAST or TRY_CAST; PredicateError for a cast that Spark lacks."""
     operand = typer.of(node.args[0])
     target, spelling = node.value
     if not types.castable(operand.type, target, attempt=node.op == "try_cast"):
@@ -48,8 +48,8 @@ def cast(typer: ExpressionTyper, node: Node) -> Expression:
 def check_collated(typer: ExpressionTyper, node: Node) -> None:
     """Refuse a collated text that is more than compared.
 
-    What an operation makes of it is collated again, and would be compared by its bytes here; LIKE and what seeks a text
-    may take the square of its length.
+    The result of an operation on it is collated again, and would be compared by its bytes here. LIKE and functions that
+    search a text may take the square of its length.
     """
     for arg in node.args:
         if arg.op == "collate" and node.op not in _COMPARING and not (node.op == "call" and node.value == "collation"):
@@ -67,7 +67,7 @@ def _name(typer: ExpressionTyper, node: Node) -> str:
 
 
 def collated(typer: ExpressionTyper, node: Node) -> Expression:
-    """A text that Spark compares otherwise than byte by byte, so that its type is none that is known here."""
+    """Type a collated text: Spark does not compare it byte by byte, so its type is unknown here."""
     operand = typer.of(node.args[0])
     if operand.type not in (None, pa.string(), pa.null()):
         raise typer.source.error_at(node, f"collation of {types.name(operand.type)}:", "CAST it to STRING")
@@ -75,7 +75,7 @@ def collated(typer: ExpressionTyper, node: Node) -> Expression:
 
 
 def _check_parts(typer: ExpressionTyper, node: Node, operand: Expression) -> None:
-    """PredicateError where what a container holds is cast in a way that can throw, or takes long."""
+    """Raise PredicateError where casting the elements of a container can throw, or takes long."""
     if operand.type == pa.null():
         return
     subject = f"cast of {types.name(operand.type)} to {node.value[1]}:"

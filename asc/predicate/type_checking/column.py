@@ -17,7 +17,10 @@ from asc.spark_types import folded
 
 
 def column(typer: ScopedTyper, node: Node) -> Expression:
-    """A variable of a lambda, a column, or what its name leads to; PredicateError for a name that means nothing."""
+    """Resolve a name to a variable of a lambda, a column or a part of a column.
+
+    PredicateError for a name that resolves to none of them.
+    """
     for scope in reversed(typer.scopes):
         name = node.value[0]
         # identifier('x') is a column alone
@@ -32,7 +35,7 @@ def column(typer: ScopedTyper, node: Node) -> Expression:
 
 
 def _part_of_container(typer: ScopedTyper, node: Node, error: SchemaError) -> Expression:
-    """``labels.k`` for ``labels['k']``, and ``items.price`` for the prices of all items."""
+    """Resolve ``labels.k`` as ``labels['k']``, and ``items.price`` as the prices of all items."""
     for length in range(1, len(node.value)):
         try:
             parent = typer.schema.resolve(node.value[:length])
@@ -45,7 +48,7 @@ def _part_of_container(typer: ScopedTyper, node: Node, error: SchemaError) -> Ex
 
 
 def inside(typer: ScopedTyper, outer: Expression, names: Sequence[str]) -> Expression:
-    """The fields of structs, and entries of maps, that names lead to from an expression."""
+    """Follow names from an expression into fields of structs and entries of maps."""
     for name in names:
         kind = outer.type
         if kind is None:
@@ -60,7 +63,7 @@ def inside(typer: ScopedTyper, outer: Expression, names: Sequence[str]) -> Expre
 
 
 def _field_of(typer: ScopedTyper, outer: Expression, name: str) -> Expression:
-    """A field of a struct, or of each struct of an array."""
+    """Return a field of a struct, or that field of each struct of an array."""
     assert outer.type is not None
     several = pa.types.is_list(outer.type)
     struct = outer.type.value_type if several else outer.type

@@ -1,9 +1,9 @@
 """Where evaluating an expression is an error: with ANSI mode off its value is NULL then, like that of a NULL operand.
 
-An operation is an evaluation error on a record where its value is NULL though none of its operands is: a division by
-zero, a cast that the value does not fit, a decimal beyond its digits, a string that is no number beside one. What is
-NULL by its own meaning (``nullif``, an entry that a map lacks, ``TRY_CAST``) is none, nor is what Spark does not come
-to: a branch that is not taken, the right side of ``FALSE AND``.
+An operation is an evaluation error on a record where its value is NULL though none of its operands is. Examples are a
+division by zero, a cast that the value does not fit, a decimal beyond its digits, and a string that is no number beside
+one. A value that is NULL by definition (``nullif``, an entry that a map lacks, ``TRY_CAST``) is no error. Nor is an
+error in a part that Spark does not evaluate: a branch that is not taken, the right side of ``FALSE AND``.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class _Step(NamedTuple):
     operand: Node
     decides: str
     result: Node | None = None
-    """What is evaluated then, and is the last."""
+    """The operand that is evaluated then, as the last one."""
     compared_with: Node | None = None
-    """What the operand is compared with, which may be an error as well."""
+    """The other side of the comparison with the operand, which may be an error as well."""
 
 
 def _condition(typer: Typer, node: Node) -> str | None:
@@ -78,7 +78,11 @@ def _condition(typer: Typer, node: Node) -> str | None:
 
 
 def _of_lambda_call(typer: Typer, node: Node) -> str | None:
-    """What stands in a lambda, or for one, is evaluated for each element, and means nothing outside of it."""
+    """Return the condition of a call with a lambda, from its containers alone.
+
+    The body, or an expression in the place of a lambda, is evaluated for each element, and means nothing outside of the
+    call.
+    """
     containers = [arg for arg in node.args[:-1] if arg.op != "lambda"]
     conditions = [_condition(typer, arg) for arg in containers]
     if node.value in THROWING_LAMBDA_FUNCTIONS:
@@ -195,7 +199,10 @@ def _can_err(typer: Typer, node: Node) -> bool:
 
 
 def _comparison_can_err(kinds: Sequence[pa.DataType | None]) -> bool:
-    """Spark casts both sides to one type; for IN that is a string, which is never an error."""
+    """Return whether a comparison of these types can be an evaluation error.
+
+    Spark casts both sides to one type; for IN that is a string, which is never an error.
+    """
     others = {kind for kind in kinds if kind not in (pa.string(), pa.binary(), pa.null())}
     widened = len(others) > 1 and any(kind is not None and pa.types.is_decimal(kind) for kind in others)
     return widened or (bool(others) and any(_may_be_text(kind) for kind in kinds))
@@ -211,9 +218,10 @@ def _may_be_text(kind: pa.DataType | None) -> bool:
 
 
 def _cast_can_err(operand: Expression, target: pa.DataType) -> bool:
-    """With ANSI mode off a number that does not fit an integer or a float becomes another one, not NULL.
+    """Return whether a cast can be an evaluation error.
 
-    A variant may hold NULL, which is NULL whatever it is cast to.
+    With ANSI mode off a number that does not fit an integer or a float becomes another one, not NULL. A variant may
+    hold NULL, which is NULL whatever it is cast to.
     """
     source = operand.type
     if source in (target, VARIANT) or target in (pa.string(), pa.binary()):

@@ -50,8 +50,9 @@ _SECOND_FIELDS = frozenset(_SECOND_LIST.split())
 
 
 def instant_arithmetic(typer: ExpressionTyper, node: Node, left: Expression, right: Expression) -> Expression | None:
-    """``left + right`` or ``left - right`` where one is an instant or interval; None where none is. PredicateError for
-    what is refused.
+    """Type ``left + right`` or ``left - right`` where one operand is an instant or interval; None where none is.
+
+    PredicateError for operands that are refused.
     """
     kinds = (left.type, right.type)
     if not any(types.is_instant(kind) or types.is_interval(kind) for kind in kinds):
@@ -71,7 +72,7 @@ def instant_arithmetic(typer: ExpressionTyper, node: Node, left: Expression, rig
 
 
 def _sum(typer: ExpressionTyper, node: Node, op: str, left: Expression, right: Expression) -> Expression | None:
-    """A sum or difference with an instant, or with a text that is one; None where Spark has none."""
+    """Return a sum or difference with an instant, or with a text that is one; None where Spark has none."""
     if types.is_interval(right.type) and types.is_instant(left.type):
         return _shifted(typer, node, op, left, right)
     if op == "+" and types.is_interval(left.type) and types.is_instant(right.type):
@@ -100,7 +101,7 @@ def _of_micros(kind: pa.DataType | None) -> bool:
 
 
 def _shifted(typer: ExpressionTyper, node: Node, op: str, instant: Expression, interval: Expression) -> Expression:
-    """An instant plus or minus an interval."""
+    """Return an instant plus or minus an interval."""
     if instant.type == pa.date32() and interval.type == CALENDAR:
         # What tries it takes no hours.
         return Expression(caught_date(f"{instant.argument} {op} {interval.argument}"), pa.date32(), node)
@@ -124,7 +125,7 @@ def _as(instant: Expression, target: pa.DataType | None) -> str:
 
 
 def instant_call(typer: ExpressionTyper, node: Node) -> Expression:
-    """A call of one of INSTANT_FUNCTIONS; PredicateError for what is refused."""
+    """Type a call of one of INSTANT_FUNCTIONS; PredicateError for one that is refused."""
     wanted = 3 if node.value in ("timestampadd", "timestampdiff") else 2
     if len(node.args) != wanted:
         raise typer.source.error_at(node, "call of a function", f"{node.value} takes {wanted} arguments")
@@ -163,7 +164,7 @@ def _timestamp_added(
 def _timestamp_difference(
     typer: ExpressionTyper, node: Node, unit: str, start: Expression, end: Expression
 ) -> Expression:
-    """Only microseconds can be too many."""
+    """Return the difference of two instants in a unit; only a number of microseconds can overflow."""
     for instant in (start, end):
         _check_instant(typer, node, instant)
     if not typer.catches:

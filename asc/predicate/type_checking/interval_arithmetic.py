@@ -31,7 +31,9 @@ INTERVAL_FUNCTIONS = frozenset(("abs", "negative", "positive", "sign", "signum",
 def interval_arithmetic(
     typer: ExpressionTyper, node: Node, op: str, left: Expression, right: Expression
 ) -> Expression | None:
-    """``left op right`` of which one is an interval and none is an instant; None where Spark has no such operator."""
+    """Type ``left op right`` where one operand is an interval and none an instant; None where Spark has no such
+    operator.
+    """
     kinds = (left.type, right.type)
     if op in ("+", "-"):
         result = _sum(*kinds)
@@ -71,15 +73,16 @@ def _scaled(interval: pa.DataType | None) -> pa.DataType | None:
 
 
 def negative(typer: ExpressionTyper, node: Node, operand: Expression) -> Expression:
-    """An interval turned round."""
+    """Negate an interval."""
     if isinstance(operand.type, IntervalType) and operand.node.op != "interval" and typer.catches:
         return Expression(f"try_subtract({operand.type.zero}, {operand.sql})", operand.type, node)
     return Expression(f"- {operand.argument}", operand.type, node, atomic=False)
 
 
 def interval_call(typer: ExpressionTyper, node: Node) -> Expression | None:
-    """A call of one of INTERVAL_FUNCTIONS; None where its first argument is no interval. PredicateError for what is
-    refused.
+    """Type a call of one of INTERVAL_FUNCTIONS; None where its first argument is no interval.
+
+    PredicateError for a call that is refused.
     """
     name = node.value
     args = [typer.of(arg) for arg in node.args]

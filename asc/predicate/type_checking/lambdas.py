@@ -1,9 +1,12 @@
 """Functions of arrays and maps that take a lambda: ``exists(xs, x -> x > 1)`` and the like, as typed expressions.
 
-A body is computed once an element, so its work and what it makes are bounded: a lambda stands in at most one other one
-and goes through a part of that one's variable; text of the record that is no part of the variable is only compared
-with it; the bodies of a predicate have at most 100 nodes together; what ``transform`` makes of an element is of fixed
-size or some times longer than the element, which is counted with all that grows.
+A body is computed once an element, so its work and its result are bounded:
+
+* A lambda is nested in at most one other lambda, and then iterates a part of that one's variable.
+* Text of the record that is no part of the variable is only compared with it.
+* The bodies of a predicate have at most 100 nodes together.
+* The result of ``transform`` for an element has a fixed size, or is some times longer than the element. That factor is
+  counted with all that grows.
 """
 
 from __future__ import annotations
@@ -51,7 +54,7 @@ _SHRINKING = frozenset(_SHRINKING_LIST.split())
 
 
 def lambda_call(typer: ScopedTyper, node: Node) -> Expression:
-    """A call of one of LAMBDA_FUNCTIONS; PredicateError for what is refused."""
+    """Type a call of one of LAMBDA_FUNCTIONS; PredicateError for one that is refused."""
     name, args = node.value, node.args
     if name in _AGGREGATES:
         return _aggregate(typer, node)
@@ -77,7 +80,7 @@ def lambda_call(typer: ScopedTyper, node: Node) -> Expression:
 def _variables(
     typer: ScopedTyper, node: Node, inputs: Sequence[Expression]
 ) -> tuple[list[pa.DataType | None], Sequence[int]]:
-    """The types of a lambda's variables, and how many it may have."""
+    """Return the types of a lambda's variables, and how many it may have."""
     name = node.value
     if name in ("zip_with", "array_sort"):
         return [_element(typer, node, container) for container in (inputs[0], inputs[-1])], (2,)
@@ -113,7 +116,7 @@ def _plain(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: E
 
 
 def _with_other_keys(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: Expression) -> str:
-    """Spark throws for a key that is NULL or comes twice."""
+    """Spell ``transform_keys`` with a guard: Spark throws for a key that is NULL or comes twice."""
     trouble = key_trouble(made.type)
     if trouble is not None:
         raise typer.source.error_at(node.args[-1], "lambda of transform_keys:", trouble)
@@ -123,7 +126,10 @@ def _with_other_keys(typer: ScopedTyper, node: Node, inputs: Sequence[Expression
 
 
 def _of_few_entries(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: Expression) -> str:
-    """Spark finds the keys of both maps through a hash, which a record can make take the square of their number."""
+    """Spell ``map_zip_with`` as NULL for maps of many entries.
+
+    Spark finds the keys of both maps through a hash, and a record can make that take the square of their number.
+    """
     name = unused_name(made.sql)
     both = f"struct({inputs[0].sql} AS a, {inputs[1].sql} AS b)"
     few = f"size({name}.a) + size({name}.b) <= {_MAX_ENTRIES}"
@@ -162,7 +168,10 @@ def _aggregate(typer: ScopedTyper, node: Node) -> Expression:
 
 
 def sorted_by(typer: ScopedTyper, node: Node, array: Expression, comparator: Expression) -> Expression:
-    """``array_sort`` with a comparator. Spark throws for one that gives NULL, and for one that contradicts itself."""
+    """Type ``array_sort`` with a comparator.
+
+    Spark throws for a comparator that returns NULL, and for one that contradicts itself.
+    """
     if comparator.type != pa.int32():
         problem = f"comparator that gives {types.name(comparator.type)}:"
         raise typer.source.error_at(node.args[1], problem, "it gives -1, 0 or 1")
@@ -176,8 +185,9 @@ def sorted_by(typer: ScopedTyper, node: Node, array: Expression, comparator: Exp
 
 
 def _check_comparator(typer: ScopedTyper, body: Node) -> None:
-    """PredicateError for a comparator that does much: it is called more often than there are elements, for long ones
-    among them as well.
+    """Raise PredicateError for a comparator that does much work.
+
+    Spark calls it more often than there are elements, for long elements as well.
     """
     typer.lambda_nodes += (_COMPARISONS_OF_ELEMENT - 1) * _size(body)
     pending = list(body.args if body.op == "lambda" else (body,))
@@ -194,8 +204,9 @@ def _check_comparator(typer: ScopedTyper, body: Node) -> None:
 
 
 def _container(typer: ScopedTyper, call: Node, node: Node) -> Expression:
-    """What a lambda goes through: an array that the record holds, not one that is made longer than the record; inside
-    another lambda a part of that one's variable.
+    """Return the container that a lambda iterates: an array of the record, not one made longer than the record.
+
+    Inside another lambda it is a part of that one's variable.
     """
     if _makes(node):
         remedy = "go through an array of the record, not one that sequence or array_repeat makes"
@@ -234,7 +245,7 @@ def _entry(typer: ScopedTyper, call: Node, container: Expression) -> list[pa.Dat
 def _body(
     typer: ScopedTyper, node: Node, kinds: Sequence[pa.DataType | None], *, condition: bool = False
 ) -> Expression:
-    """The lambda itself: its type is that of its body."""
+    """Type a lambda: its type is that of its body."""
     held, variables = (node.args[0], node.value) if node.op == "lambda" else (node, ())
     names = [folded(name) for name in variables]
     if len(set(names)) < len(names):
@@ -260,7 +271,7 @@ def _size(node: Node) -> int:
 
 
 def _check_names(typer: ScopedTyper, node: Node, parent: Node | None) -> None:
-    """PredicateError where text, or a container, that is no part of the variable is more than compared."""
+    """Raise PredicateError where text, or a container, that is no part of the variable is more than compared."""
     if node.op == "lambda":
         return  # checked by its own variables
     if node.op == "column" and folded(node.value[0]) not in typer.scopes[-1]:
@@ -284,7 +295,7 @@ def _check_names(typer: ScopedTyper, node: Node, parent: Node | None) -> None:
 
 
 def _check_made(typer: ScopedTyper, call: Node) -> None:
-    """PredicateError for a call that makes much for each element."""
+    """Raise PredicateError for a call that makes a long value for each element."""
     name, args = call.value, call.args
     if name in _LENGTHENING:
         length = args[0 if name == "space" else 1]
@@ -300,9 +311,10 @@ def _check_made(typer: ScopedTyper, call: Node) -> None:
 
 
 def _count_growth(typer: ScopedTyper, node: Node, body: Node, made_of: Sequence[Expression]) -> float:
-    """How many times longer than the record is what a lambda makes of these; PredicateError where it may be more.
+    """Return how many times longer than the record the result of a lambda may be; PredicateError where that has no
+    bound.
 
-    What another call has made longer is made as many times longer again.
+    A container that another call has lengthened already multiplies the factor.
     """
     growth = _growth(typer, body.args[0] if body.op == "lambda" else body)
     if growth is None:

@@ -1,8 +1,8 @@
 """Constant expressions that Spark's analyser leaves as its parser made them.
 
 Spark checks that the operand of IS UNKNOWN is a condition where its parser has made the test. Where the analyser
-changes anything within the operand (it finds a column or a function, or casts an operand), it makes the test anew, as
-IS NULL, and the check is gone.
+changes anything within the operand, it makes the test anew, as IS NULL, and the check is gone. It does so where it
+finds a column or a function, or casts an operand.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Constants among the elements of an array: what is read of ``array_contains`` and the forms that say the same.
+"""Constants among the elements of an array: ``array_contains`` and its equivalent forms, as pattern matching.
 
-The array goes to the engine as one text in which each element stands between two separators, so that an element is a
-part of it: all constants that queries look for in an array are found as patterns are, by reading the text once.
+The array goes to the engine as one text in which each element is enclosed by two separators, so that an element is a
+part of it. So the engine finds all constants that queries look for in an array as it finds patterns, by reading the
+text once.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from asc.predicate.expressions.expression_typer import ExpressionTyper
 from asc.predicate.syntax.nodes import Node
 
 _WEIGHT = 12
-"""What the text of an array is more than the array, in nodes."""
+"""The weight of an array's text above that of the array, in nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Membership:
         return Expression(joined, pa.string(), self.array.node)
 
     def subject(self, text: PAttribute) -> PAttribute:
-        """What the constants are matched in, given the p-attribute of the text."""
+        """Return the p-attribute in which the constants are matched, given that of the text."""
         elements = Elements(self.array.argument, self._is_text)
         return replace(text, weight=text.weight + _WEIGHT, is_matched=True, elements=elements)
 
@@ -47,7 +48,9 @@ class Membership:
 
 
 def membership(typer: ExpressionTyper, node: Node) -> Membership | None:
-    """What a condition, whose types are checked, says of an array of strings or integers; None for any other one."""
+    """Return the membership test that a typed condition makes on an array of strings or integers; None for any other
+    one.
+    """
     if node.op != "call" or node.value not in _READ or len(node.args) != 2:
         return None
     array, sought = node.args
@@ -98,7 +101,7 @@ def _items(name: str, sought: Node) -> tuple[Node, ...] | None:
 
 
 def _constant(typer: ExpressionTyper, node: Node, kind: pa.DataType) -> str | None:
-    """The text of a constant of an array's type; None for NULL and for anything else."""
+    """Return the text of a constant of an array's type; None for NULL and for anything else."""
     literal = typer.of(node).literal if node.op in ("literal", "-") else None
     if literal is None or literal.value is None or not literal.known:
         return None

@@ -1,8 +1,8 @@
-"""Null tests as Spark makes them: what it sees can never be NULL it does not evaluate, and so it never throws there.
+"""Null tests as Spark makes them: it does not evaluate an operand that it sees can never be NULL, and so never throws.
 
-What could throw is spelled so that it is NULL (:mod:`asc.predicate.functions.try_spellings`), and for Spark such a text
-may be NULL whatever it is made of. So a null test of it asks twice: whether the text is NULL, and where it is, for
-Spark's own verdict on the expression as it is written. Where that throws, the outcome is TRUE.
+An expression that could throw is spelled so that it is NULL (:mod:`asc.predicate.functions.try_spellings`), and for
+Spark such a text may be NULL whatever it is made of. So a null test of it asks twice: whether the text is NULL, and
+where it is, for Spark's own verdict on the expression as it is written. Where that throws, the outcome is TRUE.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ class NullTests:
         self._weights: dict[Node, int] = {}
 
     def check(self, subject: Node) -> None:
-        """PredicateError for IS NULL of what is made of a map that could not be made: Spark may see that it is never
-        NULL, and not make it.
+        """Raise PredicateError for IS NULL of a value from a map that perhaps cannot be made.
+
+        Spark may see that the value is never NULL, and not make the map.
         """
         for part in nodes_of(subject):
             if part.op == "call" and part.value in KEYED:
@@ -45,7 +46,7 @@ class NullTests:
                 raise self._typer.source.error_at(subject, f"IS NULL of {part.value}:", remedy)
 
     def caught(self, node: Node, subject: Node) -> str | None:
-        """Return the text of ``subject IS NULL``, for which ``node`` stands; None where the plain one does."""
+        """Return the text of ``subject IS NULL``, which ``node`` represents; None where the plain text is right."""
         if not self._typer.catches or not subject.args:
             return None
         spelled = self._typer.of(subject).sql
@@ -89,7 +90,7 @@ class NullTests:
         return sum(self._weights.get(node, 0) for node in nodes_of(tree)) if self._weights else 0
 
     def _decoded(self, node: Node, call: Call) -> str | None:
-        """As the CASE that Spark makes of it."""
+        """Spell ``decode`` as the CASE that Spark makes of it, with a guarded null test."""
         test = self._checked(node, node.args[0])
         if test is None:
             return None
@@ -111,7 +112,9 @@ class NullTests:
         return self._uncaught.of(subject).sql
 
     def _count(self, node: Node, test: str) -> None:
-        """Null tests in each other grow with a power of their number."""
+        """Count the length of a null test; PredicateError for too much, as nested null tests grow with a power of their
+        number.
+        """
         self._weights[node] = len(test) // NODE_CHARS
         if sum(self._weights.values()) > _MAX_NODES:
             raise self._typer.source.error_at(node, "null tests of long expressions", "write fewer, or shorter ones")

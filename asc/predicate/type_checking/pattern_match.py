@@ -19,7 +19,7 @@ from asc.predicate.type_checking.scoped_typer import ScopedTyper
 
 
 def pattern_match(typer: ScopedTyper, node: Node) -> Expression:
-    """A match with a pattern; PredicateError for what is refused."""
+    """Type a match with a pattern; PredicateError for one that is refused."""
     subject, pattern = typer.of(node.args[0]), typer.of(node.args[1])
     if types.is_container(subject.type) or subject.type == CALENDAR:
         raise typer.source.error_at(
@@ -64,7 +64,10 @@ def _escape(typer: ScopedTyper, node: Node) -> str:
 
 
 def _with_pattern_of_record(typer: ScopedTyper, node: Node, subject: Expression, pattern: Expression) -> Expression:
-    """LIKE with a pattern that the record brings: NULL where it is too long, or none for which Spark throws."""
+    """Type LIKE with a pattern that the record brings.
+
+    It is NULL for a pattern that is too long, or for which Spark throws.
+    """
     if types.is_container(pattern.type) or pattern.type == CALENDAR:
         raise typer.source.error_at(pattern.node, f"{types.name(pattern.type)} as a pattern:", "patterns are strings")
     if typer.scopes:

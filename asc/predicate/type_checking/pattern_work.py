@@ -24,7 +24,7 @@ class PatternWork:
         self._total = 0
 
     def add(self, node: Node, subject: Expression, steps: int) -> None:
-        """Counts a match of a subject with a pattern of so many steps for each character.
+        """Count a match of a subject with a pattern that takes ``steps`` steps for each character.
 
         PredicateError where a record could keep the patterns of the predicate busy for too long, all of them together.
         """
@@ -48,7 +48,7 @@ class PatternWork:
 
 
 def _constant_chars(node: Node) -> int:
-    """Characters that constants may bring into a text: their own, and those that they ask for."""
+    """Return how many characters constants may bring into a text: their own, and the lengths that they ask for."""
     if node.op == "literal":
         value = node.value.value
         return len(value) if isinstance(value, str | bytes) else 0

@@ -11,7 +11,7 @@ from asc.predicate.syntax.nodes import Node
 
 
 def row(typer: ExpressionTyper, node: Node) -> Expression:
-    """A struct of the items. Its fields have the names given, those of columns, and else col1, col2, ..."""
+    """Type a struct of the items, with the given names, those of columns, and else col1, col2, ... as field names."""
     items = [typer.of(arg) for arg in node.args]
     names = [
         name or (arg.value[-1] if arg.op == "column" else f"col{place}")

@@ -12,7 +12,7 @@ _HOLDING = ("call", "struct", "row", "in")
 
 
 def with_columns(tree: Node, typer: ExpressionTyper) -> Node:
-    """The tree with the columns that each ``place.*`` stands for; PredicateError where Spark takes none."""
+    """Replace each ``place.*`` of a tree by the columns that it stands for; PredicateError where Spark takes none."""
     return _replaced(tree, typer) if _has_star(tree) else tree
 
 

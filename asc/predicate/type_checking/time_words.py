@@ -1,7 +1,7 @@
 """Words for a time that depends on when Spark reads them, where Spark would read them.
 
-Spark takes ``now``, ``today``, ``tomorrow``, ``yesterday`` and ``epoch`` in a constant string that it casts to a date
-or timestamp, and nowhere else: in a record's own text they are no time. A predicate depends on the record alone.
+Spark takes ``now``, ``today``, ``tomorrow``, ``yesterday`` and ``epoch`` only in a constant string that it casts to a
+date or timestamp. In a record's own text they are no time. A predicate depends on the record alone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TEXTS_OF_INSTANTS = frozenset(("date_format", "from_unixtime", "dayname", "mont
 
 
 def check_time_words(typer: Typer, tree: Node) -> None:
-    """PredicateError for a constant that Spark would read as such a word, anywhere in a typed predicate."""
+    """Raise PredicateError for a constant that Spark would read as such a word, anywhere in a typed predicate."""
     if _MAY_HOLD_WORDS.search(typer.source.text) is None:
         return
     constant: dict[Node, bool] = {}
@@ -79,13 +79,13 @@ def _cast_to_instants(typer: Typer, node: Node) -> Iterator[Node]:
 
 
 def _beside_instants(typer: Typer, operands: tuple[Node, ...]) -> tuple[Node, ...]:
-    """Those of which another one is an instant, or may be."""
+    """Return the operands beside which another one is an instant, or may be."""
     maybe = [typer.of(operand).type in (None, *_INSTANTS) for operand in operands]
     return tuple(operand for operand, own in zip(operands, maybe, strict=True) if sum(maybe) > own)
 
 
 def _said(node: Node) -> Node:
-    """What a constant says that is only cast to a string."""
+    """Return a constant without the casts to a string around it."""
     while node.op in ("cast", "try_cast") and node.value[0] == pa.string():
         node = node.args[0]
     return node

@@ -59,7 +59,7 @@ class Typer:
         self._joined = 0
         self._grown = 0.0
         self.scopes: list[dict[str, pa.DataType | None]] = []
-        """The variables of the lambdas that the node being typed stands in, by folded name."""
+        """The variables of the lambdas that enclose the node being typed, by folded name."""
         self.lambda_nodes = 0
         self.null_tests = NullTests(self, self._without_guards)
 
@@ -70,7 +70,7 @@ class Typer:
         return made
 
     def of(self, node: Node) -> Expression:
-        """The expression of a node of any kind."""
+        """Return the expression of a node of any kind."""
         expression = self._cache.get(node)
         if expression is None:
             expression = self._cache[node] = self._made(node)
@@ -146,7 +146,7 @@ class Typer:
             self.warnings[f"{self.source.written(quotient.node)} divides by zero: it is NULL for every record"] = None
 
     def _check_operand(self, side: Expression, operator: str) -> None:
-        """PredicateError for an operand that Spark's operator does not take."""
+        """Raise PredicateError for an operand that Spark's operator does not take."""
         fits, wanted = types.may_be_number(side.type), "arithmetic needs numbers"
         if operator in _BITWISE or operator == "~":
             fits, wanted = side.type is None or side.type in types.INTEGERS or side.type == pa.null(), "use integers"
