@@ -1,8 +1,12 @@
 """The functions a predicate may call.
 
-Every one is a pure scalar built-in of Spark that, with ANSI mode off, throws for no input, or is written so that what
-throws is NULL; that takes time linear in a record's length; and whose result is no more than a bounded number of times
-as long as what it is made of: one record must not stop the stream. A module a family, beside what they share.
+Every one is a pure scalar built-in of Spark for which three things hold, so that one record cannot stop the stream:
+
+* With ANSI mode off it throws for no input, or is spelled so that it is NULL where it would throw.
+* It takes time linear in a record's length.
+* Its result is at most a bounded number of times as long as its arguments.
+
+Each family has a module, beside the modules that families share.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Arrays as sets of their elements, in bounded work.
 
 Spark finds equal elements through a hash, or by comparing every two. A record whose elements have one hash takes the
-square of an array's length, so these functions are spelled with a sort: the elements with the arrays and the places
-they come from, equal ones next to each other. Where there is little to find, the call stands as it is: arrays that the
-predicate writes out, and elements of a type with few values.
+square of an array's length, so these functions are spelled with a sort. It orders the elements with the arrays and the
+places they come from, equal ones next to each other. The call stays as it is written where there is little to find: in
+arrays that the predicate writes out, and for elements of a type with few values.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _comparable_arrays(call: Call) -> str | None:
 
 
 def _held(call: Call) -> pa.DataType | None:
-    """What the arrays hold, as Spark compares it."""
+    """Return the type of the arrays' elements, as Spark compares it."""
     held = [kind.value_type for kind in call.kinds if kind is not None and is_array(kind)]
     return pa.null() if held and all(kind == pa.null() for kind in held) else types.common(held)
 
@@ -86,7 +86,7 @@ def _as_it_stands(call: Call) -> bool:
 
 
 def _marked(call: Call, sql: str, array: int) -> str:
-    """Return an array's elements with the number of the array and their places. A set has room for 0.0 and -0.0."""
+    """Return an array's elements with the number of the array and their places; a set keeps 0.0 beside -0.0."""
     zero = "CAST(x AS STRING) = '-0.0' AS z, " if _held(call) in _FLOATS else ""
     return f"transform({sql}, (x, i) -> struct(x AS v, {zero}{array} AS t, i AS i))"
 
@@ -129,7 +129,10 @@ def _in_both(call: Call) -> str:
 
 
 def _overlap(call: Call) -> str:
-    """Here Spark's hash keeps what collides in a tree, where elements of the type know their order."""
+    """Spell ``arrays_overlap`` with a sort for containers, binaries and decimals.
+
+    For other types the call stays as it is written: Spark's hash keeps colliding elements in a tree, by their order.
+    """
     held = _held(call)
     if _as_it_stands(call) or not (types.is_container(held) or held == pa.binary() or pa.types.is_decimal(held)):
         return plain(call)

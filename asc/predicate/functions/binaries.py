@@ -25,7 +25,10 @@ def _character_set(call: Call) -> str | None:
 
 
 def _decoding(call: Call) -> str | None:
-    """Of bytes and a character set; or of a value, what it may be and what stands for it, and what for any other."""
+    """Check the arguments of ``decode``.
+
+    They are bytes and a character set; or a value, then pairs of a value to compare and its result, and a default.
+    """
     if len(call.args) == 2:
         if call.type(0) not in (None, pa.string(), pa.binary(), pa.null()):
             return f"argument 1 of decode is {types.name(call.type(0))}, not a string or binary"
@@ -43,7 +46,7 @@ def _sought(call: Call) -> Sequence[Expression]:
 
 
 def _decoded_kinds(call: Call) -> list[pa.DataType | None]:
-    """Return the types of what stands for the values, and for any other: where that is left out, NULL as a string."""
+    """Return the types of the results of ``decode``, with that of the default: without one, NULL as a string."""
     return [*call.kinds[2::2], call.type(-1) if len(call.args) % 2 == 0 else pa.string()]
 
 

@@ -1,7 +1,7 @@
-"""An expression that stands once in a text and is named in it several times.
+"""An expression that a text contains once and names several times.
 
-A variable of a lambda over an array of one element: Spark has no other name for a value. Nothing may stand in the body
-but what is made of the variable; it would take a column of the same name for it.
+It is a variable of a lambda over an array of one element: Spark has no other name for a value. The body may name
+nothing but the variable, as it would take a column of the same name for it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 
 def bound(value: str, body: str, name: str = "p") -> str:
-    """``body``, in which ``name`` is a value.
+    """Bind ``name`` to a value in ``body``.
 
     >>> bound("sort_array(tags)", "p[0] = p[1]")
     'transform(array(sort_array(tags)), p -> p[0] = p[1])[0]'
@@ -20,7 +20,7 @@ def bound(value: str, body: str, name: str = "p") -> str:
 
 
 def bound_together(values: Sequence[str], body: str) -> str:
-    """``body``, in which ``p.a`` is the first of several values, ``p.b`` the second, and so on.
+    """Bind ``p.a`` to the first of several values in ``body``, ``p.b`` to the second, and so on.
 
     >>> bound_together(["xs", "5"], "slice(p.a, 1, p.b)")
     'transform(array(struct(xs AS a, 5 AS b)), p -> slice(p.a, 1, p.b))[0]'
@@ -35,7 +35,7 @@ def names(count: int) -> Sequence[str]:
 
 
 def unused_name(text: str) -> str:
-    """Return a name for a value that stands nowhere in a text.
+    """Return a name for a value that does not occur in a text.
 
     >>> unused_name("x -> x > p.p_")
     'p__'

@@ -84,7 +84,10 @@ def text_up_to(place: int, most_chars: int = MAX_SOUGHT_CHARS) -> Bound:
 
 
 def sought_up_to(place: int, within: int) -> Bound:
-    """What is sought in the text at another place: NULL where it is long, unless that text is a short constant."""
+    """Return a bound of the text that is sought in the text at another place.
+
+    It is NULL where it is long, unless the other text is a short constant.
+    """
     bound = text_up_to(place)
     return lambda call: call.args[place].sql if is_short_constant(call, within) else bound(call)
 

@@ -23,12 +23,15 @@ def unified(
 
 
 def of_one_kind(places: slice = slice(None), strings_with: str = "numbers and instants") -> Check:
-    """Return the arguments at these places are of one type, or of types for which Spark finds a common one."""
+    """Check that the arguments at these places have one type, or types for which Spark finds a common one."""
     return lambda call: unified(call.kinds[places], call.name, strings_with, are_cast=True)
 
 
 def sought(place: int, within: int) -> Check:
-    """What is sought in another text takes the product of their lengths: a constant must be short, if both are."""
+    """Check that a constant which is sought in another text is short, or that text is a short constant.
+
+    Seeking takes the product of their lengths.
+    """
 
     def check(call: Call) -> str | None:
         if place >= len(call.args) or call.args[place].literal is None:
@@ -41,7 +44,7 @@ def sought(place: int, within: int) -> Check:
 
 
 def held(call: Call) -> str | None:
-    """What is sought in an array or among the keys of a map, or put there."""
+    """Check the type of a value that is sought in an array or among the keys of a map, or put there."""
     container, value = call.type(0), call.type(1)
     if container is None or container == pa.null():
         return None
@@ -56,9 +59,7 @@ def held(call: Call) -> str | None:
 
 
 def constant_integer(place: int, what: str, low: int, high: int, but: int | None = None) -> Check:
-    """Return an argument must be a constant integer within bounds, or NULL, where it is given; ``but`` is none it may
-    be.
-    """
+    """Check that an argument, if present, is a constant integer within bounds, or NULL; ``but`` is not allowed."""
     bounds = f"{low}..{high}" + ("" if but is None else f" other than {but}")
 
     def check(call: Call) -> str | None:
@@ -79,7 +80,7 @@ def integer_or_bounded(place: int, what: str, low: int, high: int, but: int | No
 
 
 def constant_string(place: int, what: str, most: int = MAX_SOUGHT_CHARS) -> Check:
-    """Return an argument must be a constant string, where it is given."""
+    """Check that an argument, if present, is a constant string."""
 
     def check(call: Call) -> str | None:
         value = call.constant(place)

@@ -27,7 +27,7 @@ _NO_PLACE = f"{{0}} = 0 OR {{0}} < -{_MOST_ELEMENTS}"
 
 
 def _of_own_type(place: int) -> Check:
-    """What is put into an array must be of the type that it holds, or an integer or float among such."""
+    """Check that a value put into an array is of its elements' type, or an integer or float among such."""
 
     def check(call: Call) -> str | None:
         array, put = call.type(0), call.type(place)
@@ -80,14 +80,20 @@ def _other_than(call: Call, place: int, odd: str) -> str:
 
 
 def _element_at(call: Call) -> str:
-    """Spark throws for place 0, and reads beyond the array for the least integer there is."""
+    """Spell ``element_at`` with NULL for place 0 and for the least integer.
+
+    Spark throws for place 0, and reads beyond the array for the least integer there is.
+    """
     if call.type(0) is None or is_map(call.type(0)):
         return plain(call)
     return f"{call.name}({call.args[0].sql}, {_other_than(call, 1, _NO_PLACE)})"
 
 
 def _part(call: Call) -> str | None:
-    """Spark throws for place 0 and for a negative length."""
+    """Check that ``slice`` takes an INT start and length; a constant start is not 0, a constant length not negative.
+
+    Spark throws for place 0 and for a negative length.
+    """
     start = constant_integer(1, "start", -_MOST_ELEMENTS, _MOST_ELEMENTS, but=0)
     length = constant_integer(2, "length", 0, _MOST_ELEMENTS)
     checks = [check for place, check in ((1, start), (2, length)) if _is_constant(call, place)]
@@ -111,7 +117,10 @@ def _count(call: Call) -> str | None:
 
 
 def _repeated(call: Call) -> str:
-    """As many times as the record says, where what is made is not made to stall a stream."""
+    """Spell ``array_repeat`` with a count of the record as NULL where the array would be too large.
+
+    A record made to stall a stream could ask for such an array.
+    """
     if _is_constant(call, 1):
         return plain(call)
     few = f"p.b <= {_MAX_OF_RECORD}"

@@ -30,7 +30,7 @@ def concatenation_trouble(kinds: Sequence[pa.DataType | None]) -> str | None:
 
 
 def type_of_concatenation(kinds: Sequence[pa.DataType | None]) -> pa.DataType | None:
-    """Return the type of what values of these types are joined to; None where it cannot be told."""
+    """Return the type of the concatenation of values of these types; None where it is not known."""
     if any(kind is not None and types.is_container(kind) for kind in kinds):
         held = None if None in kinds else held_together(_held(kinds))
         return None if held is None else pa.list_(held)

@@ -18,7 +18,7 @@ def _comparable(call: Call) -> str | None:
 
 
 def _nullif(call: Call) -> str:
-    """Instants of several types are compared as one of them, and the first is given as it is."""
+    """Spell ``nullif``; it compares instants of several types as one type, and returns the first as it is."""
     target = types.together(call.kinds)
     if target is None:
         return plain(call)

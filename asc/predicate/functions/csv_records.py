@@ -55,7 +55,7 @@ def _writable(call: Call) -> str | None:
 
 
 def _not_blank(call: Call) -> str | None:
-    """What has no record ends the planning of a query."""
+    """Check that a constant text begins with a record: a text without one ends the planning of a query."""
     text = call.constant(0)
     if isinstance(text, str) and not re.match(r"[^\s\x00]", text):
         return f"the text given to {call.name} must begin with a record"

@@ -60,8 +60,9 @@ def read_safely(kind: pa.DataType) -> pa.DataType | None:
 
 
 def places_of_repeated(kind: pa.DataType | None, *, repeated: bool = False) -> int:
-    """Return how many values stand ready in each struct that may come often: ``[{},{},{}]`` is short, what is made of
-    it not.
+    """Return the number of fields of the largest struct that a value may repeat.
+
+    The text ``[{},{},{}]`` is short, but each struct read from it has a value for every field.
 
     >>> places_of_repeated(pa.list_(pa.struct([("a", pa.int32()), ("b", pa.int32())])))
     2

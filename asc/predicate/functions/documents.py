@@ -81,7 +81,7 @@ def _is_written_safely(kind: pa.DataType | None) -> bool:
 
 
 def _written(call: Call) -> str:
-    """What holds numbers and text alone is written without fail."""
+    """Spell the writing of a document: plain for numbers and text, which never fail, else NULL where it fails."""
     return as_text(call) if len(call.args) > 1 or _holds_more(call.type(0)) else plain(call)
 
 

@@ -16,7 +16,7 @@ _HEX = re.compile(r"(?:[0-9A-Fa-f]{2})+")
 
 
 def _without_chance(call: Call) -> str | None:
-    """Spark draws an initialisation vector where none is given, or an empty one."""
+    """Check that a call draws no random vector: Spark draws one where none is given, or an empty one."""
     mode = call.constant(2)
     if len(call.args) < 3 or not isinstance(mode, str):
         return "aes_encrypt draws a random vector, and a predicate depends on the record alone: give it the mode ECB"

@@ -67,7 +67,7 @@ def _value_trouble(call: Call, specifier: str, conversion: str, place: int) -> s
 
 
 def formatted(call: Call) -> float:
-    """Return each value may be put in more than once."""
+    """Return how many times longer than the record a formatted text may be: it may contain a value more than once."""
     text = call.constant(0)
     if not isinstance(text, str):
         return 1.0

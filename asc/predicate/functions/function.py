@@ -41,7 +41,7 @@ class Call:
     args: Sequence[Expression]
 
     def type(self, i: int) -> pa.DataType | None:
-        """Return the type of an argument; None where it cannot be told offline."""
+        """Return the type of an argument; None where it is not known offline."""
         return self.args[i].type
 
     def constant(self, i: int) -> object:
@@ -127,7 +127,7 @@ class Function:
         return self.check(call) if self.check else None
 
     def can_fail(self, call: Call) -> bool:
-        """Return whether the result can be NULL where the call as it stands throws, or takes too long."""
+        """Return whether the result can be NULL where the call as it is written throws, or takes too long."""
         return self.fails(call) if callable(self.fails) else self.fails and self.sql(call) != plain(call)
 
     def sql(self, call: Call) -> str:
@@ -136,7 +136,7 @@ class Function:
 
 
 def plain(call: Call) -> str:
-    """Return the call as it stands."""
+    """Return the call as it is written."""
     return f"{call.name}({', '.join(arg.sql for arg in call.args)})"
 
 
@@ -198,6 +198,6 @@ SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTyp
         "V": ("a VARIANT", lambda t: bool(t == VARIANT)),
     }
 )
-"""What an argument may be, by its letter: in words, and of which types."""
+"""The sorts of arguments by letter: in words, and a test of their types."""
 CASTING_SORTS = frozenset("nitTD")
 """Arguments that Spark casts a string to: where it is none, the result is NULL, which is an evaluation error."""

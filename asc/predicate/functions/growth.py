@@ -11,10 +11,10 @@ def longest(call: Call) -> float:
 
 
 def joined(call: Call) -> float:
-    """What is joined adds up."""
+    """Return the sum of the growths of the arguments, as for texts that are joined."""
     return max(1.0, sum(arg.growth for arg in call.args if arg.literal is None))
 
 
 def times(factor: float) -> Growth:
-    """Return each byte becomes at most so many."""
+    """Return a growth by a factor, for calls that make at most ``factor`` bytes of each byte."""
     return lambda call: factor * longest(call)

@@ -34,7 +34,10 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _kind(value: object) -> pa.DataType:
-    """NULL stands for what is not known yet; ValueError for numbers beyond BIGINT."""
+    """Return the type of a decoded value; ValueError for numbers beyond BIGINT.
+
+    The type NULL means that it is not known yet.
+    """
     if value is None:
         return pa.null()
     if isinstance(value, bool):
@@ -74,7 +77,7 @@ def _merged(left: pa.DataType, right: pa.DataType) -> pa.DataType:
 
 
 def _settled(kind: pa.DataType) -> pa.DataType:
-    """What was never anything but NULL is a string."""
+    """Return a type with string for each part that was never anything but NULL."""
     if pa.types.is_struct(kind):
         return pa.struct([(field.name, _settled(field.type)) for field in kind])
     if pa.types.is_list(kind):

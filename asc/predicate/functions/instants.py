@@ -28,7 +28,7 @@ from asc.predicate.functions.try_spellings import (
 from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 _READ = (pa.string(), pa.null(), pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
-"""What is read with a pattern; of all else its text is."""
+"""The types that are read with a pattern; a value of any other type is cast to text first."""
 _DAY_COUNTS = (pa.int8(), pa.int16(), pa.int32(), pa.null())
 _DAY_COUNT = re.compile(r"\s*[+-]?[0-9]{1,9}\s*\Z")
 _DEFAULT_PATTERN = "'yyyy-MM-dd HH:mm:ss'"
@@ -40,7 +40,7 @@ def _shown(call: Call) -> str:
 
 
 def _zone(place: int) -> Check:
-    """Return a constant zone must be one; what a column names is caught where it is none."""
+    """Return a check that a constant zone is known to Spark; an unknown one from a column is caught where used."""
 
     def check(call: Call) -> str | None:
         name = call.constant(place)
@@ -61,7 +61,10 @@ def _readable(call: Call) -> str | None:
 
 
 def _read(target: pa.DataType) -> Spelling:
-    """With a pattern Spark takes what is a date or timestamp already without a cast."""
+    """Return a spelling of reading an instant.
+
+    With a pattern Spark takes a value that is already a date or timestamp without a cast.
+    """
 
     def spelled(call: Call) -> str:
         if len(call.args) == 1:
@@ -80,7 +83,7 @@ def _read_date(call: Call) -> str:
 
 
 def _seconds_of(call: Call) -> str:
-    """Return the seconds of a text are those of the timestamp that it is, and a text that is none has none."""
+    """Spell ``unix_timestamp``: the seconds of a text are those of its timestamp, NULL for a text that is none."""
     if call.type(0) == TIMESTAMP_NTZ:
         return f"unix_timestamp({call.args[0].sql})"
     if call.type(0) != pa.string():
@@ -90,7 +93,7 @@ def _seconds_of(call: Call) -> str:
 
 
 def _days(call: Call) -> str | None:
-    """Spark takes short integers, and constant texts of them."""
+    """Check that a number of days is an INT or shorter, or a constant text of one, as Spark takes no others."""
     text = call.constant(1)
     if call.type(1) in _DAY_COUNTS or (isinstance(text, str) and _DAY_COUNT.match(text)):
         return None
@@ -98,13 +101,13 @@ def _days(call: Call) -> str | None:
 
 
 def _clock(call: Call) -> str:
-    """Return a date has the clock of the timestamp that its day begins with."""
+    """Spell a field of the clock; a date has the clock of the timestamp with which its day starts."""
     arg = call.args[0]
     return f"{call.name}({cast_to(TIMESTAMP, arg) if arg.type == pa.date32() else arg.sql})"
 
 
 def _months_between(call: Call) -> str:
-    """Spark throws where the day of a timestamp began before all timestamps."""
+    """Spell ``months_between`` as NULL where the day of a timestamp starts before all timestamps: Spark throws."""
     safe = []
     for arg in call.args[:2]:
         instant = f"CAST({arg.sql} AS TIMESTAMP)" if arg.type in (pa.string(), pa.null()) else cast_to(TIMESTAMP, arg)
@@ -129,7 +132,10 @@ def _made(call: Call) -> str:
 
 
 def _of_parts(prefix: str, sorts: str, *, fails: bool) -> dict[str, Function]:
-    """What makes timestamps of year, month, day, hour, minute, second and, where they have one, time zone."""
+    """Return the functions that make timestamps of year, month, day, hour, minute and second.
+
+    Those with a time zone take it as well, as an optional argument.
+    """
     zoned = Function(6, 7, sorts, INSTANT, _zone(6), spelling=_made, fails=fails)
     local = Function(6, 6, sorts, LOCAL_INSTANT, spelling=_made, fails=fails)
     return {

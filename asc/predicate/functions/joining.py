@@ -39,7 +39,10 @@ def _with_separators(call: Call) -> float:
 
 
 def _joined_text(call: Call) -> str:
-    """With what the record says between, where that is not made to stall a stream."""
+    """Spell ``array_join`` as NULL where a separator of the record would make the text too long.
+
+    A record made to stall a stream could bring such a separator.
+    """
     if _are_short(call, _texts(call)):
         return plain(call)
     places = [f"p.{name}" for name in names(len(call.args))]

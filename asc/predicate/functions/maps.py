@@ -67,8 +67,11 @@ def _is_exact(kind: pa.DataType | None) -> bool:
 
 
 def _arguments(call: Call) -> str | None:
-    """Spark throws for a key that is NULL or comes twice, but where it takes the map apart before it makes it: it does
-    not look for it then, and no guard is as it is.
+    """Check that the keys of ``map`` are different constants of one type, or of integers and decimals that one decimal
+    holds.
+
+    Spark throws for a key that is NULL or comes twice. Where it takes the map apart before it makes it, it does not
+    look for such keys, so a guarded spelling would behave otherwise.
     """
     if len(call.args) % 2:
         return "map takes keys and values in turn"

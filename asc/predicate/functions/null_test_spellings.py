@@ -1,8 +1,8 @@
 """Spellings of calls in null tests, by which Spark sees whether a call can be NULL at all.
 
-What a function is spelled as elsewhere may be NULL where Spark's own throws, and for Spark it may be NULL whatever it
-is made of. Here it is spelled as Spark's own, or as one that is NULL for the same arguments and takes little work. It
-may throw: a null test catches that.
+The usual spelling of a function may be NULL where Spark's own throws, and for Spark it may be NULL whatever its
+arguments are. Here it is spelled as Spark's own, or as one that is NULL for the same arguments and takes little work.
+It may throw: a null test catches that.
 """
 
 from __future__ import annotations

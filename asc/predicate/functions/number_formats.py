@@ -23,7 +23,7 @@ _BINARY_FORMATS = ("base64", "hex", "utf-8")
 
 
 def _digits(text: object) -> tuple[int, int] | None:
-    """Precision and scale of the numbers that a format is for; None for what is no format.
+    """Return the precision and scale of the numbers that a format fits; None for a text that is no format.
 
     >>> _digits("$99,990.99S"), _digits("9,,9"), _digits("PR")
     ((7, 2), None, None)
@@ -69,7 +69,10 @@ def _show(call: Call) -> str:
 
 
 def _grown(call: Call) -> float:
-    """Other texts are as long as their format."""
+    """Return how many times longer than the record a formatted value may be.
+
+    All but instants and binaries become as long as their format.
+    """
     if types.is_instant(call.type(0)):
         return longest_shown(call)
     return 2.0 * call.args[0].growth if call.type(0) == pa.binary() else 1.0
@@ -81,7 +84,10 @@ def _number(call: Call) -> pa.DataType | None:
 
 
 def _read(call: Call) -> str:
-    """Spark throws even from try_to_number, for numbers of fewer digits than their format."""
+    """Spell the reading of a number, guarded: Spark throws for numbers of fewer digits than their format.
+
+    It does so even from ``try_to_number``.
+    """
     number = f"left({call.args[0].sql}, {_MAX_NUMBER_CHARS})"
     text = caught_text(f"CAST(try_to_number({number}, {call.args[1].sql}) AS STRING)")
     precision, scale = _digits(call.text(1)) or (_MAX_DIGITS, 0)

@@ -43,7 +43,10 @@ def _shifted(call: Call) -> pa.DataType | None:
 
 
 def _whole_number(call: Call) -> pa.DataType | None:
-    """Ceil and floor: bigint, but decimals stay decimal, and so does what is left digits after the point."""
+    """Return the type of ceil and floor: BIGINT; None for decimals, and where a number of digits is given.
+
+    Decimals stay decimal, and so does a result with digits after the point.
+    """
     data_type = call.type(0)
     if len(call.args) > 1:
         return None
@@ -61,7 +64,7 @@ def _sign(call: Call) -> str | None:
 
 
 def _bit_place(call: Call) -> str | None:
-    """Spark throws for a place that the number has not."""
+    """Check that the position of a bit is within the number: Spark throws for others."""
     if first(call) not in _BITS:
         return f"{call.name} of {types.name(call.type(0))}: CAST it to an integer type"
     return integer_or_bounded(1, "position of the bit", 0, _last_bit(call))(call)
@@ -72,7 +75,7 @@ def _last_bit(call: Call) -> int:
 
 
 def _whole_digits(call: Call) -> str | None:
-    """Spark takes a plain integer alone."""
+    """Check that a number of digits is a plain constant integer, as Spark takes nothing else."""
     if len(call.args) > 1 and not isinstance(call.constant(1), int):
         return f"the number of digits given to {call.name} must be a constant integer"
     return constant_integer(1, "number of digits", -30, 30)(call)

@@ -61,7 +61,7 @@ XML_WRITTEN = _XML
 
 
 def options(place: int, known: Mapping[str, re.Pattern[str]], *, parses: bool) -> Check:
-    """Return an argument must be ``map('name', 'value', ...)`` of known options, where it is given.
+    """Return a check that an argument, if present, is ``map('name', 'value', ...)`` of known options.
 
     ``parses``: whether patterns of times are read with, or formatted with.
     """

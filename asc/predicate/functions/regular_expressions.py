@@ -57,8 +57,9 @@ def _lacks_group(call: Call) -> bool:
 
 
 def _group_is_constant(call: Call) -> str | None:
-    """Return a group must be a constant, where it is given; of a constant text one that is there, for Spark may not
-    look.
+    """Check that a group, if present, is a constant.
+
+    For a constant text it must be in the regular expression, since Spark may not check that itself.
     """
     if len(call.args) > 2 and not call.is_null(2) and not isinstance(call.constant(2), int):
         return f"the group given to {call.name} must be a constant integer"
@@ -68,7 +69,7 @@ def _group_is_constant(call: Call) -> str | None:
 
 
 def _replacement(call: Call) -> str | None:
-    """Return a replacement is literal text and groups; Spark throws for what is neither."""
+    """Check that a replacement is literal text and groups: Spark throws for anything else."""
     text = call.text(2)
     if _is_null(call):
         return None
@@ -81,7 +82,10 @@ def _replacement(call: Call) -> str | None:
 
 
 def _replaced(call: Call) -> float:
-    """Return where nothing is matched, a replacement may stand beside every character."""
+    """Return how many times longer than the record a text after replacement may be.
+
+    An expression that matches the empty text may put a replacement beside every character.
+    """
     text = call.text(2)
     if text is None:
         return longest(call)
@@ -98,7 +102,10 @@ def _with_pattern(call: Call, sought: Search | None, *more: str) -> str:
 
 
 def _substring(call: Call) -> str:
-    """Spark's own is such an extraction, whose empty text is no match; a group of another number may be it here."""
+    """Spell ``regexp_substr``, as an extraction of a group where the search has one.
+
+    Spark's own is such an extraction, whose empty text is no match; the group here may have another number.
+    """
     sought = _sought(call, Use.GROUP)
     if sought is None or not sought.group:
         return _with_pattern(call, sought)
@@ -119,7 +126,10 @@ def _all_extracted(call: Call) -> str:
 
 
 def _where_there_is_none(call: Call, nothing: str) -> str:
-    """What an extraction of a group that is not there gives: NULL where there is a match, for Spark throws there."""
+    """Spell the extraction of a group that the expression lacks: ``nothing`` without a match, else NULL.
+
+    Spark throws where there is a match.
+    """
     sought = _sought(call, Use.TEST)
     assert sought is not None
     return f"CASE WHEN NOT ({call.args[0].argument} RLIKE {quoted(sought.pattern)}) THEN {nothing} END"

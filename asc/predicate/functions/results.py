@@ -1,4 +1,4 @@
-"""The types of what functions give; None where it cannot be told offline."""
+"""The types of the results of functions; None where a type is not known offline."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 
 def always(data_type: pa.DataType) -> Result:
-    """Return the result is of one type whatever the arguments."""
+    """Return a result that is of one type whatever the arguments."""
     return lambda call: data_type
 
 
@@ -37,7 +37,7 @@ def common_of_branches(call: Call) -> pa.DataType | None:
 
 
 def string_or_binary(call: Call) -> pa.DataType | None:
-    """Binary stays binary, everything else becomes a string."""
+    """Return the type string; None (unknown) where an argument is BINARY, whose result stays BINARY, or is unknown."""
     kinds = set(call.kinds)
     return None if pa.binary() in kinds or None in kinds else pa.string()
 

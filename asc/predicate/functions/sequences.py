@@ -69,14 +69,14 @@ def _step_micros(call: Call) -> int | None:
 
 
 def _too_long(start: int, stop: int, step: int) -> str | None:
-    """Spark throws for a step that leads away from the end."""
+    """Check that a step leads to the end, as Spark throws for others, and that the sequence is not too long."""
     if step == 0 or (stop - start) * step < 0 or abs(stop - start) // abs(step) >= _MAX_CONSTANT:
         return f"sequence takes a step towards its end, and has at most {_MAX_CONSTANT:,} entries"
     return None
 
 
 def _step(node: Node) -> Interval | None:
-    """Return the constant interval of a node, turned round where a minus stands before it."""
+    """Return the constant interval of a node, negated by a minus before it."""
     if node.op == "neg":
         step = _step(node.args[0])
         return None if step is None else Interval(step.sql, step.type, -step.amount)
@@ -106,7 +106,11 @@ def _text(node: Node) -> str | None:
 
 
 def _spelled(call: Call) -> str:
-    """Spark throws for a step that leads away from the end, and makes as many entries as it is told."""
+    """Spell ``sequence`` of a record's values as NULL for too many entries, and for a step that leads away from the
+    end.
+
+    Spark throws for such a step, and makes as many entries as the arguments ask for.
+    """
     if not _is_of_record(call):
         return plain(call)
     near = f"abs({_number(call, 'p.b')} - {_number(call, 'p.a')}) <= {_MAX_ENTRIES}D * {_least_step(call)}"

@@ -34,7 +34,10 @@ _BY_DICTIONARY = ("th", "tha", "lo", "lao", "km", "khm", "my", "mya")
 
 
 def _replaced(call: Call) -> float:
-    """Return each place where what is replaced stands, a byte at least, becomes what stands for it."""
+    """Return how many times longer than the record a text after replacement may be.
+
+    Each occurrence of the searched text, at least one byte, becomes the replacement.
+    """
     search, new = call.constant(1), call.constant(2)
     least = max(1, len(search.encode())) if isinstance(search, str) else 1
     if len(call.args) == 2 or call.is_null(2):
@@ -47,7 +50,7 @@ def _replaced(call: Call) -> float:
 
 
 def _most_repeated(call: Call) -> int:
-    """Return a constant is repeated more often than a text of the record, which may be long."""
+    """Return how often a text may be repeated: a constant more often than a text of the record, which may be long."""
     text = call.constant(0)
     return max(_MAX_REPEATED, MAX_LENGTH_CHARS // max(1, len(text))) if isinstance(text, str) else _MAX_REPEATED
 
@@ -64,7 +67,7 @@ def _repeated(call: Call) -> float:
 
 
 def _distant(call: Call) -> str | None:
-    """Return the distance of two strings takes the product of their lengths."""
+    """Check that a constant given to ``levenshtein`` is short: a distance takes the product of two lengths."""
     constants = [arg for arg in call.args[:2] if arg.literal is not None]
     if constants and not any(is_short_constant(call, place, _MAX_DISTANT) for place in (0, 1)):
         return f"a constant given to levenshtein has at most {_MAX_DISTANT} characters"
@@ -84,7 +87,10 @@ def _masks(call: Call) -> str | None:
 
 
 def _language(call: Call) -> str | None:
-    """Java seeks the words of some languages in a dictionary, back and forth."""
+    """Check that language and country are constants, and no language whose words Java seeks in a dictionary.
+
+    Java goes back and forth in such a search.
+    """
     for place in range(1, len(call.args)):
         code = call.constant(place)
         if not isinstance(code, str) or not _CODE.fullmatch(code) or code.lower() in _BY_DICTIONARY:
@@ -104,7 +110,7 @@ def _overlaid(call: Call) -> pa.DataType | None:
 
 
 def _set_of_characters(call: Call) -> str | None:
-    """Of two arguments the characters to be trimmed come first."""
+    """Check the set of characters of a trim with two arguments, of which it is the first."""
     return sought(0, 1)(call) if len(call.args) == 2 else None
 
 

@@ -23,7 +23,7 @@ W-SU WET Z Zulu
 """
 _NAMES = frozenset((*_SHORT_LIST.split(), *_OTHER_LIST.split()))
 _NOT_JAVAS = ("posix/", "right/", "America/Coyhaique")
-"""What is in the operating system's table, and may not be in Java's."""
+"""Names, and beginnings of names, in the operating system's table that may not be in Java's."""
 
 
 def is_time_zone(name: str) -> bool:

@@ -1,7 +1,7 @@
 """Calls that can throw, written so that Spark gives NULL instead.
 
-Spark's ``try_add`` of a date or timestamp and ``try_to_binary`` catch whatever goes wrong below them. They name what
-they stand around once, so that calls nest without the text growing beyond them.
+Spark's ``try_add`` of a date or timestamp and ``try_to_binary`` catch whatever goes wrong below them. They name the
+enclosed call once, so that calls nest without the text growing beyond them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def caught_instant(sql: str) -> str:
 
 
 def caught_bytes(sql: str) -> str:
-    """Binary, NULL where it cannot be computed."""
+    """Spell an expression of type BINARY as NULL where it cannot be computed."""
     return f"try_to_binary(hex({sql}), 'hex')"
 
 

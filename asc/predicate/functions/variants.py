@@ -53,7 +53,10 @@ def _taken(call: Call) -> float:
 
 
 def _constants(call: Call) -> str | None:
-    """To merge the types of an array's elements can take the square of their number."""
+    """Check that a call reads a constant.
+
+    Merging the types of an array's elements can take the square of their number.
+    """
     if _has_column(call.args[0].node):
         return f"{call.name} of what a record holds is unbounded work: take a part with variant_get, or use typeof"
     return None

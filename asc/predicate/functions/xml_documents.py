@@ -1,7 +1,7 @@
 """Functions that read XML, where it is a constant, and write it.
 
-What a record holds is not read as XML: paths through deep documents overflow Java's stack, and what a document type
-declares can be made to expand without measure.
+Text of a record is not read as XML: paths through deep documents overflow Java's stack, and the declarations of a
+document type can be made to expand without measure.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _constant_xml(call: Call) -> str | None:
 
 
 def _well_formed(call: Call) -> str | None:
-    """Spark throws for any other, and Java writes of each attempt to the log."""
+    """Check that a constant text is well-formed XML: Spark throws for any other, and Java logs each attempt."""
     text = call.constant(0)
     try:
         if text:
@@ -88,7 +88,7 @@ def _schema(call: Call) -> str | None:
 
 
 def _through_text(target: pa.DataType) -> Spelling:
-    """What is found becomes text, which can be caught, and itself again."""
+    """Return a spelling that casts a result to text, whose errors can be caught, and back to its type."""
     return lambda call: f"CAST({caught_text(f'CAST({plain(call)} AS STRING)')} AS {ddl_of_type(target)})"
 
 
