@@ -1,8 +1,8 @@
 """A predicate as a formula of three-valued logic over p-attributes, and its disjunctive normal form.
 
-Every node of the formula is TRUE, FALSE or NULL for a tuple. An outcome is a set of these three as a bit mask; "the
-node's value is in this outcome" is two-valued, and turns into ANDs and ORs of the same question about the node's parts
-(Kleene: AND is TRUE where all parts are TRUE and not FALSE where no part is FALSE, and so on). At an atom the
+Every node of the formula is TRUE, FALSE or NULL for a tuple. An outcome is a set of these three as a bit mask. "The
+node's value is in this outcome" is two-valued, and becomes ANDs and ORs of the same question about the node's parts.
+That follows Kleene: AND is TRUE where all parts are TRUE, not FALSE where no part is FALSE, and so on. At an atom the
 question is a constraint. So NOT, IS NULL, IS TRUE, <=> at any depth need no rules of their own.
 """
 
@@ -112,7 +112,7 @@ class Steps:
         return self._budget - self._left
 
     def spend(self, steps: int) -> None:
-        """TooManyConjunctsError where too few are left."""
+        """Take steps from the budget; TooManyConjunctsError where too few are left."""
         self._left -= steps
         if self._left < 0:
             raise TooManyConjunctsError
@@ -160,8 +160,9 @@ class _Expansion:
         return self.of(formula.part, inside | outside)
 
     def _of_parts(self, formula: Every | Some, outcome: int, unit: int, zero: int) -> list[Conjunction]:
-        """AND (unit TRUE, zero FALSE) or OR (the other way round): it has the unit where all parts have it, is other
-        than the zero where no part has the zero.
+        """Return the normal form of an AND (unit TRUE, zero FALSE) or OR (unit FALSE, zero TRUE).
+
+        It has the unit where all parts have the unit, and is other than the zero where no part has the zero.
         """
         not_unit, not_zero = ANY & ~unit, ANY & ~zero
         if outcome in (unit, not_zero):
@@ -173,8 +174,9 @@ class _Expansion:
         return self._any_of(self.of(formula, either) for either in (unit, zero))
 
     def _all_of(self, forms: Iterable[list[Conjunction]]) -> list[Conjunction]:
-        """Conjunction of normal forms: every choice of one conjunct from each. Those without a choice come first, and
-        what they ask of one p-attribute is intersected at once.
+        """Return the conjunction of normal forms: every choice of one conjunct from each.
+
+        Forms of one conjunct come first, and their constraints on one p-attribute are intersected at once.
         """
         asked: dict[PAttribute, list[Constraint]] = {}
         choices: list[list[Conjunction]] = []
@@ -222,7 +224,7 @@ class _Expansion:
         return both
 
     def _any_of(self, forms: Iterable[list[Conjunction]]) -> list[Conjunction]:
-        """Disjunction of normal forms, conjuncts on the same single p-attribute merged as they come."""
+        """Return the disjunction of normal forms; conjuncts on the same single p-attribute are merged as they come."""
         single: dict[PAttribute, list[Constraint]] = {}
         several: list[Conjunction] = []
         for form in forms:
@@ -353,5 +355,5 @@ def _merged_once(conjuncts: list[Conjunction], steps: Steps) -> tuple[list[Conju
 
 
 def null_test(attribute: PAttribute) -> Atom:
-    """``attribute IS NULL``."""
+    """Return the atom ``attribute IS NULL``."""
     return Atom(attribute, Constraint((), True), Constraint(((None, None),)))

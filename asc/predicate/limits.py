@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MAX_NESTING_DEPTH = 64
-"""What Python's stack and Spark's parser take without doubt; ``Limits.nesting_depth`` cannot be set higher."""
+"""The depth that Python's stack and Spark's parser take reliably; ``Limits.nesting_depth`` cannot be set higher."""
 
 
 @dataclass(frozen=True)

@@ -247,7 +247,7 @@ def markdown() -> str:
 
 
 def _arguments(function: Function) -> str:
-    """Return the arguments in words, those that may be left out in brackets.
+    """Return the arguments in words, optional ones in brackets.
 
     >>> from asc.predicate.functions import FUNCTIONS
     >>> _arguments(FUNCTIONS["substring"]), _arguments(FUNCTIONS["concat"]), _arguments(FUNCTIONS["pi"])

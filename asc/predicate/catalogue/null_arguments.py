@@ -1,4 +1,4 @@
-"""What functions of Spark give where an argument is NULL, where that is not NULL."""
+"""The results of functions of Spark for a NULL argument, where the result is not NULL."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ date date_part datepart decimal div double exists extract filter float forall il
 not or reduce smallint string struct timestamp tinyint transform transform_keys transform_values zip_with
 """
 LANGUAGE = frozenset(_LANGUAGE_LIST.split())
-"""What Spark lists among its functions and the grammar of predicates has: operators, casts, lambdas."""
+"""Entries of Spark's list of functions that the grammar of predicates has: operators, casts, lambdas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,9 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
 
 
 def refusal(name: str, others: Iterable[str] = ()) -> tuple[str, str]:
-    """What a function that is not allowed is, and the remedy; ``others``: what may be called beside Spark's own.
+    """Return why a function is not allowed, and the remedy.
+
+    ``others`` are the names that may be called beside Spark's own.
 
     >>> refusal("reflect")
     ('forbidden function', 'functions that reach the JVM, files or the session are not allowed')

@@ -47,7 +47,7 @@ _EXAMPLES = {
 
 
 def spatial_builtins() -> list[Builtin]:
-    """What predicates may call of shapes and positions: Spark has none of it, the engine evaluates it."""
+    """Return the functions of shapes and positions: Spark has none of them, the engine evaluates them."""
     return [
         Builtin(name, True, arguments, f"evaluated by the engine: {verdict}", _EXAMPLES[name], _OF_NULL)
         for name, arguments, verdict in _ROWS

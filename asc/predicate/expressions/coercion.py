@@ -1,12 +1,13 @@
 """Where a constant falls among the values of a p-attribute when Spark (ANSI mode off) compares the two.
 
-The fast path is exact or not taken: a position is given only where Spark casts the constant, or casts the p-attribute
-without loss, or where the loss cannot change the outcome. Everything else is None: Spark computes the comparison whole.
+The fast path is exact or not taken. A position is returned only in three cases: Spark casts the constant, or casts the
+p-attribute without loss, or the loss cannot change the outcome. Everything else is None: Spark computes the comparison
+whole.
 
 * An integer beside an integer: in the wider type, exact. Beside a decimal within int64: in a decimal that holds
-  both, up to 38 digits. Beside a double or float: in that type. That is exact for 8 and 16 bits, for 32 bits beside
-  a double, and else where abs(constant) < 2**53 (float: 2**24), since rounding is monotone and does not reach the
-  constant.
+  both, up to 38 digits. Beside a double or float: in that type. That is exact for 8 and 16 bits, and for 32 bits beside
+  a double. Else it is exact where abs(constant) < 2**53 (float: 2**24), since rounding is monotone and does not reach
+  the constant.
 * A float beside an integer: in float, exact for constants up to 2**24. A double beside an integer: in double, the
   constant rounded as Spark rounds it. Either beside a float or double: in the wider of both, exact. Either beside a
   decimal: in double, the constant rounded as Spark rounds it.
@@ -42,7 +43,7 @@ def _at(key: Key) -> Position:
 
 
 def _between(key: Key) -> Position:
-    """Just above ``key``, below its successor."""
+    """Return the position just above ``key``, below its successor."""
     return (key, 1), (key, 1)
 
 

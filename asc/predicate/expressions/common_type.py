@@ -1,4 +1,4 @@
-"""The type that values of several types have together, where one of them is chosen or they stand in one array.
+"""The type that values of several types have together, where one of them is chosen or they are elements of one array.
 
 Spark takes the tightest type that holds all, a string beside a string, and of arrays the same for what they hold.
 """
@@ -59,5 +59,5 @@ def _wider_number(left: types.Type, right: types.Type) -> types.Type:
 
 
 def _digits(kind: pa.DataType) -> tuple[int, int]:
-    """Precision and scale of the decimal that a number is or becomes."""
+    """Return precision and scale of the decimal that a number is or becomes."""
     return (types.INTEGER_DIGITS[kind], 0) if kind in types.INTEGER_DIGITS else (kind.precision, kind.scale)

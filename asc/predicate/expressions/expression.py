@@ -25,9 +25,9 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 class Expression:
     """A typed scalar expression.
 
-    ``sql`` is its text; ``type`` is None where it cannot be told offline; ``path`` is set for a column, ``literal``
-    for a constant; ``atomic`` texts need no parentheses as an argument; ``growth`` is how many times longer than the
-    text of the record its value may be.
+    ``sql`` is its text. ``type`` is None where it is not known offline. ``path`` is set for a column, ``literal`` for a
+    constant. ``atomic`` texts need no parentheses as an argument. ``growth`` is how many times longer than the text of
+    the record its value may be.
     """
 
     sql: str
@@ -40,7 +40,7 @@ class Expression:
 
     @property
     def space(self) -> KeySpace | None:
-        """The keys of its values; None where they have none, or where that cannot be told offline."""
+        """The keys of its values; None where they have none, or where that is not known offline."""
         return None if self.type is None else space_of(self.type)
 
     @property

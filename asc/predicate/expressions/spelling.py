@@ -37,7 +37,7 @@ def read_as(text: str, limits: Limits, time_zone: str) -> str:
 
 
 class _Speller:
-    """Writes the nodes of one text: the forms that stand there, names as they are written."""
+    """A writer of the nodes of one text: in the forms of the text, with names as they are written."""
 
     def __init__(self, source: Source) -> None:
         self._text = source.text

@@ -1,7 +1,6 @@
-"""What Spark (ANSI mode off) does with types: names, comparability, results of operators, casts.
+"""The rules of Spark (ANSI mode off) for types: names, comparability, results of operators, casts.
 
-Where a rule's outcome is not certain the type is None (unknown): Spark then computes the comparison around it
-whole.
+Where a rule's outcome is not certain the type is None (unknown): Spark then computes the comparison around it whole.
 """
 
 from __future__ import annotations
@@ -24,8 +23,9 @@ INTEGERS = frozenset(_INTEGERS)
 INTEGER_DIGITS = dict(zip(_INTEGERS, (3, 5, 10, 20), strict=True))
 """Digits of the decimal that an integer becomes beside a decimal."""
 MAX_DIGITS = 20_000
-"""Characters of a text that are read as a decimal: Java takes the square of its digits to read them as one number, and
-there are no more but in a record made to stall a stream.
+"""Characters of a text that are read as a decimal.
+
+Java takes the square of its digits to read them as one number. Only a record made to stall a stream has more.
 """
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 _MONTHS, _MICROS = "interval of months", "interval of microseconds"
@@ -70,7 +70,7 @@ def widest_integer(left: Type, right: Type) -> Type:
 
 
 def _decimal_of(data_type: pa.DataType, literal: Literal | None) -> tuple[int, int] | None:
-    """Precision and scale of the decimal that a number becomes beside a decimal; None for floats and others."""
+    """Return precision and scale of the decimal that a number becomes beside a decimal; None for floats and others."""
     if pa.types.is_decimal(data_type):
         return data_type.precision, data_type.scale
     if data_type not in INTEGER_DIGITS:
@@ -196,7 +196,7 @@ def common(candidates: list[Type]) -> Type:
 
 
 def comparable(operator: str, left: Type, right: Type) -> bool:
-    """Return whether Spark compares values of these types at all; True where it cannot be told."""
+    """Return whether Spark compares values of these types at all; True where that is not known."""
     if left is None or right is None:
         return True
     if CALENDAR in (left, right):
@@ -273,7 +273,7 @@ def listable(subject: Type, value: Type) -> bool:
 
 
 def comparison_remedy(left: Expression, right: Expression) -> str:
-    """What to write instead of a comparison that Spark refuses."""
+    """Return the remedy for a comparison that Spark refuses."""
     pair = {left.type, right.type}
     if VARIANT in pair:
         return "compare a part of it: variant_get(v, '$.key', 'string')"
@@ -295,7 +295,7 @@ def comparison_remedy(left: Expression, right: Expression) -> str:
 def castable(source: Type, target: pa.DataType, attempt: bool = False) -> bool:
     """Return whether Spark casts the one type to the other (``attempt``: with TRY_CAST).
 
-    True where it cannot be told.
+    True where that is not known.
     """
     if source is None or source in (pa.null(), target):
         return True
@@ -347,7 +347,10 @@ def throws_beyond(source: Type, target: Type) -> bool:
 
 
 def _container_castable(source: pa.DataType, target: pa.DataType, attempt: bool) -> bool:
-    """What they hold is cast; a key must not become NULL by it."""
+    """Return whether Spark casts a container to another one.
+
+    It casts the parts of the container, and no key of a map may become NULL by that.
+    """
     if pa.types.is_map(source) or pa.types.is_map(target):
         if not (pa.types.is_map(source) and pa.types.is_map(target)):
             return False
@@ -371,8 +374,8 @@ def parts(source: pa.DataType, target: pa.DataType) -> Iterator[tuple[pa.DataTyp
 def needs_guard(operand: Expression, target: Type) -> bool:
     """Return whether Spark's cast of the operand to ``target`` can throw even with ANSI mode off.
 
-    That of a date to a timestamp does, where the year is beyond what a timestamp reaches; that between timestamps with
-    and without zone, where the zone's offset leads beyond it.
+    A cast of a date to a timestamp throws where a timestamp does not reach the year. A cast between timestamps with and
+    without zone throws where the zone's offset leads beyond that range.
     """
     if operand.type not in _INSTANTS or target not in (TIMESTAMP, TIMESTAMP_NTZ) or target == operand.type:
         return False

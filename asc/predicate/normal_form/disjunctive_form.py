@@ -1,4 +1,4 @@
-"""What a predicate becomes: a disjunction of conjuncts, each a set of constraints on different p-attributes."""
+"""The disjunctive normal form of a predicate: conjuncts, each a set of constraints on different p-attributes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ Conjunct = tuple[tuple[PAttribute, Constraint], ...]
 
 
 class Form(NamedTuple):
-    """What plain terms that differ in their constants alone have in common: the column as it is written, the operator,
-    the type of the constants.
+    """The common form of plain terms that differ in their constants alone.
+
+    It is the column as it is written, the operator and the type of the constants.
     """
 
     column: str
@@ -48,8 +49,9 @@ class Predicate:
 
     @property
     def columns(self) -> frozenset[tuple[str, ...]]:
-        """The columns that its text names, by their paths in the schema's spelling, whatever became of their terms; of
-        an entry of a map, or of a part of an array's elements, the map or the array.
+        """The columns that its text names, by their paths in the schema's spelling, whatever became of their terms.
+
+        For an entry of a map, or a part of an array's elements, it is the map or the array.
 
         >>> from asc.predicate import normalise
         >>> from asc.schema import Schema

@@ -33,7 +33,7 @@ _IS_TRUE, _IS_FALSE = Constraint((((1, 0), (1, 1)),)), Constraint((((0, 0), (0, 
 _FLIPPED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 _ALONE = 20
-"""What one more expression costs Spark whatever it holds, in nodes."""
+"""The cost for Spark of one more expression, whatever it holds, in nodes."""
 
 _WRITTEN_CHARS = 200
 """The most characters of an expression that errors show."""
@@ -87,7 +87,7 @@ class FormulaBuilder:
 
     @property
     def typer(self) -> Typer:
-        """What types the predicate's expressions."""
+        """The typer of the predicate's expressions."""
         return self._typer
 
     def _boolean(self, expression: Expression) -> Atom:
@@ -140,7 +140,7 @@ class FormulaBuilder:
         return Some([*has, Every([self._match(subject, element_key(None)), Const(NULL)])])
 
     def _part_of(self, node: Node) -> Formula | None:
-        """``contains``, ``startswith`` and ``endswith`` with a constant, as the patterns they are."""
+        """Return ``contains``, ``startswith`` or ``endswith`` with a constant as a pattern; None for any other node."""
         if node.op != "call" or node.value not in ("contains", "startswith", "endswith"):
             return None
         subject, sought = (self._typer.of(arg) for arg in node.args)

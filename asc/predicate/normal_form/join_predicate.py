@@ -122,7 +122,7 @@ class JoinPredicate:
             return self._made(row.shape, values, steps=steps)
 
     def check_effort(self, rows: Mapping[str, Feature]) -> None:
-        """PredicateError where the predicates of some rows, and what a plan makes of them, take too long."""
+        """Raise PredicateError where the predicates of some rows, and their part of a plan, take too long."""
         self._check_effort(len(rows), self.effort(rows))
 
     def _check_effort(self, count: int, effort: int) -> None:
@@ -142,12 +142,13 @@ class JoinPredicate:
         return self._certain_effort(rows) + len(rows) * most_a_row > self._limits.join_nodes
 
     def effort(self, rows: Mapping[str, Feature]) -> int:
-        """About what the predicates of some rows, and the index of their shapes, take: in operators and operands.
+        """Estimate the cost of the predicates of some rows, and of the index of their shapes, in operators and
+        operands.
 
-        It is the rows times the operators of the WHERE, those as which the normal form of the first row counts, and for
-        each time that the WHERE names the geometry what an index takes of the vertices of large shapes. Normal forms
-        of other rows may take more: :class:`JoinEffort` counts them as they are made. Cost: that of one row, and some
-        nanoseconds for each of the others.
+        The estimate is the rows times the operators of the WHERE and those that the first row's normal form counts as,
+        plus the cost of indexing large shapes. That cost depends on their vertices, and counts once for each time that
+        the WHERE names the geometry. Normal forms of other rows may take more: :class:`JoinEffort` counts them as they
+        are made. Cost: that of one row, and some nanoseconds for each of the others.
         """
         first = next(iter(rows.values()), None)
         if first is None:
@@ -231,7 +232,9 @@ class JoinPredicate:
             self._above.update(above)
 
     def _check(self, layer: str, *, is_planar: bool) -> None:
-        """PredicateError for a layer that the stream's own names hide, or that is not asked for, or of another crs."""
+        """Raise PredicateError for a layer that a column of the stream hides, that is not used, or that has another
+        crs.
+        """
         try:
             self._schema.resolve((layer,))
         except SchemaError:
@@ -280,7 +283,7 @@ class JoinEffort:
         self._nodes += steps.spent // _STEPS_A_NODE
 
     def check(self) -> None:
-        """PredicateError, as of :meth:`JoinPredicate.check_effort`, where it is too much by now."""
+        """Raise PredicateError, as :meth:`JoinPredicate.check_effort` does, where the effort is too much by now."""
         self._join._check_effort(self._rows, self._nodes)
 
 
@@ -295,7 +298,7 @@ def _counted(effort: JoinEffort | None) -> Iterator[Steps]:
 
 
 def _is_plain(node: Node) -> bool:
-    """Return whether a NULL may be an operand of a node as it stands: one that compares, or asks for a shape."""
+    """Return whether a NULL may be an operand of a node without a cast: one that compares, or asks for a shape."""
     return node.op in _COMPARED or (node.op == "call" and str(node.value).startswith("st_"))
 
 
@@ -334,7 +337,7 @@ def constant(value: Any, kind: pa.DataType) -> Literal:
 
 
 def _example(kind: pa.DataType) -> Any:
-    """Return a value that is refused where any would be."""
+    """Return an example value of a type that is refused wherever any value of it would be."""
     from decimal import Decimal
 
     if kind == pa.string():

@@ -46,7 +46,10 @@ def normalise(
 
 
 def normalised(tree: Node, builder: FormulaBuilder, limits: Limits, steps: Steps | None = None) -> Predicate:
-    """As :func:`normalise`, of a tree that was parsed, and what makes formulas of it; ``steps``: of its normal form."""
+    """Return the disjunctive normal form of a parsed tree, as :func:`normalise` does of a text.
+
+    ``builder`` makes its formulas; ``steps`` counts the work of its normal form.
+    """
     source = builder.typer.source
     text = source.text
     if "*" in text:
@@ -95,7 +98,7 @@ def normalised(tree: Node, builder: FormulaBuilder, limits: Limits, steps: Steps
 
 
 def _weight(conjuncts: list[Conjunction]) -> int:
-    """What the predicate costs Spark: of each p-attribute once."""
+    """Return the cost of the predicate for Spark: each p-attribute counts once."""
     return sum(attribute.weight for attribute in {attribute.read for conjunct in conjuncts for attribute in conjunct})
 
 
@@ -104,7 +107,7 @@ def _frozen(conjuncts: list[Conjunction]) -> tuple[Conjunct, ...]:
 
 
 def check_time_zone(time_zone: str) -> None:
-    """AscError for a time zone that is not known."""
+    """Raise AscError for a time zone that is not known."""
     if time_zone == "UTC":
         return
     from zoneinfo import ZoneInfo

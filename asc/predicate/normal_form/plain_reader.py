@@ -46,10 +46,10 @@ _TERM_CHARS = 200
 """Of a term that is remembered."""
 
 _SHORT = 9
-"""Digits, and a sign, that an INT has room for."""
+"""Digits, and a sign, that fit into an INT."""
 
 _LEAST_DEPTH = 5
-"""Levels of nesting that a plain conjunction has room in."""
+"""Levels of nesting that suffice for a plain conjunction."""
 
 
 class _Term(NamedTuple):
@@ -62,16 +62,18 @@ _Read = tuple[Form, PAttribute, Constraint]
 
 
 class PlainReader:
-    """Reads predicates that are one term or several joined by AND, each a column compared with constants: by an
-    operator, BETWEEN or IN. What it does not know for certain it leaves to :func:`asc.predicate.normalise`.
+    """A fast reader of plain predicates: one term, or several joined by AND, each comparing a column with constants.
 
-    A form of terms is learnt from there: the first term of it is parsed, and only where what is made of it here is the
-    same are others of that form read here. The terms of such a conjunction mean together what each means alone, for
-    nothing in a term binds less tightly than AND.
+    A term compares by an operator, BETWEEN or IN. All that the reader does not know for certain it leaves to
+    :func:`asc.predicate.normalise`.
 
-    Invariant: what it reads is what ``normalise`` reads, the text of the predicate included. Cost: some microseconds a
-    term, a tenth of what parsing takes; it holds up to ``_FORMS_MAX`` forms and ``_TERMS_MAX`` terms. Threads may share
-    it: at worst a form is learnt twice. Rejected: forms of whole predicates, which are as many as the predicates where
+    It learns the forms of terms from there. The first term of a form is parsed; only where the result here is the same
+    are others of that form read here. The terms of such a conjunction mean together what each means alone, for nothing
+    in a term binds less tightly than AND.
+
+    Invariant: its result is that of ``normalise``, the text of the predicate included. Cost: some microseconds a term,
+    a tenth of what parsing takes; it holds up to ``_FORMS_MAX`` forms and ``_TERMS_MAX`` terms. Threads may share it:
+    at worst a form is learnt twice. Rejected: forms of whole predicates, which are as many as the predicates where
     subscribers choose among twenty columns.
 
     >>> reader = PlainReader(Schema.from_ddl("delay INT, city STRING"))
@@ -171,7 +173,10 @@ class PlainReader:
         return self._learnt[term.form]
 
     def _constraint(self, attribute: PAttribute, term: _Term) -> Constraint | None:
-        """What a term asks of its p-attribute; None where that is nothing, or all, or Spark's to tell."""
+        """Return the constraint of a term on its p-attribute.
+
+        None where it is empty or full, admits all but NULL, or where only Spark can evaluate the term.
+        """
         operator, space = term.form.operator, attribute.space
         places = points = _points(attribute, term)
         if places is None:
@@ -216,7 +221,7 @@ def _point(key: Key) -> Position:
 
 
 def _is_short(text: str) -> bool:
-    """Return whether a constant is an INT, told from its length."""
+    """Return whether the length of a constant shows that it is an INT."""
     return len(text) <= _SHORT and (text.isdigit() or text[1:].isdigit())
 
 
