@@ -1,7 +1,7 @@
-"""A regular expression as an automaton that keeps how often one way leads where another leads.
+"""A regular expression as an automaton that counts the ways from one place to another.
 
 Each atom, written out as often as it is repeated, is a place. ``follow[p]`` has the places that are tried after ``p``,
-each with the number of ways that lead there without a character between; so the ways of the automaton to read a text
+each with the number of ways that lead there without a character between. So the ways of the automaton to read a text
 are those of a matcher that goes back.
 """
 
@@ -50,7 +50,7 @@ class Automaton:
 
     @classmethod
     def of(cls, part: Part) -> Automaton:
-        """ValueError for one with more than 500 places."""
+        """Build the automaton of an expression; ValueError for one with more than 500 places."""
         made = cls()
         piece = made._piece(part)
         made.first_at_start, made.first, made.last = piece.first_at_start, piece.first, piece.last

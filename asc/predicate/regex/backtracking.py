@@ -1,10 +1,10 @@
 """The steps that Java's matcher, which goes back over every choice, takes for each character of a text.
 
-Where nothing is repeated without bound but what ends an expression, the steps of one try follow from its structure.
-Else the ways in which the matcher may stand somewhere are counted: at each character, for each place of the automaton,
-on how many ways from any start before. A text moves this vector of counts by its characters; what a vector below
-another one comes to stays below what the other comes to, so only the greatest are followed, until none is new. Where
-the counts go on growing, the matcher would read a text again and again, and the expression is refused.
+Where only the end of an expression is repeated without bound, the steps of one try follow from its structure. Else the
+ways in which the matcher may reach a place are counted: at each character, for each place of the automaton, the ways
+from any start before. A text moves this vector of counts by its characters. A vector below another one leads to one
+below that of the other, so only the greatest are followed, until none is new. Where the counts go on growing, the
+matcher would read a text again and again, and the expression is refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAX_STEPS_ONCE = 2_000
 """Steps of an expression that is tried at the start of a string alone."""
 
 _MAX_WORK = 40_000
-"""Counts that may be looked at to judge one expression: some fifty milliseconds."""
+"""Counts that may be looked at to accept or refuse one expression: some fifty milliseconds."""
 
 _HALVES = (0xD800, 0xDC00, 0xE000, 0x10000)
 _AGAIN = (
@@ -35,8 +35,8 @@ _AGAIN = (
 def steps(part: Part, guarded: Collection[Atom] = ()) -> int:
     """Return the steps for each character of a text in which an expression is sought; ValueError for too many.
 
-    A repetition of one of the ``guarded`` atoms, which the expression may begin with, is begun where the character
-    before is none of its own, and nowhere else.
+    A repetition of one of the ``guarded`` atoms, which may be the first part of the expression, starts only where the
+    character before is none of its own.
 
     >>> from asc.predicate.regex.regular_expression import regular_expression
     >>> steps(regular_expression("error|warning"))
@@ -82,7 +82,7 @@ def _bounded(count: int) -> int:
 
 
 def _looks_at_start(part: Part) -> tuple[list[Part], Part]:
-    """Return the looks ahead behind the ``^`` of an expression, each as an expression, and the rest."""
+    """Return the lookaheads behind the ``^`` of an expression, each as an expression, and the rest."""
     parts = part.parts if isinstance(part, Run) else ()
     end = 1
     while parts[:1] == (Anchor("^"),) and end < len(parts) and _is_ahead(parts[end]):
@@ -124,8 +124,10 @@ class _Counted:
         return widest + sum(len(own) > 1 for own in self._automaton.follow)
 
     def _kinds_of_characters(self) -> tuple[list[tuple[int, bool]], int]:
-        """Return the characters that the automaton tells apart, each as the places it is read at and whether it is two
-        of Java's; the places at which a second half alone is read, between the two.
+        """Return the kinds of characters that the automaton tells apart, and the places that read a second half alone.
+
+        A kind is the places that read its characters, and whether they are two of Java's. A place that reads a second
+        half alone reads it between the two halves of a character.
         """
         places: dict[tuple[tuple[int, int], ...], int] = {}
         for place, characters in enumerate(self._automaton.characters):
@@ -167,8 +169,10 @@ class _Counted:
         return most
 
     def _reads_again(self) -> bool:
-        """Return whether some text leads from the start of a search to a loop and from the loop to itself: then it does
-        so from every repetition of the text, and each reads all those after it. A quick look; the counts tell all.
+        """Return whether some text leads from the start of a search to a loop and from the loop to itself.
+
+        Then it does so from every repetition of the text, and each reads all those after it. This is a quick test; the
+        counts decide the rest.
         """
         texts, follow = self._texts, self._follow
         reads = [sum(1 << i for i, (read, _) in enumerate(texts) if read >> p & 1) for p in range(len(follow))]

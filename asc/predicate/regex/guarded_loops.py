@@ -1,11 +1,13 @@
 r"""Repetitions at the front of an expression that begin where a run of their characters begins, and nowhere else.
 
 ``[a-z]+b`` is tried at each character, and each try reads the rest of a run. But a match that begins within a run would
-have begun before, so a look back keeps all tries but the first from reading: ``(?<![a-z])[a-z]+b``. Where one match is
-sought after the other, the next may begin where the last one ended, ``\G``: unless every match ends with something
-that the repetition cannot follow within a run. The expression must match no empty text, for Java goes on one further
-then. Of ``(?:\G|(?<!C))C+X`` a run is read three times at most: from its beginning, from the end of a match that came
-from before, and in vain after the last X in it, for C+ takes all it can.
+have started before it, so a look back keeps all tries but the first from reading: ``(?<![a-z])[a-z]+b``. Where one
+match is sought after the other, the next may begin where the last one ended, ``\G``. That is not needed where every
+match ends with something that the repetition cannot follow within a run. The expression must match no empty text, for
+Java goes on one further then.
+
+With ``(?:\G|(?<!C))C+X`` a run is read three times at most. These are from its beginning, from the end of a match that
+came from before, and in vain after the last X in it, since C+ takes all it can.
 
 Java also starts between the two halves of a character beyond U+FFFF, and does not see the first one when it looks back
 from there: ``_WHOLE`` keeps such starts out. They find nothing that is not found one half before, as long as each set
@@ -29,7 +31,7 @@ LOOKING_BACK = 3
 
 
 def guard(atom: Atom) -> str:
-    """What holds where the character before is none of these, and no character begins before.
+    """Return a condition that holds where the character before is none of the atom's, and no character starts earlier.
 
     >>> from asc.predicate.regex.regular_expression import regular_expression
     >>> guard(regular_expression("[a-z]"))
@@ -105,7 +107,7 @@ def _is_front(tree: Part, loop: Repeat) -> bool:
 
 
 def _is_apart(automaton: Automaton, atom: Atom) -> bool:
-    """Return whether what may stand before a repetition, within a match, is none of its characters."""
+    """Return whether each character that may come before a repetition, within a match, is none of its characters."""
     own = {place for place, other in enumerate(automaton.atom_of) if other is atom}
     entered = [place for place in own if place in automaton.first]
     return not any(automaton.is_sink(place) for place in entered) and not any(

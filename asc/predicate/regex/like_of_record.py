@@ -1,7 +1,7 @@
 r"""LIKE patterns that a record brings, as Spark SQL that makes a regular expression of them.
 
-Each ``%`` ends an atomic group, ``a%b%c`` is ``(?s)\A(?>a)(?>.*?b)(?>.*?c\z)``: the leftmost place of what stands
-between two is as good as any later one, so that nothing is sought twice.
+Each ``%`` ends an atomic group, ``a%b%c`` is ``(?s)\A(?>a)(?>.*?b)(?>.*?c\z)``: the leftmost place of the
+text between two is as good as any later one, so that nothing is sought twice.
 """
 
 from __future__ import annotations

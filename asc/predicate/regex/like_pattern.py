@@ -1,10 +1,10 @@
 """LIKE patterns that can be matched in time linear in the string's length, on a small stack.
 
 A stream must not stall on one long string, nor end on one. Spark hands a pattern to Java's backtracking matcher, which
-goes one call deeper for each ``_`` and each ``%``, so their number is bounded to a tenth of what a small stack takes.
+goes one call deeper for each ``_`` and each ``%``. So their number is bounded to a tenth of what a small stack takes.
 A pattern with at most one ``%`` before its last character, and the forms Spark turns into startsWith, endsWith and
 contains, go to Spark as they are. Others become a regular expression of atomic groups ``(?>.*?segment)``, which never
-goes back into a segment it has found: for LIKE the leftmost place of each segment is always as good as any later one.
+goes back into a segment it has found. For LIKE the leftmost place of each segment is always as good as any later one.
 """
 
 from __future__ import annotations

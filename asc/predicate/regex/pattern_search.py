@@ -1,17 +1,20 @@
 """How Spark is to seek a regular expression, so that the time is linear in the text's length.
 
-As it is written, where the steps of that are bounded. Else in another spelling that finds the same:
+An expression is sought as it is written where the steps of that are bounded. Else it is sought in another spelling that
+finds the same:
 
-- Where nothing is asked but whether it is found, what a match may begin and end with need not be repeated: ``[a-z]+b``
-  is found where ``[a-z]b`` is. Nor is it asked then whether a repetition is lazy.
-- ``error.*timeout``: of several heads in one run of what is repeated, the one that ends first is as good as any other,
-  so a run is read once, from its beginning: ``(?<!.)(?>.*?error).*timeout``. The head may not hold itself so that one
-  could end before another one that begins first. Where it may be of other characters than the repeated ones, as the
-  end of a line, the search is one of several: all of the head is within a run, or its last other character is here.
-- ``^(.*)-(.*)$``: whether the end of the text can be reached is looked at first: ``^(?=.*$)(.*)-(.*)$``.
-- ``[a-z]+b``, where the place or the text of the match is asked for: a match that begins within a run of what is
-  repeated would have begun before, so it is tried at the beginnings of runs alone: ``(?<![a-z])[a-z]+b``. One match
-  may begin where the one before it ended; the expression must match no empty text, for Java goes on one further then.
+- For a test whether it is found, the first and last parts of a match need not be repeated: ``[a-z]+b`` is found where
+  ``[a-z]b`` is. Nor does it matter then whether a repetition is lazy.
+- ``error.*timeout``: of several heads in one run of the repeated characters, the one that ends first is as good as any
+  other. So a run is read once, from its beginning: ``(?<!.)(?>.*?error).*timeout``. The head may not contain itself so
+  that one could end before another one that begins first. It may be of other characters than the repeated ones, as the
+  end of a line. Then the search is one of several: all of the head is within a run, or its last other character is at
+  a certain place.
+- ``^(.*)-(.*)$``: a look ahead first tests whether the end of the text can be reached: ``^(?=.*$)(.*)-(.*)$``.
+- ``[a-z]+b``, where the place or the text of the match is asked for: it is tried at the beginnings of runs alone,
+  ``(?<![a-z])[a-z]+b``. A match that begins within a run of the repeated characters would have started before it. One
+  match may begin where the one before it ended. The expression must match no empty text, for Java goes on one further
+  then.
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ from asc.predicate.regex.regular_expression import regular_expression
 
 
 class Use(Enum):
-    """What is asked of a search."""
+    """The result that is asked of a search."""
 
     TEST = "whether there is a match"
     GROUP = "a group of the first match"
@@ -92,8 +95,9 @@ def search(pattern: str, use: Use, group: int = 0) -> Search:
 
 
 def _captures_in_turn(part: Part) -> bool:
-    """Return whether a group is captured once and again: Java keeps what it captured in tries that failed, so what it
-    holds in the end depends on the places that were tried.
+    """Return whether a group is captured more than once.
+
+    Java keeps the capture of a try that failed, so the final capture depends on the places that were tried.
     """
     if isinstance(part, Repeat):
         return captures(part) if part.high != 1 else _captures_in_turn(part.part)
@@ -138,7 +142,7 @@ def _test(tree: Part) -> Search | None:
 
 
 def _options(part: Part) -> Iterator[Part]:
-    """Yield the alternatives of a whole expression, whatever parentheses stand around it."""
+    """Yield the alternatives of a whole expression, whatever parentheses are around it."""
     while isinstance(part, Group):
         part = part.part
     if isinstance(part, Choice):
@@ -188,7 +192,7 @@ def _is_within(part: Part, characters: CharacterSet) -> bool:
 
 
 def _heads_once(parts: list[Part]) -> Search | None:
-    """``a.*b.*c`` with each head sought once in a run of what stands between them."""
+    """Return the search for ``a.*b.*c`` that seeks each head once in a run of the characters between them."""
     loops = [own.part for own in parts if isinstance(own, Repeat) and own.high is None]
     for loop in {atom.characters: atom for atom in loops if isinstance(atom, Atom)}.values():
         found = _around(loop, parts) or _across(loop, parts)
@@ -198,8 +202,10 @@ def _heads_once(parts: list[Part]) -> Search | None:
 
 
 def _across(loop: Atom, parts: list[Part]) -> Search | None:
-    """Return the search where the first head may also be of other characters than the loop's: within one run, or with a
-    last character that is none of the loop's, in each place of the head where one may be.
+    """Return the search where the first head may also be of other characters than the loop's.
+
+    The search is for a head within one run, or for one with a last character that is none of the loop's. The latter is
+    sought for each place of the head where such a character may be.
     """
     length = next(i for i, own in enumerate(parts) if isinstance(own, Repeat) and own.part == loop and own.high is None)
     narrow = [_narrowed(own, loop.characters) for own in parts[:length]]
@@ -314,7 +320,7 @@ def _at_runs(tree: Part, use: Use, group: int) -> Search | None:
 
 
 def _first_head(tree: Part, group: int) -> Search | None:
-    """``id=(..) .*x`` from the first head in each run of what is repeated."""
+    """Return the search for ``id=(..) .*x`` from the first head in each run of the repeated characters."""
     parts = _parts(tree)
     for place in range(1, len(parts)):
         loop = parts[place]
@@ -340,8 +346,9 @@ def _first_head(tree: Part, group: int) -> Search | None:
 
 
 def _whole_line(tree: Part, group: int) -> Search | None:
-    """``^(.*)-(.*)$``, where all is of the last repeated characters: these end at the end of the text from wherever
-    they begin, or from nowhere, and a look ahead tells which.
+    """Return the search for ``^(.*)-(.*)$``, where all parts are of the last repeated characters.
+
+    These end at the end of the text from wherever they begin, or from nowhere, and a look ahead tells which.
     """
     parts = _parts(tree)
     if len(parts) < 3 or parts[0] != Anchor("^") or parts[-1] != Anchor("$") or is_lazy(tree):

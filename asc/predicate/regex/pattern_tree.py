@@ -123,7 +123,7 @@ def is_nullable(part: Part) -> bool:
 
 
 def within(part: Part) -> Iterator[Part]:
-    """Yield a part and all parts of it, as they stand in its text."""
+    """Yield a part and all parts of it, in the order of its text."""
     yield part
     if isinstance(part, Run | Choice):
         for own in part.parts if isinstance(part, Run) else part.options:
@@ -133,7 +133,7 @@ def within(part: Part) -> Iterator[Part]:
 
 
 def atoms(part: Part) -> Iterator[Atom]:
-    """Return the atoms of a part, as they stand in its text."""
+    """Return the atoms of a part, in the order of its text."""
     return (own for own in within(part) if isinstance(own, Atom))
 
 

@@ -1,6 +1,6 @@
 """Regular expressions read as trees: those whose work can be counted.
 
-Literals, classes, ``.``, anchors, looks ahead and back, groups, alternatives, greedy and lazy repetition, and the
+Literals, classes, ``.``, anchors, lookaheads and lookbehinds, groups, alternatives, greedy and lazy repetition, and the
 flags ``i`` and ``s``. No backreferences, and no word boundary: where a string is one long run of combining accents,
 Java looks through all of it for each.
 """
@@ -131,8 +131,9 @@ class _Reader:
         return Look(inner, look.group(1))
 
     def _bounds(self) -> tuple[int, int | None, bool] | None:
-        """Least and greatest number of repetitions, the latter None without bound, and whether the fewer the better;
-        None where nothing is repeated.
+        """Return the least and greatest number of repetitions, and whether fewer are preferred.
+
+        The greatest is None without bound. None where nothing is repeated.
         """
         following = self._next()
         if following and following in "*+?":
@@ -247,7 +248,7 @@ class _Reader:
 
 
 def _check_looked_back(part: Part) -> None:
-    """ValueError where Java may not say how far it looks back."""
+    """Raise ValueError where Java may not say how far it looks back."""
     for own in within(part):
         if isinstance(own, Look):
             raise ValueError("a look back that holds another look is not allowed")
@@ -258,7 +259,7 @@ def _check_looked_back(part: Part) -> None:
 
 
 def _check_repeated(group: Group, low: int, high: int | None) -> None:
-    """ValueError where Java would go one call deeper for each time a group is repeated, as often as it may be."""
+    """Raise ValueError where Java would go one call deeper for each time a group is repeated, as often as it may be."""
     if high == 1:
         return
     if is_nullable(group):

@@ -1,4 +1,4 @@
-"""Which shapes of layers the text of a predicate names."""
+"""The shapes of layers that the text of a predicate names."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NAMED = "shape"
 SHAPES = frozenset(("st_geomfromtext", "st_geomfromgeojson", "st_polygonfromenvelope", "st_point", "st_expand", NAMED))
-"""What makes a shape or a position, by lower-case name."""
+"""The functions that make a shape or a position, by lower-case name."""
 
 _SUM_WEIGHT = 24
 """Of one more expression for Spark, and of the casts and the operator in it."""
@@ -190,7 +190,10 @@ class OperandReader:
         return self._attribute(expression, expression.space.type)
 
     def number(self, node: Node, what: str | None) -> float | None:
-        """Return a constant number; None for NULL, and, where ``what`` it is is not told, for what is no constant."""
+        """Return a constant number; None for NULL.
+
+        An expression that is no constant number raises PredicateError, naming it ``what``; None where ``what`` is None.
+        """
         literal = self._typer.of(node).literal
         if literal is not None and literal.value is None:
             return None
@@ -205,7 +208,9 @@ class OperandReader:
 
 
 def _error_condition(parts: list[PAttribute], *, is_planar: bool) -> str | None:
-    """Where a position is one beyond the earth, or a part of it fails; None where neither can be."""
+    """Return the condition under which a position is beyond the earth, or a part of it fails; None where neither can
+    be.
+    """
     conditions = [part.error_condition for part in parts if part.error_condition is not None]
     texts = [f"CAST(({part.sql}) AS DOUBLE)" for part in parts]
     if not is_planar:

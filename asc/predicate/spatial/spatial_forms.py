@@ -40,7 +40,7 @@ _CONDITIONS = frozenset((*_SHAPE_FIRST, *_SHAPE_LAST, *_EITHER))
 DISTANCE = "st_distancesphere"
 
 SPATIAL_FUNCTIONS = frozenset((*_CONDITIONS, *SHAPES, DISTANCE))
-"""What predicates may call, by lower-case name; Spark has none of them."""
+"""The functions of shapes and positions in predicates, by lower-case name; Spark has none of them."""
 
 _SPELLED_LIST = """
 ST_Contains ST_Within ST_Covers ST_CoveredBy ST_Intersects ST_Touches ST_Disjoint ST_DWithin ST_DistanceSphere
@@ -72,7 +72,7 @@ def is_distance(node: Node) -> bool:
 
 
 def spatial_expression(typer: ExpressionTyper, node: Node) -> Expression:
-    """The type of such a call: what it stands in is checked by it, and Spark is not given it."""
+    """Type such a call, so that the expression around it can be checked; its text is not for Spark."""
     wanted = _OPERANDS.get(node.value, 2)
     if len(node.args) != wanted:
         raise typer.source.error_at(
@@ -85,7 +85,7 @@ def spatial_expression(typer: ExpressionTyper, node: Node) -> Expression:
 
 
 def refuse_in_spark(typer: ExpressionTyper, node: Node) -> None:
-    """PredicateError where what Spark is to compute has such a call in it."""
+    """Raise PredicateError where an expression that Spark is to compute contains such a call."""
     waiting = [node]
     while waiting:
         inner = waiting.pop()
@@ -188,7 +188,7 @@ class SpatialReader:
         return Const(TRUE if asked.accepts(x, y) else FALSE)
 
     def _known(self, place: PAttribute | BaseGeometry) -> Formula:
-        """TRUE for every position; NULL for what is none."""
+        """Return a formula that is TRUE for every position, and NULL for a value that is none."""
         if not isinstance(place, PAttribute):
             return self._asked(place, place, INTERSECTS)
         return Atom(place, Constraint(((None, None),)), EMPTY)

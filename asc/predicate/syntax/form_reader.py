@@ -1,6 +1,6 @@
 """Tokens -> calls of functions, with the forms that have words between their arguments, and lambdas.
 
-What says the same as a plain call is read as that call; see ``Node.written``.
+A form with the meaning of a plain call is read as that call; see ``Node.written``.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class FormReader(TypeReader):
         return self._node("star", (), self._tokens[self._next - 1].start)
 
     def _of_unit(self, name: str, args: list[Node], start: int) -> Node:
-        """``TIMESTAMPADD(unit, count, instant)`` and ``TIMESTAMPDIFF(unit, from, to)``, under any of their names."""
+        """Read ``TIMESTAMPADD(unit, count, instant)`` or ``TIMESTAMPDIFF(unit, from, to)``, under any name."""
         unit = args[0].value[0].upper() if args[0].op == "column" and len(args[0].value) == 1 else ""
         if unit not in _UNITS:
             remedy = "the first argument is a unit without quotes: DAY, HOUR, ..."
@@ -146,7 +146,7 @@ class FormReader(TypeReader):
         return self._node("struct", (), start, ())
 
     def _identifier(self, start: int) -> Node:
-        """``identifier('place.city')``: the column of that name."""
+        """Read ``identifier('place.city')`` as the column of that name."""
         if self._token.kind not in (STRING, RAW_STRING):
             self._fail("identifier takes the name of a column as a constant: identifier('city')", "call of a function")
         literal = self._string()
@@ -161,7 +161,7 @@ class FormReader(TypeReader):
         return self._node("column", (), start, path, written=written)
 
     def _at_operand(self) -> bool:
-        """Return whether the token after this one can stand behind a keyword, so that this one is no column."""
+        """Return whether the next token may follow a keyword, so that this one is no column."""
         return self._peek().kind not in (",", ")", ".", "[", END)
 
     def _trim(self, start: int) -> Node:
@@ -235,7 +235,7 @@ class FormReader(TypeReader):
         return self._node("call", (constant, operand), start, "extract", written=written)
 
     def _items(self, op: str, start: int) -> Node:
-        """Values with names or without, to the closing parenthesis."""
+        """Read values with names or without, to the closing parenthesis."""
         items: list[Node] = []
         names: list[str | None] = []
         while True:
@@ -250,7 +250,7 @@ class FormReader(TypeReader):
     # -- lambdas
 
     def _lambda(self) -> Node:
-        """``x -> body``, ``(x, y) -> body``."""
+        """Read ``x -> body`` or ``(x, y) -> body``."""
         start = self._token.start
         several = self._token.kind == "("
         if several:
@@ -265,7 +265,7 @@ class FormReader(TypeReader):
         return self._node("lambda", (self._argument(),), start, tuple(names))
 
     def _at_lambda(self) -> bool:
-        """Return whether a list of names in parentheses and an arrow stand here."""
+        """Return whether the next tokens are a list of names in parentheses and an arrow."""
         place = self._next + 1
         tokens = self._tokens
         while tokens[place].kind in (WORD, QUOTED):

@@ -89,7 +89,7 @@ def of_units(parts: Sequence[tuple[str, str]]) -> Interval:
 
 
 def signed(text: str, sign: str) -> str:
-    """Return a number's text, which may have a sign of its own, with the sign that stands before it.
+    """Return a number's text, which may have a sign of its own, with the sign that precedes it.
 
     >>> signed("5", "-"), signed(" -5", "-"), signed("+5", "")
     ('-5', '5', '5')

@@ -150,7 +150,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def date(text: str) -> int | None:
-    """Days since 1970-01-01 of a ``yyyy-mm-dd`` text; None for any other spelling."""
+    """Return the days since 1970-01-01 of a ``yyyy-mm-dd`` text; None for any other spelling."""
     match = _DATE.match(text)
     if match is None:
         return None
@@ -204,7 +204,8 @@ def is_time_word(text: str) -> bool:
 
 
 def timestamp(text: str, time_zone: str | None) -> int | None:
-    """Microseconds since the epoch of a local ``yyyy-mm-dd[ hh:mm:ss[.ffffff]]``; None for any other spelling.
+    """Return the microseconds since the epoch of a local ``yyyy-mm-dd[ hh:mm:ss[.ffffff]]``; None for any other
+    spelling.
 
     ``time_zone`` is where the text is local; None for a TIMESTAMP_NTZ, which counts as if in UTC. In a gap or an
     overlap of the clocks the offset from before the change holds, as in Java.
@@ -221,7 +222,7 @@ def timestamp(text: str, time_zone: str | None) -> int | None:
 
 
 def local_micros(local: dt.datetime, time_zone: str | None) -> int | None:
-    """Microseconds since the epoch of a local time.
+    """Return the microseconds since the epoch of a local time.
 
     None outside UTC before the year 2000: the time zone tables of Python and of Java differ there for some zones.
     """
@@ -236,7 +237,7 @@ def local_micros(local: dt.datetime, time_zone: str | None) -> int | None:
 
 
 def day_start_micros(days: int, time_zone: str | None) -> int | None:
-    """Microseconds since the epoch of the start of a local day, as Spark casts a DATE to a TIMESTAMP.
+    """Return the microseconds since the epoch of the start of a local day, as Spark casts a DATE to a TIMESTAMP.
 
     None where :func:`local_micros` cannot tell, and where the clocks skip midnight: the day starts later then.
     """

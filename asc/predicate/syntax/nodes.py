@@ -50,52 +50,52 @@ class Node:
 
     ``op`` says what it is and what ``args`` and ``value`` hold:
 
-    ==================  =========================================  =================================
-    op                  args                                       value
-    ==================  =========================================  =================================
-    and, or             two or more terms
-    not                 one
-    = <=> < <= > >=     two (``<>`` is read as NOT ``=``)
-    + - * / % div ||    two
-    & ^ |               two
-    neg, pos, ~         one
-    between             subject, low, high
-    in                  subject, then the list
-    is                  subject                                    NULL, TRUE or FALSE
-    is_unknown          subject, a condition                       NULL
-    like, rlike         subject, pattern, escape if given
-    call                arguments                                  name, lower case
-    lambda              body                                       names of its variables
-    row                 two or more items
-    struct              items                                      their names, None where none is given
-    interval                                                       asc.predicate.syntax.interval.Interval
-    cast, try_cast      one                                        (Arrow type, its text)
-    case                condition, result, ..., else if given
-    case_of             subject, value, result, ..., else if given
-    index               container, index
-    field               struct                                     name
-    column                                                         the parts of its name
-    literal                                                        asc.predicate.syntax.literal.Literal
-    geometry                                                       the shape of a layer's row, or None
-    star                                                           the parts of ``p`` in ``p.*``, none of ``*``
-    collate             text                                       the name of its collation
-    ==================  =========================================  =================================
+        ==================  =========================================  =================================
+        op                  args                                       value
+        ==================  =========================================  =================================
+        and, or             two or more terms
+        not                 one
+        = <=> < <= > >=     two (``<>`` is read as NOT ``=``)
+        + - * / % div ||    two
+        & ^ |               two
+        neg, pos, ~         one
+        between             subject, low, high
+        in                  subject, then the list
+        is                  subject                                    NULL, TRUE or FALSE
+        is_unknown          subject, a condition                       NULL
+        like, rlike         subject, pattern, escape if given
+        call                arguments                                  name, lower case
+        lambda              body                                       names of its variables
+        row                 two or more items
+        struct              items                                      their names, None where none is given
+        interval                                                       asc.predicate.syntax.interval.Interval
+        cast, try_cast      one                                        (Arrow type, its text)
+        case                condition, result, ..., else if given
+        case_of             subject, value, result, ..., else if given
+        index               container, index
+        field               struct                                     name
+        column                                                         the parts of its name
+        literal                                                        asc.predicate.syntax.literal.Literal
+        geometry                                                       the shape of a layer's row, or None
+        star                                                           the parts of ``p`` in ``p.*``, none of ``*``
+        collate             text                                       the name of its collation
+        ==================  =========================================  =================================
 
-    A form that says what another one says is read as the other one; ``written`` is then the node of the form that
-    stands in the text, else None. Spark parses the two to different trees. Nothing but what spells the text again looks
-    at it. Its arguments are nodes of the tree, and it is one of the above or:
+    A form with the meaning of another one is read as the other one; ``written`` is then the node of the form in the
+    text, else None. Spark parses the two to different trees. Only the code that spells the text again looks at it. Its
+    arguments are nodes of the tree, and it is one of the above or:
 
-    ==================  =========================================  =================================
-    op                  args                                       value
-    ==================  =========================================  =================================
-    << >> >>>           two
-    is_not              subject                                    NULL or UNKNOWN
-    ilike               subject, pattern, escape if given
-    like_any, like_all  subject, patterns                          whether NOT stands before LIKE
-    ilike_any,          subject, patterns                          whether NOT stands before ILIKE
-    ilike_all
-    form                arguments                                  its text, ``{0}`` for the first one
-    ==================  =========================================  =================================
+        ==================  =========================================  =================================
+        op                  args                                       value
+        ==================  =========================================  =================================
+        << >> >>>           two
+        is_not              subject                                    NULL or UNKNOWN
+        ilike               subject, pattern, escape if given
+        like_any, like_all  subject, patterns                          whether NOT precedes LIKE
+        ilike_any,          subject, patterns                          whether NOT precedes ILIKE
+        ilike_all
+        form                arguments                                  its text, ``{0}`` for the first one
+        ==================  =========================================  =================================
 
     Invariant: ``depth`` is one more than the deepest argument's; ``weight`` is the number of nodes of the expression
     that Spark makes of it, which repeats some operands.
@@ -128,8 +128,9 @@ class Node:
 
 
 def _beyond_operands(op: str, args: tuple[Node, ...], value: object) -> int:
-    """What more than its operands an operation weighs: those that Spark writes several times, and nested in themselves
-    would grow with a power of the depth.
+    """Return how much more than its operands an operation weighs.
+
+    Spark writes some operands several times; nested in themselves such operations would grow with a power of the depth.
     """
     if op == "case_of":
         return args[0].weight * max(0, (len(args) - 1) // 2 - 1)

@@ -1,9 +1,9 @@
 """Tokens -> syntax tree, by the rules of Spark's own grammar for expressions.
 
-sqlglot's parser is not used beyond its tokens: it accepts more than Spark does and groups some of it otherwise
-(``a = b IS NULL``, ``a BETWEEN 1 AND 2 = c``, ``a || b + c``, ``a & b = c``), keeps no positions, and replaces
-functions by its own (``year(ts)`` becomes a cast and a call). What a predicate accepts has to be what Spark's
-filter accepts, so the grouping here is that of SqlBaseParser.g4: booleanExpression, predicate, valueExpression,
+sqlglot's parser is not used beyond its tokens. It accepts more than Spark does, and groups some of it otherwise
+(``a = b IS NULL``, ``a BETWEEN 1 AND 2 = c``, ``a || b + c``, ``a & b = c``). It keeps no positions, and replaces
+functions by its own (``year(ts)`` becomes a cast and a call). A predicate must accept the records that Spark's filter
+accepts, so the grouping here is that of SqlBaseParser.g4: booleanExpression, predicate, valueExpression,
 primaryExpression.
 """
 
@@ -37,7 +37,7 @@ _COMPARISONS = {
 _TESTS = frozenset(("BETWEEN", "IN", "LIKE", "ILIKE", "RLIKE", "REGEXP"))
 _BETWEEN_LIST = "AND OR NOT IS DIV AS THEN WHEN ELSE END FROM FOR ESCAPE PLACING TO"
 _BETWEEN_VALUES = _TESTS | frozenset(_BETWEEN_LIST.split())
-"""Words that stand between or behind values. Where a value must begin they are columns, if nothing else fits."""
+"""Words that occur between or behind values. Where a value must begin they are columns, if nothing else fits."""
 _QUERIES = frozenset(("SELECT", "WITH", "FROM", "VALUES", "TABLE"))
 _VALUES = frozenset((WORD, QUOTED, NUMBER, STRING, RAW_STRING, HEX))
 
@@ -102,7 +102,7 @@ class _Parser(FormReader):
         return node
 
     def _test(self) -> Node:
-        """ValueExpression predicate?"""
+        """Read ``valueExpression predicate?`` of Spark's grammar."""
         start = self._token.start
         subject = self._value(1)
         token = self._token
@@ -171,7 +171,7 @@ class _Parser(FormReader):
         return self._one_pattern(args, word, start)
 
     def _one_pattern(self, args: list[Node], word: str, start: int) -> Node:
-        """``x LIKE 'a'``; ``x ILIKE 'A'`` as the LIKE of both in lower case."""
+        """Read ``x LIKE 'a'``, and ``x ILIKE 'A'`` as the LIKE of both in lower case."""
         if word == "LIKE":
             return self._node("like", tuple(args), start)
         written = self._node("ilike", tuple(args), start)
@@ -192,7 +192,7 @@ class _Parser(FormReader):
         return Node("literal", (), pattern.start, pattern.end, Literal(quoted(text), pa.string(), text))
 
     def _like_several(self, subject: Node, word: str, negated: bool, start: int) -> Node:
-        """``x LIKE ANY (...)`` as an OR of LIKE, ``ALL`` as an AND; NOT stands before each LIKE of them."""
+        """Read ``x LIKE ANY (...)`` as an OR of LIKE, ``ALL`` as an AND; a NOT goes before each LIKE."""
         every = self._advance().word == "ALL"
         self._expect("(")
         patterns = [self._argument()]
@@ -313,7 +313,7 @@ class _Parser(FormReader):
         return self._fail(SYNTAX_REMEDY)
 
     def _worded(self, word: str, following: str) -> Node | None:
-        """What a word begins where a value must begin; None where it is a name."""
+        """Read the expression that a word introduces where a value must begin; None where the word is a name."""
         if word in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ") and following in (STRING, RAW_STRING):
             return self._instant(word)
         if word in ("NULL", "TRUE", "FALSE"):

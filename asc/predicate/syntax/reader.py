@@ -12,10 +12,10 @@ SYNTAX_REMEDY = "write a Spark SQL boolean expression, as after WHERE"
 
 
 class TokenReader:
-    """The tokens of a text and the place that was reached in them.
+    """The tokens of a text, and the place that was reached in them.
 
     Invariant: every level of the text's nesting is counted before it is entered, and every node's depth when it is
-    made, so neither parsing a text nor walking its tree can exhaust the stack.
+    made. So neither parsing a text nor walking its tree can exhaust the stack.
     """
 
     def __init__(self, source: Source, limits: Limits) -> None:

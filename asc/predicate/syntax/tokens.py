@@ -109,7 +109,10 @@ def _kind(raw: str) -> str | None:
 
 
 def _check_comments(source: Source, tokens: list[Token]) -> None:
-    """PredicateError for what Spark takes for no comment, or for a longer one: a hint, a backslash that ends a line."""
+    """Raise PredicateError for a text that Spark takes for no comment, or for a longer one.
+
+    Such are a hint, and a backslash that ends a line.
+    """
     ends = [0, *(token.end for token in tokens)]
     starts = [*(token.start for token in tokens), len(source.text)]
     for end, start in zip(ends, starts, strict=True):
@@ -120,7 +123,7 @@ def _check_comments(source: Source, tokens: list[Token]) -> None:
 
 
 def _check_apart(source: Source, before: Token, kind: str, end: int) -> None:
-    """PredicateError for a number and a name that touch: Spark reads them as one name."""
+    """Raise PredicateError for a number and a name that touch: Spark reads them as one name."""
     number_first = before.kind == NUMBER and kind in (WORD, QUOTED, STRING, NUMBER)
     if number_first or (kind == NUMBER and before.kind in _NAME_LIKE):
         remedy = "put a blank between them, or the name in backquotes"

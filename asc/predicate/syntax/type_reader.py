@@ -58,7 +58,7 @@ class TypeReader(LiteralReader):
         return data_type, ddl_of_type(data_type)
 
     def _interval_type(self) -> tuple[pa.DataType, str]:
-        """INTERVAL, INTERVAL DAY, INTERVAL DAY TO SECOND."""
+        """Read INTERVAL, INTERVAL DAY or INTERVAL DAY TO SECOND."""
         start = self._advance().start
         if self._token.word not in FIELDS:
             return CALENDAR, "INTERVAL"
@@ -73,7 +73,7 @@ class TypeReader(LiteralReader):
         return found, str(found)
 
     def _container_type(self) -> tuple[pa.DataType, str]:
-        """``ARRAY<INT>`` and the like, to the bracket that closes the first one."""
+        """Read ``ARRAY<INT>`` and similar types, to the bracket that closes the first one."""
         start, level = self._token.start, 0
         while True:
             token = self._advance()
@@ -123,7 +123,7 @@ class TypeReader(LiteralReader):
         return self._peek().kind in (STRING, RAW_STRING) or self._at_quantity(1)
 
     def _at_quantity(self, ahead: int) -> bool:
-        """Return whether a number or text with a unit stands ``ahead`` tokens further."""
+        """Return whether a number or text with a unit is ``ahead`` tokens further."""
         tokens, place = self._tokens, self._next + ahead
         if tokens[place].kind in ("+", "-"):
             place += 1
