@@ -289,8 +289,10 @@ def union_of(constraints: list[Constraint]) -> Constraint:
 
 
 def simplified(conjuncts: list[Conjunction], steps: Steps) -> list[Conjunction]:
-    """Return an equal disjunction with fewer conjuncts: those that another one includes go, those that differ in one
-    p-attribute only become one. Not minimal. Cost: the square of their number, up to _ABSORBED, and of ``steps``.
+    """Return an equal disjunction with fewer conjuncts; it need not be minimal.
+
+    Conjuncts that another one includes are removed, and those that differ in one p-attribute only are merged. Cost: the
+    square of their number, up to _ABSORBED, and of ``steps``.
     """
     if len(conjuncts) < 2:
         return conjuncts

@@ -74,7 +74,7 @@ def constant_integer(place: int, what: str, low: int, high: int, but: int | None
 
 
 def integer_or_bounded(place: int, what: str, low: int, high: int, but: int | None = None) -> Check:
-    """Return the same of a constant alone: another argument is bounded where it is spelled."""
+    """Return the check of :func:`constant_integer` for a constant; another argument is bounded where it is spelled."""
     check = constant_integer(place, what, low, high, but)
     return lambda call: check(call) if place < len(call.args) and call.args[place].literal is not None else None
 
@@ -92,5 +92,5 @@ def constant_string(place: int, what: str, most: int = MAX_SOUGHT_CHARS) -> Chec
 
 
 def every(*checks: Check) -> Check:
-    """Return the first trouble that one of the checks finds."""
+    """Return a check that gives the first trouble that one of the checks finds."""
     return lambda call: next((trouble for check in checks if (trouble := check(call)) is not None), None)

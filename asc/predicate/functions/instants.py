@@ -52,7 +52,7 @@ def _zone(place: int) -> Check:
 
 
 def _readable(call: Call) -> str | None:
-    """Return a pattern reads strings; Spark takes dates and timestamps as they are, and without a pattern numbers."""
+    """Check that a value can be read as an instant: numbers only without a pattern, and a pattern that is allowed."""
     if call.type(0) is None:
         return f"{call.name} of {types.name(None)}: CAST it to STRING or TIMESTAMP"
     if len(call.args) > 1 and types.is_number(call.type(0)) and call.name != "to_timestamp_ntz":

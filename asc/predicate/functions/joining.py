@@ -28,7 +28,7 @@ def _are_short(call: Call, places: range) -> bool:
 
 
 def _texts(call: Call) -> range:
-    """Return the places of what ``array_join`` puts between elements, and for NULL."""
+    """Return the places of the arguments that ``array_join`` puts between elements and for NULL."""
     return range(1, len(call.args))
 
 

@@ -28,9 +28,7 @@ xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string
 
 
 def _with(call: Call, *made: tuple[int, str]) -> str:
-    """Return the call with some of its arguments, those that are no constants, put into a text with a
-    place for them.
-    """
+    """Return the call; each argument named in ``made`` that is no constant is put into its text, at ``{}``."""
     texts = [arg.sql for arg in call.args]
     for place, text in made:
         if place < len(texts) and call.args[place].literal is None:

@@ -29,7 +29,7 @@ def pattern_check(*, parses: bool) -> Check:
 
 
 def brings_pattern(call: Call) -> bool:
-    """Return whether the pattern is one of the record."""
+    """Return whether the record brings the pattern."""
     return len(call.args) > 1 and not call.is_null(1) and constant_text(call.args[1].node) is None
 
 

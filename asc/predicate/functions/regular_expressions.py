@@ -30,7 +30,7 @@ def _sought(call: Call, use: Use) -> Search | None:
 
 
 def _is_null(call: Call) -> bool:
-    """Return whether the result is NULL, for the regular expression or what is beside it is."""
+    """Return whether the result is NULL because the regular expression or an argument after it is NULL."""
     return any(call.is_null(i) for i in range(1, len(call.args)))
 
 

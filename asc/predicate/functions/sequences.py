@@ -96,7 +96,7 @@ def _micros(end: Expression) -> int | None:
 
 
 def _text(node: Node) -> str | None:
-    """Return the text that a cast, or a call that reads a time, is given alone."""
+    """Return the text that is the only argument of a cast, or of a call that reads a time; else None."""
     reads = node.op == "call" and node.value in ("to_date", "to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz")
     if not reads and node.op not in ("cast", "try_cast"):
         return None

@@ -40,7 +40,7 @@ _WRITTEN_CHARS = 200
 
 
 class FormulaBuilder:
-    """Turns the syntax trees of one predicate into formulas and collects warnings."""
+    """A builder of formulas from the syntax trees of one predicate, which collects warnings."""
 
     def __init__(self, source: Source, schema: Schema, time_zone: str, *, may_wait: bool = False) -> None:
         self._typer = Typer(source, schema)
@@ -51,7 +51,7 @@ class FormulaBuilder:
         self.warnings = self._typer.warnings
 
     def formula(self, node: Node) -> Formula:
-        """Return the formula of a condition; PredicateError for what is refused."""
+        """Return the formula of a condition; PredicateError for one that is refused."""
         op = node.op
         if op == "and":
             return Every([self.formula(arg) for arg in node.args])
@@ -130,7 +130,7 @@ class FormulaBuilder:
         return self._boolean(expression) if found is None else found
 
     def _member(self, node: Node) -> Formula | None:
-        """Return whether an array has one of some constants; None for what says anything else."""
+        """Return the formula of "an array has one of some constants"; None for any other condition."""
         found = membership(self._typer, node)
         if found is None:
             return None

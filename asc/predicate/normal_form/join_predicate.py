@@ -82,9 +82,10 @@ class JoinPredicate:
         time_zone: str = "UTC",
         may_wait: bool = False,
     ) -> None:
-        """Read a WHERE over the attributes of a stream and one of the layers that its schema has. ``may_wait``: as
-        :func:`asc.predicate.normalise` has it. PredicateError for what is no predicate, names no column of the layer,
-        or would be refused for every row.
+        """Read a WHERE over the attributes of a stream and one of the layers of its schema.
+
+        ``may_wait`` is that of :func:`asc.predicate.normalise`. PredicateError for a text that is no predicate, names
+        no column of the layer, or would be refused for every row.
         """
         check_time_zone(time_zone)
         self._schema, self._limits, self._time_zone, self._may_wait = schema, limits, time_zone, may_wait
@@ -108,8 +109,10 @@ class JoinPredicate:
         """
 
     def of(self, row: Feature, effort: JoinEffort | None = None) -> Predicate:
-        """Return the predicate of a row, whose properties fit the layer's types. PredicateError where it is refused
-        with the row's values. ``effort``: to which what its normal form takes is added, also where it is refused.
+        """Return the predicate of a row, whose properties fit the layer's types.
+
+        PredicateError where it is refused with the row's values. The work of its normal form is added to ``effort``,
+        also where it is refused.
 
         A NULL of which something is computed has the type of its property, as a column's has: of a NULL alone, a
         function cannot know what it is refused for. One that takes constants alone takes it without.
@@ -160,7 +163,7 @@ class JoinPredicate:
         return self._certain_effort(rows) + len(rows) * (steps.spent // _STEPS_A_NODE)
 
     def _certain_effort(self, rows: Mapping[str, Feature]) -> int:
-        """Return the effort without that of the normal forms, which are known once they are made."""
+        """Return the effort without that of the normal forms, which is known only after they are made."""
         return len(rows) * (_ROW_NODES + self._nodes) + self._large_effort(rows)
 
     def _large_effort(self, rows: Mapping[str, Feature]) -> int:

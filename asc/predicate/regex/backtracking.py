@@ -221,7 +221,7 @@ class _Counted:
 
 
 def _keep(counts: Ways, shut: int, greatest: dict[int, list[Ways]], waiting: list[tuple[int, Ways]]) -> None:
-    """Add counts to the greatest, where none of those is above them, and takes away those below."""
+    """Add counts to the greatest, unless one of those is above them, and remove those below them."""
     own = greatest.setdefault(shut, [])
     if any(_below(counts, other) for other in own):
         return

@@ -6,8 +6,8 @@ match is sought after the other, the next may begin where the last one ended, ``
 match ends with something that the repetition cannot follow within a run. The expression must match no empty text, for
 Java goes on one further then.
 
-With ``(?:\G|(?<!C))C+X`` a run is read three times at most. These are from its beginning, from the end of a match that
-came from before, and in vain after the last X in it, since C+ takes all it can.
+With ``(?:\G|(?<!C))C+X`` a run is read three times at most. It is read from its beginning, from the end of a match that
+came from before, and in vain after the last X in it. The last happens since C+ takes all it can.
 
 Java also starts between the two halves of a character beyond U+FFFF, and does not see the first one when it looks back
 from there: ``_WHOLE`` keeps such starts out. They find nothing that is not found one half before, as long as each set

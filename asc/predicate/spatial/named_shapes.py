@@ -16,7 +16,7 @@ _ANY = Limits(length_chars=1 << 31, nesting_depth=MAX_NESTING_DEPTH)
 
 
 def named_shapes(text: str) -> frozenset[ShapeName]:
-    """Return the shapes that a predicate names, and now and then one that it does not; none of what is no predicate.
+    """Return the shapes that a predicate names, now and then with one that it does not; none for no predicate.
 
     A text without the word costs nothing, one in which it is plainly written some microseconds; another one is parsed.
 

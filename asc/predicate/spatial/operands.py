@@ -44,7 +44,7 @@ class Operand:
 
 
 class OperandReader:
-    """Reads the operands of one predicate.
+    """A reader of the spatial operands of one predicate.
 
     ``attribute``: the p-attribute of a typed expression. ``may_wait``: a shape that its layer does not have is NULL,
     where it would be refused. ``named``: the shapes of layers that were read so far, ``missing``: those of them that

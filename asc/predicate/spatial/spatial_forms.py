@@ -105,7 +105,7 @@ def refuse_in_spark(typer: ExpressionTyper, node: Node) -> None:
 
 
 class SpatialReader:
-    """Reads the spatial forms of one predicate.
+    """A reader of the spatial forms of one predicate.
 
     ``operands``: how their operands are read; ``match``: the atom of a position matched with a key.
     """

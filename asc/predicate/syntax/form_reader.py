@@ -32,7 +32,7 @@ _DIFFERENCES = frozenset(("timestampdiff", "datediff", "date_diff", "timediff"))
 
 
 class FormReader(TypeReader):
-    """Reads calls and lambdas."""
+    """A reader of calls and lambdas."""
 
     @abstractmethod
     def _argument(self) -> Node: ...

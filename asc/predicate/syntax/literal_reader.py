@@ -25,7 +25,7 @@ from asc.predicate.syntax.tokens import RAW_STRING, STRING, Token
 
 
 class LiteralReader(TokenReader):
-    """Reads numbers, strings, dates, timestamps and binaries; timestamps are local to ``time_zone``."""
+    """A reader of numbers, strings, dates, timestamps and binaries; timestamps are local to ``time_zone``."""
 
     def __init__(self, source: Source, limits: Limits, time_zone: str) -> None:
         super().__init__(source, limits)

@@ -166,7 +166,7 @@ def nodes_of(tree: Node) -> Iterator[Node]:
 
 
 class Source:
-    """The text of a predicate: what errors point into, and what was found odd as it was read."""
+    """The text of a predicate, into which errors point, with the warnings that reading it gave."""
 
     __slots__ = ("text", "warnings")
 

@@ -23,7 +23,7 @@ _CONTAINERS = ("ARRAY", "MAP", "STRUCT")
 
 
 class TypeReader(LiteralReader):
-    """Reads the types of casts, and intervals."""
+    """A reader of the types of casts, and of intervals."""
 
     def _type(self) -> tuple[pa.DataType, str]:
         token = self._token

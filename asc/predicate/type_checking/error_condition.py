@@ -51,7 +51,7 @@ def error_condition(typer: Typer, node: Node) -> str | None:
 
 
 class _Step(NamedTuple):
-    """Of operands that are evaluated one after the other: one, and when it decides that no later one is."""
+    """One of several operands that are evaluated in order, and the condition under which no later one is."""
 
     operand: Node
     decides: str

@@ -359,7 +359,7 @@ def _is_fixed(kind: pa.DataType | None) -> bool:
 
 
 def _width(kind: pa.DataType | None) -> float:
-    """Return the values in one of a type whose values all take the same few bytes."""
+    """Return the number of values in one of a type of fixed width: those of its fields for a struct, else 1."""
     if kind is None or not pa.types.is_struct(kind):
         return 1.0
     return max(1.0, sum(_width(kind.field(i).type) for i in range(kind.num_fields)))

@@ -23,7 +23,7 @@ _WEIGHT = 12
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """Whether any of some constants is an element of an array; NULL where none is and an element is NULL."""
+    """A test whether any of some constants is an element of an array; NULL where none is and an element is NULL."""
 
     array: Expression
     constants: tuple[str, ...]

@@ -27,7 +27,7 @@ NODE_CHARS = 5
 
 
 class NullTests:
-    """Spells the null tests of one predicate; ``without_guards`` makes a type checker that spells what can throw."""
+    """The null tests of one predicate, spelled. ``without_guards`` makes a type checker whose spelling may throw."""
 
     def __init__(self, typer: ExpressionTyper, without_guards: Callable[[], ExpressionTyper]) -> None:
         self._typer = typer

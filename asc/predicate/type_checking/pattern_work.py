@@ -16,7 +16,7 @@ _LENGTHENING = frozenset(("lpad", "rpad", "repeat", "space", "array_repeat", "se
 
 
 class PatternWork:
-    """Sums the steps of a predicate's patterns as they are typed."""
+    """The sum of the steps of a predicate's patterns, counted as they are typed."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

@@ -23,7 +23,7 @@ _CHOOSING = frozenset(("case_of", "call"))
 
 
 def suspicion(source: Source, node: Node, left: Expression, right: Expression) -> str | None:
-    """Return a warning where a comparison, or what compares two operands, looks like a mistake; None where not."""
+    """Return a warning where a comparison, or a form that compares two operands, looks like a mistake; else None."""
     for constant, other in _constants_beside(left, right):
         never = _never(source, constant, other.type)
         if never is not None:
@@ -72,7 +72,7 @@ def _never_equal(source: Source, none_of: Mapping[str, str], other: Expression) 
 
 
 def _none_among(none_of: Mapping[str, str]) -> str:
-    """Return that none of some texts is what it would have to be."""
+    """Return the part of a warning that names the texts which are no value of the type."""
     kinds = set(none_of.values())
     kind = max(kinds, key=lambda kind: kind != "number")
     texts = shortened(", ".join(none_of))
@@ -80,7 +80,7 @@ def _none_among(none_of: Mapping[str, str]) -> str:
 
 
 def _constants_beside(left: Expression, right: Expression) -> Iterator[tuple[Expression, Expression]]:
-    """Yield a constant and what it is compared with, where that is none and its type is known."""
+    """Yield a constant and the other operand, where that is no constant and its type is known."""
     for constant, other in ((left, right), (right, left)):
         if constant.literal is not None and other.literal is None and other.type is not None:
             yield constant, other
@@ -100,7 +100,7 @@ def _of_no_value(source: Source, node: Node, constant: Expression, other: Expres
 
 
 def _compared(source: Source, constant: Expression, other: Expression) -> str | None:
-    """Return the warning of a constant of another type than what it is compared with."""
+    """Return the warning for a constant of another type than the other operand; None where there is none."""
     name, text, kind = source.written(other.node), source.written(constant.node), constant.type
     if other.type == pa.string() and types.is_number(kind):
         remedy = f"write CAST({name} AS DOUBLE), or {_as_text(source, constant)} to compare as text"
@@ -125,7 +125,7 @@ def _compared(source: Source, constant: Expression, other: Expression) -> str | 
 
 
 def _never(source: Source, constant: Expression, target: types.Type) -> str | None:
-    """Return the name of what a text is cast to for a comparison, where it never is one; None where it may be.
+    """Return the name of the type to which a text is cast, where it can be no value of it; None where it may be.
 
     A decimal is compared with a text as a DOUBLE. A property of a shape may be another text in the next row.
     """

@@ -44,7 +44,10 @@ COMPARISONS = frozenset(("=", "<=>", "<", "<=", ">", ">="))
 
 
 class Typer:
-    """Types and spells the expressions of one predicate against a schema; raises PredicateError for what is refused."""
+    """A type checker of one predicate against a schema, which also spells its expressions as Spark SQL.
+
+    It raises PredicateError for an expression that is refused.
+    """
 
     def __init__(self, source: Source, schema: Schema, *, catches: bool = True) -> None:
         self.source = source
@@ -294,7 +297,7 @@ class Typer:
         return made
 
     def _count_joined(self, node: Node, parts: list[Expression], growth: float) -> float:
-        """Return how many times longer than the record a joined text may be, which is made of so many parts.
+        """Return how many times longer than the record a text joined of these parts may be.
 
         PredicateError where a predicate joins so much that one long string of a record becomes too long.
         """
@@ -304,7 +307,7 @@ class Typer:
         return self._bounded(node, growth, growth)
 
     def count_grown(self, node: Node, growth: float) -> float:
-        """Return how many times longer than the record a value may be that is made longer.
+        """Return how many times longer than the record a lengthened value may be.
 
         PredicateError for too much.
         """
@@ -431,7 +434,7 @@ class Typer:
         return self._as_instant(operand, types.common_instant([operand.type, other.type]))
 
     def _as_instant(self, operand: Expression, target: pa.DataType | None) -> str:
-        """Return the operand's text where Spark casts it to a timestamp (None: to no such type)."""
+        """Return the operand's text, guarded where Spark's cast of it to a timestamp type may throw (None: no cast)."""
         if target is None or not self.catches or not types.needs_guard(operand, target):
             return operand.argument
         return types.guarded(operand.sql, target)
