@@ -1,1 +1,1 @@
-"""What the broker is made of: an SBOM, the licences, and the known vulnerabilities of packages and jars."""
+"""The audit of the broker's components: an SBOM, the licences, and the known vulnerabilities of packages and jars."""

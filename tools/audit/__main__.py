@@ -1,7 +1,7 @@
 """``python -m tools.audit``: the SBOM, the licences, and the known vulnerabilities of what the broker runs on.
 
-Ends with 0 where nothing stands against a release, with 1 where something does or the audit cannot be made, with 2 for
-wrong use, and with 3 where only the data about vulnerabilities cannot be had: then nothing is known of them.
+Ends with 0 where no finding forbids a release, and with 2 for wrong use. Ends with 1 where a finding does, or the audit
+cannot be made. Ends with 3 where only the data about vulnerabilities is missing: then nothing is known of them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def tell(components: Sequence[Component], policy: Policy, known: Callable[[], Found]) -> int:
-    """Print licences and vulnerabilities, what stands against a release on stderr, and give the exit code.
+    """Print licences and vulnerabilities, the findings that forbid a release on stderr, and return the exit code.
 
     ``known`` gives what is known of the components, and raises NoDataError where nothing is to be had.
     """

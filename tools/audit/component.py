@@ -1,4 +1,4 @@
-"""What the broker is made of, part by part."""
+"""The components of the broker."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FILE = ""
 class Component:
     """A package, a jar, or a file within one, with what is packed into it.
 
-    Invariant: ``ecosystem`` and ``name`` are as OSV has them: a normalised name of PyPI, or Maven's group:artifact;
-    what no registry has (a native library, a Java runtime) has the ecosystem "" and is looked up nowhere.
+    Invariant: ``ecosystem`` and ``name`` are as OSV has them: a normalised name of PyPI, or Maven's group:artifact. A
+    component of no registry (a native library, a Java runtime) has the ecosystem "" and is looked up nowhere.
 
     ``licence`` is an SPDX expression, or None where nothing that can be read says one; ``told_by`` says where it was
     read. ``sha256`` are hexadecimal: one of a file, all of the archives that the lock allows of a package, none where
-    only a part of a jar is left. ``place`` is the way to a part: ``pyspark/jars/hadoop-client-api-3.4.1.jar``.
+    only a part of a jar is left. ``place`` is the path to a part: ``pyspark/jars/hadoop-client-api-3.4.1.jar``.
     """
 
     ecosystem: str
@@ -38,7 +38,7 @@ class Component:
 
     @property
     def key(self) -> str:
-        """The name that the files of judgements know it by, the same for every version: ``Maven/group:artifact``."""
+        """The name of the component in the policy files, the same for every version: ``Maven/group:artifact``."""
         return f"{self.ecosystem or 'file'}/{self.name}"
 
 

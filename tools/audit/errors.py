@@ -6,7 +6,7 @@ from asc.errors import AscError
 
 
 class AuditError(AscError):
-    """What keeps the audit from being made: a package or jar that is not there, a file that cannot be read."""
+    """An error that keeps the audit from being made: a package or jar that is missing, a file that cannot be read."""
 
 
 class NoDataError(AuditError):

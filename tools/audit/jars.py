@@ -1,4 +1,4 @@
-"""What a jar says of itself: its coordinates, its licence, and what is packed into it."""
+"""The contents of a jar: its coordinates, its licence, and the components packed into it."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _pom_licences(pom: bytes) -> list[str]:
 
 
 def _parts(jar: zipfile.ZipFile, inner: list[tuple[str, Coordinates]], place: str) -> Iterator[Component]:
-    """What was packed in: it left its ``pom.properties``, and maybe its POM."""
+    """Yield the components packed into a jar: each left its ``pom.properties``, and maybe its POM."""
     names = set(jar.namelist())
     for folder, coordinates in inner:
         pom = f"{folder}/pom.xml"

@@ -130,7 +130,7 @@ def from_choice(names: Sequence[str]) -> str | None:
 def from_text(text: str) -> str | None:
     """Return the licence that a licence file begins with; None for a text that is not known.
 
-    What stands after it, as of parts that are packed along, is not looked at: those are components of their own.
+    The text after it, as of parts that are packed along, is not looked at: those are components of their own.
     """
     head = re.sub(r"[\s*#>]+", " ", text.lower())[:_HEAD_CHARS]
     return next((spdx for spdx, pattern in _TEXTS if re.search(pattern, head, re.DOTALL)), None)

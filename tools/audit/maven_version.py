@@ -18,9 +18,9 @@ _TOKEN = re.compile(r"(?P<separator>^|[-.]|(?<=\d)(?=[^\d.-])|(?<=[^\d.-])(?=\d)
 class MavenVersion:
     """A version that compares as Maven's do: numbers by value, words as qualifiers, case aside.
 
-    Invariant: ``_items`` are numbers and words, after which stands, as the last item, the tuple of what follows a
-    hyphen, a change between digits and letters, or a word: it counts as less than a number and more than a word. What
-    says nothing (``0``, ``final``) is left out where such a tuple or the end follows.
+    Invariant: ``_items`` are numbers and words. The last item after them is the tuple of the items that follow a
+    hyphen, a change between digits and letters, or a word. The tuple counts as less than a number and more than a word.
+    Items that say nothing (``0``, ``final``) are excluded where such a tuple or the end follows.
 
     >>> MavenVersion("1.0-rc1") < MavenVersion("1.0") < MavenVersion("1.0-sp") < MavenVersion("1.0.1")
     True
@@ -60,7 +60,7 @@ class MavenVersion:
 
 
 def _compare(one: object, other: object) -> int:
-    """Below, at or above 0; None is what is not there."""
+    """Compare two items: a number below, at or above 0. None is an absent item."""
     if isinstance(one, tuple) or isinstance(other, tuple):
         return _compare_tuples(one, other)
     if one is None and other is None:

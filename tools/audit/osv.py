@@ -41,12 +41,12 @@ Found = Mapping[_Key, Sequence[Vulnerability]]
 
 
 def key(component: Component) -> _Key:
-    """What OSV knows a component by."""
+    """Return the name by which OSV knows a component."""
     return component.ecosystem, component.name, component.version
 
 
 def ask(components: Iterable[Component], timeout_s: float, api: str = API) -> Found:
-    """What OSV knows of the components; those of no registry are left out.
+    """Return the vulnerabilities that OSV knows of the components; components of no registry are excluded.
 
     Raises NoDataError where it does not answer in ``timeout_s`` seconds a request, or otherwise than expected.
     """
@@ -67,9 +67,11 @@ def ask(components: Iterable[Component], timeout_s: float, api: str = API) -> Fo
 
 
 def look_up(components: Iterable[Component], folder: Path) -> Found:
-    """What downloaded records say of the components: JSON files, and archives of them, anywhere in the folder.
+    """Return the vulnerabilities of the components in downloaded records: JSON files and archives of them, in the
+    folder.
 
-    Raises NoDataError where a file cannot be read, or where there is no record of an ecosystem at all.
+    The files are anywhere in the folder. Raises NoDataError where a file cannot be read, or where there is no record of
+    an ecosystem at all.
     """
     wanted: dict[tuple[str, str], dict[str, list[Vulnerability]]] = {}
     for ecosystem, name, version in {key(component) for component in components if component.ecosystem}:

@@ -1,4 +1,4 @@
-"""What is allowed: licences by list, exceptions and judged vulnerabilities by package, each with its reason."""
+"""The policy: licences by list, exceptions and vulnerability decisions by package, each with its reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POLICY_FILE = Path(__file__).with_name("policy.toml")
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What was decided of the packages that a pattern of `Component.key` names: a licence, and why."""
+    """A licence for the packages that a pattern of `Component.key` names, and the reason."""
 
     packages: tuple[str, ...]
     licence: str
@@ -43,7 +43,9 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The allowed licences, what is declared of packages that say none, exceptions, judgements, and Maven's groups.
+    """The allowed and declared licences, exceptions, decisions on vulnerabilities, and groups of Maven.
+
+    A licence is declared for a package that says none.
 
     Invariant: every licence is an SPDX expression in SPDX's own spelling.
     """
@@ -77,7 +79,7 @@ class Policy:
         return f"licence '{licence}' of '{component.key}' {component.version} is not allowed: do without, or except it"
 
     def judgement(self, names: Sequence[str], component: Component) -> Judgement | None:
-        """Return the judgement on a vulnerability, by any of its names, where it concerns that component."""
+        """Return the decision on a vulnerability, by any of its names, where it concerns that component."""
         return next(
             (
                 judged
@@ -126,7 +128,7 @@ def _judged(table: Mapping[str, Any], path: Path) -> Judgement:
 
 
 def _check(table: Mapping[str, Any], kinds: Mapping[str, type], path: Path) -> None:
-    """Every key there, of its kind and not empty, and no other."""
+    """Raise AuditError unless the table has every key, of its kind and not empty, and no other."""
     for key, kind in kinds.items():
         if not isinstance(table.get(key), kind) or not table[key]:
             raise AuditError("table", dict(table), f"'{key}' is missing, empty or no {kind.__name__}: mend {path}")

@@ -1,4 +1,4 @@
-"""What the audit says: the licences, the vulnerabilities, and what of them stands against the release."""
+"""The report of the audit: the licences, the vulnerabilities, and the findings that forbid a release."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def refusals(components: Sequence[Component], policy: Policy) -> list[str]:
 
 
 def findings(components: Sequence[Component], found: Found, policy: Policy, today: date) -> list[Finding]:
-    """Return every known vulnerability of every component and part, with what was judged of it."""
+    """Return every known vulnerability of every component and part, with the decision on it."""
     return [
         _finding(component, vulnerability, policy, today)
         for component in everything(components)
@@ -48,7 +48,7 @@ def findings(components: Sequence[Component], found: Found, policy: Policy, toda
 
 
 def unknown_parts(components: Sequence[Component]) -> list[Component]:
-    """What no registry has, so that nobody can be asked about its vulnerabilities."""
+    """Return the components that no registry has, so that nobody can be asked about their vulnerabilities."""
     return [component for component in everything(components) if component.ecosystem == FILE]
 
 

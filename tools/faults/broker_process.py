@@ -84,7 +84,7 @@ class BrokerProcess:
             self._child.send_signal(number)
 
     def kill(self) -> None:
-        """SIGKILL, and wait until it is gone; harmless where it is."""
+        """Kill the process by SIGKILL, and wait until it is gone; harmless where it is."""
         if self._child is not None:
             self.signal(signal.SIGKILL)
             self._child.wait()

@@ -14,7 +14,7 @@ _Datetime = datetime.datetime
 
 
 class _AsDatetime(type(_Datetime)):  # type: ignore[misc]
-    """What is a datetime is one of these as well: C code makes plain ones."""
+    """A metaclass by which every datetime is an instance of its classes: C code makes plain ones."""
 
     def __instancecheck__(cls, found: object) -> bool:
         return isinstance(found, _Datetime)
@@ -34,8 +34,8 @@ class _Moved(_Datetime, metaclass=_AsDatetime):
 def set_back(after_s: float, by_s: float) -> None:
     """Set ``time.time``, and ``datetime.now`` of the broker's modules, back by so much in so long; stderr says so.
 
-    In the modules that are imported by then, and in none but the broker's: compiled packages look at how a class is
-    made, and pandas does not end its import with another datetime.
+    It changes the modules that are imported by then, and none but the broker's. Compiled packages look at how a class
+    is made, and pandas does not end its import with another datetime.
     """
 
     def move() -> None:

@@ -182,7 +182,7 @@ def differences(
 
 
 def shown(cube: CountedCube, row: Plain) -> dict[str, Any]:
-    """Return measures as they are told, the addends of a sum added up."""
+    """Return measures as they are reported, the addends of a sum added up."""
     return {
         name: math.fsum(_addends(value)) if name in cube.double_sums and isinstance(value, list) else value
         for name, value in row.items()

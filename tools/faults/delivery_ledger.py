@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 Offsets = Mapping[int, int]
 Oracle = Callable[[str], npt.NDArray[np.bool_]]
-"""Which of the published records a predicate accepts, in their order."""
+"""Returns the published records that a predicate accepts, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,10 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryAudit:
-    """What is wrong, a line each, and how often a copy of a record came again. Nothing is wrong in ``sound`` books."""
+    """The faults of the deliveries, a line each, and how often a copy of a record came again.
+
+    ``sound`` says that there are no faults.
+    """
 
     missing: list[str] = field(default_factory=list)
     unwanted: list[str] = field(default_factory=list)
@@ -88,11 +91,11 @@ class DeliveryAudit:
 
 
 class DeliveryLedger:
-    """All records of a source topic and all lives of all queries; ``audit`` holds against them what arrived.
+    """All records of a source topic and all lives of all queries; ``audit`` compares the arrived records with them.
 
-    Promised is: every query receives exactly the accepted records from its first offset to its last, in each topic one
-    copy of a record for all queries of the topic, key, value and headers as they came. After a fault a copy may come
-    again, and is the same one. ``lives`` end before the next one of the same id begins.
+    The promise is: every query receives exactly the accepted records from its first offset to its last. Each topic has
+    one copy of a record for all queries of the topic, with key, value and headers as they came. After a fault a copy
+    may come again, and is the same one. ``lives`` end before the next one of the same id begins.
 
     Cost: a bit for each record and life, and the pairs of record and query. Source: spec, section 3.
     """
@@ -118,7 +121,7 @@ class DeliveryLedger:
                     kept[life.topic][row].add(life.query_id)
 
     def add_dead_letters(self, topic: str, undecodable: Iterable[int]) -> None:
-        """The records of these rows had to arrive in a topic once, under no query."""
+        """Require the records of these rows to arrive in a topic once, under no query."""
         for row in undecodable:
             self._must[topic][row] = set()
             self._may[topic][row] = set()

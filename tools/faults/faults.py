@@ -43,13 +43,13 @@ class Fault:
 
 
 def daemon_killed(rig: Rig) -> None:
-    """SIGKILL at any moment, and a new start."""
+    """Kill the daemon by SIGKILL at any moment, and start it again."""
     rig.broker.kill()
     _start(rig)
 
 
 def daemon_killed_before_commit(rig: Rig) -> None:
-    """SIGKILL when a batch has written records and is not committed."""
+    """Kill the daemon by SIGKILL when a batch has written records and is not committed."""
     deadline = time.monotonic() + _IN_A_BATCH_S
     bindings, commits = rig.checkpoint() / "bindings", rig.checkpoint() / "spark" / "commits"
     while time.monotonic() < deadline:
@@ -69,7 +69,7 @@ def daemon_killed_before_commit(rig: Rig) -> None:
 
 
 def daemon_killed_in_start(rig: Rig) -> None:
-    """SIGKILL, and another one in each phase of the start that follows."""
+    """Kill the daemon by SIGKILL, and again in each phase of the start that follows."""
     rig.broker.kill()
     for phase in _PHASES:
         rig.broker.launch()
@@ -80,7 +80,7 @@ def daemon_killed_in_start(rig: Rig) -> None:
 
 
 def daemon_killed_in_bulk_load(rig: Rig) -> None:
-    """SIGKILL while thousands of queries are loaded: all of them are registered then, or none."""
+    """Kill the daemon by SIGKILL during a load of thousands of queries: all of them are registered then, or none."""
     lines = "\n".join(
         json.dumps({"id": f"load-{number}", "where": f"n = -{number + 1}", "topic": TOPICS[0], "stream": STREAM})
         for number in range(_BULK)
@@ -105,7 +105,7 @@ def daemon_killed_in_bulk_load(rig: Rig) -> None:
 
 
 def daemon_terminated(rig: Rig) -> None:
-    """SIGTERM, and a new start once it has ended in good order."""
+    """Terminate the daemon by SIGTERM, and start it again once it has ended in good order."""
     rig.broker.signal(signal.SIGTERM)
     code = rig.broker.await_end()
     if code:
@@ -114,7 +114,7 @@ def daemon_terminated(rig: Rig) -> None:
 
 
 def daemon_stopped_still(rig: Rig) -> None:
-    """SIGSTOP for a minute."""
+    """Suspend the daemon by SIGSTOP for a minute."""
     rig.broker.signal(signal.SIGSTOP)
     time.sleep(_STILL_S)
     rig.broker.signal(signal.SIGCONT)
@@ -122,7 +122,7 @@ def daemon_stopped_still(rig: Rig) -> None:
 
 
 def jvm_killed(rig: Rig) -> None:
-    """SIGKILL of Spark's JVM alone: the daemon ends by itself, and is started anew."""
+    """Kill Spark's JVM alone by SIGKILL: the daemon ends by itself, and is started anew."""
     kill(rig.broker.jvm())
     if rig.broker.await_end() == 0:
         raise RuntimeError("the daemon ended as if nothing were wrong when its JVM was killed")
@@ -130,14 +130,14 @@ def jvm_killed(rig: Rig) -> None:
 
 
 def workers_killed(rig: Rig) -> None:
-    """SIGKILL of all Python processes in which tasks match: nobody has to do anything about it."""
+    """Kill all Python processes in which tasks match by SIGKILL: the daemon recovers by itself."""
     for worker in rig.broker.workers():
         kill(worker)
     rig.broker.await_ready()
 
 
 def kafka_killed(rig: Rig) -> None:
-    """SIGKILL of Kafka, which is away for some seconds and starts again."""
+    """Kill Kafka by SIGKILL, and start it again some seconds later."""
     rig.node.kill()
     time.sleep(rig.random.uniform(0, _AWAY_S))
     rig.node.start()
@@ -145,7 +145,7 @@ def kafka_killed(rig: Rig) -> None:
 
 
 def kafka_stopped_still(rig: Rig) -> None:
-    """Kafka answers nothing for a while, and keeps its connections."""
+    """Suspend Kafka for a while: it answers nothing, and keeps its connections."""
     rig.node.stand_still()
     time.sleep(rig.random.uniform(1, _AWAY_S))
     rig.node.go_on()
@@ -153,7 +153,7 @@ def kafka_stopped_still(rig: Rig) -> None:
 
 
 def checkpoint_disk_full(rig: Rig) -> None:
-    """No room where the checkpoint is for some seconds."""
+    """Fill the disk of the checkpoint for some seconds."""
     rig.checkpoint_disk.fill()
     time.sleep(_FULL_S)
     rig.checkpoint_disk.free()
@@ -161,7 +161,7 @@ def checkpoint_disk_full(rig: Rig) -> None:
 
 
 def kafka_disk_full(rig: Rig) -> None:
-    """No room where Kafka's logs are: it ends of that, and is started again when there is some."""
+    """Fill the disk of Kafka's logs, by which Kafka ends; start it again when there is space."""
     rig.kafka_disk.fill()
     time.sleep(_FULL_S)
     rig.kafka_disk.free()
@@ -172,7 +172,9 @@ def kafka_disk_full(rig: Rig) -> None:
 
 
 def checkpoint_damaged(rig: Rig) -> None:
-    """SIGKILL, and the newest file of one log of the checkpoint is cut short or emptied before the next start."""
+    """Kill the daemon by SIGKILL, and truncate or empty the newest file of one log of the checkpoint before the next
+    start.
+    """
     rig.broker.kill()
     log = rig.random.choice(["bindings", "spark/offsets", "spark/commits"])
     newest = rig.checkpoint() / log / str(_newest(rig.checkpoint() / log))
@@ -182,7 +184,10 @@ def checkpoint_damaged(rig: Rig) -> None:
 
 
 def registry_damaged(rig: Rig) -> None:
-    """SIGKILL, and records in the registry that are no queries: they are not served, and everything else is."""
+    """Kill the daemon by SIGKILL, and write records to the registry that are no queries.
+
+    They are not served, and everything else is.
+    """
     rig.broker.kill()
     producer = rig.client.producer()
     garbage = [b"garbage", b"\xff\xfe", b"{}", b"[]", b'{"where": 5}', b'{"stream": "records", "where": "n >"}']
@@ -197,8 +202,10 @@ def registry_damaged(rig: Rig) -> None:
 
 
 def clock_set_back(rig: Rig) -> None:
-    """The daemon's clock goes back by an hour while it runs: that of its Python, by which queries expire and snapshots
-    are due. Not the JVM's, nor that of the workers: they have the system's, which all processes share.
+    """Set the daemon's clock back by an hour while it runs.
+
+    That is the clock of its Python, by which queries expire and snapshots are due. The JVM and the workers have the
+    system's clock, which all processes share.
     """
 
     def times() -> int:
@@ -213,7 +220,7 @@ def clock_set_back(rig: Rig) -> None:
 
 
 def partition_added(rig: Rig) -> None:
-    """The source topic gets one partition more while records come in."""
+    """Add a partition to the source topic while records come in."""
     rig.add_partition()
 
 
@@ -243,7 +250,7 @@ def _start(rig: Rig) -> None:
 
 
 def _start_unless_it_runs(rig: Rig) -> None:
-    """As what keeps services running does: start it again where it has ended, and else wait until it is well."""
+    """Start the daemon again where it has ended, as a service manager does, and else wait until it is ready."""
     with contextlib.suppress(RuntimeError):
         rig.broker.await_ready()
         return

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 COLUMNS = {"n": "BIGINT", "g": "INTEGER", "s": "VARCHAR", "d": "DOUBLE"}
-"""What a record has, by DuckDB's types."""
+"""The columns of a record, by DuckDB's types."""
 
 DDL = "n BIGINT, g INT, s STRING, d DOUBLE"
 """The same for the broker."""
@@ -25,7 +25,7 @@ _DELIVERY_S = 300_000
 
 
 def record_of(number: int) -> tuple[bytes | None, bytes, list[tuple[str, bytes]]]:
-    """Key, value and headers of the record of that number; one in a hundred and one is no JSON."""
+    """Return key, value and headers of the record of that number; one in a hundred and one is no JSON."""
     random_ = random.Random(number)
     group = number % 10
     key = None if group == 9 else f"k{group}".encode()
@@ -45,7 +45,7 @@ class Feed:
     """Publishes records from number 0 on, ``per_s`` a second, until it is closed, in a thread of its own.
 
     ``record``: key, value and headers of the record of a number. ``end``: the number before which it stops to wait for
-    those that read, so that a backlog has a bound on a machine that is too slow for the pace; None for no bound.
+    the readers; None for no bound. So a backlog has a bound on a machine that is too slow for the pace.
 
     ``acknowledged``: partition, offset and number of what Kafka has confirmed. A send waits for as long as Kafka is
     away, and is not given up; ``failure`` says so where it was.

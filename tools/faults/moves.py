@@ -60,13 +60,13 @@ QUERIES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         },
     }
 )
-"""The queries by id, without their topics. What they put out is a function of the records in their order alone: the
+"""The queries by id, without their topics. Their outputs are a function of the records in their order alone: the
 records are in one partition, and no time in it is before another one.
 """
 
 
 def move_of(number: int) -> tuple[bytes | None, bytes, list[tuple[str, bytes]]]:
-    """Key, value and headers of the record of that number: an object on its way around."""
+    """Return key, value and headers of the record of that number: an object that moves around."""
     own = number % _OBJECTS
     turn = number / (700 + 90 * own)
     x, y = (4 + own / 3) * math.sin(turn), (9 - own / 2) * math.cos(1.7 * turn)

@@ -1,4 +1,4 @@
-"""A Kafka node that is killed, stands still and starts again at the same address."""
+"""A Kafka node that can be killed, suspended and started again at the same address."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ class Node:
         self._kafka.stop()
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Kill the node by SIGKILL."""
         kill(self._process())
 
     def stand_still(self) -> None:
-        """SIGSTOP: it answers nothing, and its connections stay."""
+        """Suspend the node by SIGSTOP: it answers nothing, and its connections stay."""
         os.kill(self._process(), signal.SIGSTOP)
 
     def go_on(self) -> None:
-        """SIGCONT."""
+        """Resume the node by SIGCONT."""
         os.kill(self._process(), signal.SIGCONT)
 
     def _process(self) -> int:

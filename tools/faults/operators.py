@@ -49,8 +49,10 @@ class Operators:
         per_s: float,
         end: Callable[[], int],
     ) -> None:
-        """``header``: the section of Kafka for a registry topic, as configuration. ``per_s``: records a second, before
-        the number ``end``.
+        """Start a broker without faults.
+
+        ``header``: the section of Kafka for a registry topic, as configuration. ``per_s``: records a second, before the
+        number ``end``.
         """
         self._client = cluster.client
         self._cluster = cluster

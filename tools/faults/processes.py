@@ -21,7 +21,7 @@ def children(pid: int, named: str = "") -> list[int]:
 
 
 def descendants(pid: int, named: str = "") -> list[int]:
-    """Likewise what those started, and so on."""
+    """Return the descendants of a process: its children, those that they started, and so on."""
 
     def below(parent: int) -> Iterator[int]:
         for child in children(parent):

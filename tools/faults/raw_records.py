@@ -19,13 +19,13 @@ Intervals = Mapping[int, Sequence[tuple[int, int]]]
 
 
 class RawRecords:
-    """Decoded records with their places, added to as a topic grows; those that are no JSON are left out.
+    """Decoded records with their places, added to as a topic grows; those that are no JSON are excluded.
 
     ``ends``: by partition, the offset after the last record that was added.
     """
 
     def __init__(self, columns: Mapping[str, str]) -> None:
-        """``columns``: with their DuckDB types."""
+        """Create an empty table. ``columns``: with their DuckDB types."""
         self.ends: dict[int, int] = {}
         self._columns = columns
         # A division by zero is NULL, as it is to Spark.

@@ -110,7 +110,7 @@ class Rig:
             disk.unmount()
 
     def add_partition(self) -> None:
-        """The source topic has one partition more from now on."""
+        """Add a partition to the source topic."""
         from kafka.admin import NewPartitions
 
         admin = self.client.admin()
@@ -141,7 +141,7 @@ class Rig:
         return time.monotonic() - begun
 
     def disturb(self) -> None:
-        """A fault is made now: from here on copies may come again, and out of order."""
+        """Note that a fault is made now: from here on copies may come again, and out of order."""
         if self._calm_until is None:
             log = self.checkpoint() / "spark"
             done = max(int(path.name) for path in (log / "commits").glob("[0-9]*"))
@@ -167,9 +167,10 @@ class Rig:
         return found
 
     def settle(self) -> tuple[DeliveryAudit, OutputAudit, CubeAudit]:
-        """Publish and change no more, wait until all has arrived that had to, and hold it against the ledger; the
-        outputs of operators against those of a broker without faults, and the cubes against DuckDB, as each time
-        before.
+        """Publish and change no more, wait until all has arrived that had to, and audit the deliveries by the ledger.
+
+        Audit also the outputs of operators against those of a broker without faults, and the cubes against DuckDB, as
+        each time before.
         """
         self.subscribers.close()
         self.subscribers.check_standing()

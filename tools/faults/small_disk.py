@@ -37,7 +37,7 @@ class SmallDisk:
             self.mounted = False
 
     def fill(self) -> None:
-        """Leave not a byte of room. RuntimeError where it is not mounted."""
+        """Leave not a byte of free space. RuntimeError where it is not mounted."""
         if not self.mounted:
             raise RuntimeError(f"{self.folder} is no file system of its own")
         with self._ballast.open("ab", buffering=0) as ballast:
@@ -49,5 +49,5 @@ class SmallDisk:
                     size_bytes //= 2
 
     def free(self) -> None:
-        """Make room again."""
+        """Free the disk again."""
         self._ballast.unlink(missing_ok=True)

@@ -75,7 +75,7 @@ def suffer(rig: Rig, fault: Fault) -> Made:
 
 
 def settled(rig: Rig) -> tuple[DeliveryAudit, OutputAudit, CubeAudit]:
-    """The ledgers of a rig: deliveries, operators and cubes. RuntimeError where the API answered
+    """Return the audits of a rig: deliveries, operators and cubes. RuntimeError where the API answered
     otherwise than it should.
     """
     audits = rig.settle()

@@ -25,7 +25,7 @@ _REPEATS = 10_000_000
 
 
 class StandingCubes:
-    """Cubes over a topic that begin with its first record, and the books of what each of them has to have folded."""
+    """Cubes over a topic that begin with its first record, and the ledger of the records that each must have folded."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class StandingCubes:
         source: str,
         slack_s: float,
     ) -> None:
-        """``slack_s``: how far a gap may reach beyond the records that are missing, in event time."""
+        """Watch these cubes. ``slack_s``: how far a gap may reach beyond the missing records, in event time."""
         self._broker = broker
         self._stream = stream
         self._cluster = cluster

@@ -45,10 +45,10 @@ def predicate(random_: random.Random) -> str:
 class Subscribers:
     """Changes queries in a thread of its own, one request at a time, from :meth:`start` to :meth:`close`.
 
-    A request that is not answered is sent again until it is: it may have been carried out the first time, or between,
-    so that the life that ends and the one that begins *may* be anywhere from the last offsets that were answered to
-    those answered in the end. ``lives`` are all lives that ended or stand; ``failures`` what was answered otherwise
-    than it had to be.
+    A request that is not answered is sent again until it is. The broker may have carried it out the first time, or
+    between. So the life that ends and the one that begins *may* be anywhere from the last answered offsets to those
+    answered in the end. ``lives`` are all lives that ended or last; ``failures`` are the answers that were otherwise
+    than required.
     """
 
     def __init__(self, client: httpx.Client, topics: Sequence[str], *, stream: str, seed: int) -> None:
@@ -81,7 +81,7 @@ class Subscribers:
         self._began({query_id: body}, _offsets(answer["effective_offsets"]), certain)
 
     def check_standing(self) -> None:
-        """Note a failure where the API lists other queries of the stream than were confirmed, operators left out."""
+        """Note a failure where the API lists other queries of the stream than were confirmed, operators excluded."""
         found, cursor = {}, None
         while True:
             params = {
@@ -120,7 +120,7 @@ class Subscribers:
         self.changes += 1
 
     def _put_many(self) -> None:
-        """All or nothing, in one step."""
+        """Put many queries in one step, all or nothing."""
         first = self._random.randrange(_IDS)
         bodies = {
             f"bulk-{number % _IDS}": {

@@ -47,8 +47,8 @@ _UNAUTHORISED = 401
 class ApiCalls:
     """The requests that an API describes, and the API that answers them.
 
-    Holds of each answer: its status is one of those described, none is 5xx, its body is as the description says, and
-    without the token nothing but the health of the process is told.
+    Holds of each answer: its status is one of those described, and none is 5xx. Its body is as the description says.
+    Without the token it says nothing but the health of the process.
     """
 
     def __init__(self, client: httpx.Client, token: str, stream: str, topics: Sequence[str] = TOPICS) -> None:
@@ -104,7 +104,9 @@ class ApiCalls:
         return {"Authorization": f"Bearer {self._token}"}
 
     def _requests(self, name: str, operation: APIOperation[Any, Any, Any, Any]) -> SearchStrategy[bytes]:
-        """As the description has them, and as it forbids; some with ids, streams and predicates that mean something."""
+        """Generate requests as the description allows, and as it forbids; some have ids, streams and predicates with a
+        meaning.
+        """
         modes = [GenerationMode(GenerationMode.POSITIVE)]
         if operation.path.startswith("/v1/"):
             modes.append(GenerationMode(GenerationMode.NEGATIVE))
@@ -113,7 +115,7 @@ class ApiCalls:
         return overlaid.map(lambda drawn: self._encoded(name, *drawn))
 
     def _bodies(self) -> SearchStrategy[dict[str, Any]]:
-        """What may stand in a body in place of what the description alone leads to."""
+        """Generate fields that overwrite those of a generated body."""
         return st.fixed_dictionaries(
             {
                 "id": st.sampled_from(IDS),
@@ -126,7 +128,7 @@ class ApiCalls:
         )
 
     def _loads(self) -> SearchStrategy[bytes]:
-        """Bulk loads, some lines of which are queries."""
+        """Generate bulk loads, some lines of which are queries."""
         query = self._bodies().map(
             lambda body: json.dumps({key: body[key] for key in ("id", "where", "topic", "stream")})
         )
@@ -227,8 +229,9 @@ def _without_loads(described: dict[str, Any]) -> dict[str, Any]:
 
 
 def fault_of(answer: httpx.Response, described: Mapping[str, Any], *, is_known: bool) -> str | None:
-    """What is wrong with an answer to an operation, whatever its body; None where nothing is. ``is_known``: whether the
-    request had the token.
+    """Return the fault of an answer to an operation, whatever its body; None where there is none.
+
+    ``is_known``: whether the request had the token.
     """
     status = answer.status_code
     if status >= 500:

@@ -55,15 +55,16 @@ STREAMS = {
 
 _BATCH = 400
 _BATCH_BYTES = 1_300_000
-"""Of a batch's values together: the largest value alone has less, and the journal has room for six times as many."""
+"""Of a batch's values together: the largest value alone has less, and the journal holds six times as many."""
 
 
 class DecoderTarget(SparkTarget):
-    """Inputs are batches: JSON objects of a stream's name in STREAMS and values, of which null is a tombstone and a
-    text has a byte in each character.
+    """Inputs are batches: JSON objects of a stream's name in STREAMS and values.
 
-    Holds of each: the batch is decoded as a whole, each of its records has either no error or one of the decoder's
-    reasons, the number of it is right, and what is not UTF-8 is never decoded.
+    A null value is a tombstone, and a text has a byte in each character.
+
+    Holds of each: the batch is decoded as a whole. Each of its records has either no error or one of the decoder's
+    reasons, and the number of the reason is right. A value that is not UTF-8 is never decoded.
     """
 
     name = "decoder"
@@ -131,7 +132,7 @@ class DecoderTarget(SparkTarget):
 
 
 def fault_of(value: bytes | None, error: str | None, number: int, reasons: tuple[DeadLetterReason, ...]) -> str | None:
-    """What is wrong with how a record was decoded; None where nothing is."""
+    """Return the fault in how a record was decoded; None where there is none."""
     texts = [reason.text for reason in reasons]
     fault = reason_fault(error, number, texts)
     if fault is None and error is None and (value is None or not _is_utf8(value)):

@@ -27,8 +27,8 @@ _MESSAGES = 60
 class FeedTarget(Target):
     """Inputs are messages: JSON objects of a kind of operator and texts with a byte in each character.
 
-    Holds of each: nothing but a message of a later form ends a reader; no more are unreadable than there are; outputs
-    are the same wherever the state is stored in between, and JSON in UTF-8.
+    Holds of each: nothing but a message of a later form ends a reader, and no more messages are unreadable than there
+    are. Outputs are the same wherever the state is stored in between, and JSON in UTF-8.
     """
 
     name: ClassVar[str] = "feed"
@@ -86,7 +86,7 @@ def _is_of_a_later_form(message: bytes) -> bool:
 
 
 def _fewest(op: str, messages: Sequence[bytes]) -> list[bytes]:
-    """Fewer messages that fail as well: without each that is not needed."""
+    """Return fewer messages that fail as well: without each that is not needed."""
     kept = list(messages)
     for message in list(messages):
         fewer = list(kept)

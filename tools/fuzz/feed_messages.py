@@ -15,7 +15,7 @@ _DEEP = (100, 2_000, 100_000)
 
 
 def messages_of(rng: random.Random, op: str, count: int) -> list[bytes]:
-    """So many messages for a kind of operator, in the order of a partition; the first ones are settings."""
+    """Return so many messages for a kind of operator, in the order of a partition; the first ones are settings."""
     begun = [json.dumps(_settings(rng, op)).encode()]
     return begun + [_message(rng, op) for _ in range(count - 1)]
 

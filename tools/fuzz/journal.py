@@ -1,4 +1,4 @@
-"""What a process is trying, in a file that outlives it."""
+"""The present input of a process, in a file that outlives the process."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ class Entry(NamedTuple):
 
 
 class Journal:
-    """The present input, how many there were, and what was found: a mapped file, written by the process that tries and
-    read by the one that watches it, also when the first is gone.
+    """The present input, the number of inputs, and the finding, in a mapped file.
+
+    The process that tries inputs writes it. The process that watches reads it, also when the first is gone.
 
     Invariant: the input is there in full before it is said to be tried. Cost: a copy of each input, no system call.
     """
@@ -44,19 +45,19 @@ class Journal:
         self._pids: tuple[int, ...] = (0,) * _PIDS_MAX
 
     def weigh(self, pids: Sequence[int]) -> None:
-        """From now on these processes are weighed."""
+        """Set the processes that are weighed from now on."""
         self._pids = (*pids, *(0,) * _PIDS_MAX)[:_PIDS_MAX]
         self._write(0, 0)
 
     def begin(self, given: bytes) -> None:
-        """An input is tried from now on. ValueError where it has more than 8 MiB."""
+        """Write an input that is tried from now on. ValueError where it has more than 8 MiB."""
         if len(given) > _ROOM_BYTES:
             raise ValueError(f"an input of {len(given)} bytes: make it {_ROOM_BYTES} at most")
         self._map[_HEAD.size : _HEAD.size + len(given)] = given
         self._write(time.monotonic_ns(), len(given))
 
     def end(self) -> None:
-        """The input is done with."""
+        """Note that the input is done."""
         _, begun_ns, _, length, *_ = _HEAD.unpack_from(self._map)
         self._tried += 1
         self._slowest_ns = max(self._slowest_ns, time.monotonic_ns() - begun_ns)
@@ -67,7 +68,7 @@ class Journal:
         self._found.write_text(what[:_TOLD_CHARS], "utf-8", "backslashreplace")
 
     def entry(self) -> Entry:
-        """What it says now."""
+        """Return the present entry."""
         tried, begun_ns, slowest_ns, _, *pids = _HEAD.unpack_from(self._map)
         busy_s = (time.monotonic_ns() - begun_ns) / 1e9 if begun_ns else 0.0
         return Entry(tried, max(0.0, busy_s), slowest_ns / 1e9, tuple(pid for pid in pids if pid))
@@ -78,7 +79,7 @@ class Journal:
         return self._map[_HEAD.size : _HEAD.size + length]
 
     def found(self) -> str | None:
-        """What was found, None where nothing was."""
+        """Return the finding, None where there is none."""
         return self._found.read_text("utf-8") if self._found.exists() else None
 
     def _write(self, begun_ns: int, length: int) -> None:

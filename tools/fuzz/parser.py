@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class ParserTarget(Target):
     """Inputs are texts in UTF-8, halves of surrogate pairs among them.
 
-    Holds of each: it is read, and what is read can be compiled and printed, or it is refused with one line and a place
-    in the text; and where the reader of plain conjunctions takes it, both read the same.
+    Holds of each: it is read, and the result can be compiled and printed, or it is refused with one line and a place in
+    the text. Where the reader of plain conjunctions takes it, both readers give the same result.
     """
 
     name = "parser"
@@ -69,7 +69,7 @@ class ParserTarget(Target):
 
 
 def outcome(text: str, schema: Schema) -> Predicate | PredicateError:
-    """What the parser makes of a text; Violation where its refusal is not as refusals are."""
+    """Return the predicate that the parser reads, or its refusal; Violation where a refusal is not as refusals are."""
     try:
         return normalise(text, schema)
     except PredicateError as error:

@@ -52,14 +52,14 @@ FUNCTION_NAMES = sorted({*FUNCTIONS, *LAMBDA_FUNCTIONS, *INSTANT_FUNCTIONS, "cas
 
 
 def tokens() -> list[str]:
-    """What the grammar is made of, each once: for a fuzzer that puts them together."""
+    """Return the tokens of the grammar, each once: for a fuzzer that puts them together."""
     found = [*_WORDS.split(), *_COLUMNS.split(), *_CONSTANTS.split(), *(f"{name}(" for name in FUNCTION_NAMES)]
     return list(dict.fromkeys(found))
 
 
 @cache
 def seeds() -> tuple[str, ...]:
-    """Predicates to begin with."""
+    """Return the initial predicates."""
     return (*hand_picked_predicates(), *random_predicates(7, 300))
 
 
@@ -82,7 +82,7 @@ def plain_terms() -> SearchStrategy[str]:
 
 
 def _typed_terms() -> SearchStrategy[str]:
-    """Terms whose constants are of the kind that their column is, near the edges of what may be read plainly."""
+    """Generate terms whose constants are of their column's kind, near the edges of what may be read plainly."""
     number = st.integers(-300, 300).map(str) | st.sampled_from(("1.5", "-0.5", "127", "128", "2147483648", "1e3", "5L"))
     text = st.sampled_from(("'a'", "'Oslo'", "''", "'Æ'", "'a%'", "'it''s'", "'-- x'", "'\\\\'"))
     kinds = ((("n", "big", "tiny", "d", "f", "price", "place.x", "N"), number), (("s", "city", "place.name"), text))
@@ -100,7 +100,7 @@ def _typed_terms() -> SearchStrategy[str]:
 
 
 def plain_conjunctions() -> SearchStrategy[str]:
-    """Terms joined by AND, now and then by something else."""
+    """Generate terms joined by AND, now and then by something else."""
     between = st.sampled_from((" AND ", " AND ", " AND ", " and\n", "AND", " AND NOT ", " OR ", " AND ("))
     return st.tuples(st.lists(plain_terms(), min_size=1, max_size=5), between).map(
         lambda drawn: drawn[1].join(drawn[0])
@@ -108,7 +108,7 @@ def plain_conjunctions() -> SearchStrategy[str]:
 
 
 def texts() -> SearchStrategy[str]:
-    """Anything that may be sent as a predicate."""
+    """Generate anything that may be sent as a predicate."""
     soup = st.lists(st.sampled_from(tokens()), max_size=30)
     spaced = st.tuples(soup, st.sampled_from(_SPACES)).map(lambda drawn: drawn[1].join(drawn[0]))
     mutated = st.tuples(st.sampled_from(seeds()), st.integers(0, 2**32)).map(lambda drawn: _mutated(*drawn))

@@ -46,7 +46,7 @@ _RUNS = (1_000, 21_000, 100_000)
 
 
 def batch_of(rng: random.Random, kind: str, columns: Sequence[str], separator: str, count: int) -> list[bytes | None]:
-    """So many values for a stream of a format with these columns; None is a tombstone."""
+    """Return so many values for a stream of a format with these columns; None is a tombstone."""
     whole = _WHOLE[kind]
     return [_value(rng, lambda: whole(rng, columns, separator)) for _ in range(count)]
 

@@ -118,7 +118,7 @@ def _endless(rng: random.Random) -> str:
 
 
 def _chained(rng: random.Random) -> str:
-    """Chains of records, each of which ends in the next: of little depth where each is met first."""
+    """Return chains of records, each of which ends in the next: of little depth where each is met first."""
     chains, length = rng.choice((2, 10, 31)), rng.choice((5, 60, 95))
     last = rng.choice(("int", ["null", "R"], {"type": "array", "items": "R"}))
     fields = []
@@ -159,7 +159,7 @@ def _protobuf(rng: random.Random, count: int) -> Written:
 
 
 def _message(rng: random.Random, depth: int = 0) -> bytes:
-    """Bytes by Protobuf's wire format, of fields by any numbers."""
+    """Return bytes by Protobuf's wire format, of fields by any numbers."""
     if rng.random() < 0.05 and not depth:
         return rng.choice((b"\x0b" * 5_000, b"\x12\x80\x80\x80\x80\x0f", b"\x22\x02\x0a\x00" * 50_000))
     found = b""

@@ -40,9 +40,9 @@ class HeldSchemas(SchemaRegistry):
 class SchemasTarget(SparkTarget):
     """Inputs are batches: JSON objects of a format, of schemas as a registry has them, and of records by each.
 
-    Holds of each: a schema of Avro is taken or refused by a SchemaError; the batch is decoded as a whole, each of its
-    records has no error or one of the decoder's reasons. Of what is decoded by a schema of Avro fastavro reads the same
-    column ``a``.
+    Holds of each: a schema of Avro is taken or refused by a SchemaError. The batch is decoded as a whole, and each of
+    its records has no error or one of the decoder's reasons. Of a record decoded by a schema of Avro fastavro reads the
+    same column ``a``.
     """
 
     name: ClassVar[str] = "schemas"
@@ -126,7 +126,7 @@ def _check_avro(text: str) -> None:
 
 
 def _compare(text: str, body: bytes, a: int | None) -> None:
-    """Violation where fastavro reads no column ``a`` of a record that was decoded, or another number.
+    """Raise Violation where fastavro reads no column ``a`` of a record that was decoded, or another number.
 
     It passes over what no column reads, as Java does, which looks at no text in it.
     """

@@ -32,7 +32,7 @@ class SparkTarget(Target):
     is_shrunk = False
 
     def __init__(self, spark: SparkSession | None = None) -> None:
-        """``spark``: a session to share; without it one is started and stopped."""
+        """Take a session to share, ``spark``; without it one is started and stopped."""
         self._given = spark
 
     @abstractmethod

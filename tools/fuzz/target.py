@@ -1,4 +1,4 @@
-"""What is fuzzed: inputs made at random, and what must hold of each."""
+"""A target of fuzzing: inputs made at random, and the invariants of each."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class Target(ABC):
 
     @abstractmethod
     def inputs(self) -> SearchStrategy[bytes]:
-        """What inputs are drawn from; repeatable by Hypothesis' seed."""
+        """Return the strategy that inputs are drawn from; repeatable by Hypothesis' seed."""
 
     @abstractmethod
     def check(self, given: bytes) -> None:
         """Try one input. Violation where what was promised does not hold; any other exception is one as well."""
 
     def settle(self) -> None:  # noqa: B027 (most have nothing to do)
-        """Between two rounds: put back what the inputs have changed. Violation where that is not as it should be."""
+        """Put back, between two rounds, what the inputs have changed. Violation where that is not as it should be."""

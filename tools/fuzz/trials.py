@@ -20,7 +20,7 @@ _ROUND_INPUTS = 200
 
 
 def one_line(error: BaseException) -> str:
-    """What an exception says, with its kind."""
+    """Return the message of an exception in one line, with its kind unless it is a Violation."""
     told = " ".join(str(error).split())
     return told if isinstance(error, Violation) else f"{type(error).__name__}: {told}"
 
@@ -64,7 +64,10 @@ def generate(target: Target, trial: Callable[[bytes], None], *, seconds: float, 
 def generate_round(
     target: Target, trial: Callable[[bytes], None], *, inputs: int, seed: int, until: float = float("inf")
 ) -> None:
-    """So many inputs, the same ones for the same seed; none is begun after ``until``, but what fails is shrunk."""
+    """Try so many inputs, the same ones for the same seed.
+
+    None is started after ``until``, but an input that fails is shrunk.
+    """
     import hypothesis
     from hypothesis import HealthCheck, Phase, given, settings
 

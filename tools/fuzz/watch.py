@@ -32,7 +32,7 @@ Tell = Callable[[Entry], None]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a run; ``finding`` is one line, None where nothing was found, ``kept`` the file of its input."""
+    """The result of a run; ``finding`` is one line, None where nothing was found, ``kept`` the file of its input."""
 
     run: str
     tried: int
@@ -45,13 +45,13 @@ class Outcome:
 
 
 class Weights:
-    """What processes weighed over a run: at a third of it, when all is warm, and at its end."""
+    """The weights of processes over a run: at a third of it, when all is warm, and at its end."""
 
     def __init__(self) -> None:
         self._readings: list[float] = []
 
     def add(self, megabytes: float) -> None:
-        """A reading, at even distances."""
+        """Add a reading; readings have even distances."""
         self._readings.append(megabytes)
 
     def warm_mb(self) -> float | None:

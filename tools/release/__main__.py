@@ -1,6 +1,6 @@
 """``python -m tools.release``: build wheel and source archive, and try the wheel where nothing else of the project is.
 
-Ends with 0 where both may be released, with 1 where something stands against it, with 2 for wrong use.
+Ends with 0 where both may be released, with 1 where a fault forbids it, with 2 for wrong use.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from tools.release.errors import ReleaseError
 from tools.release.version import committed_s, project, tracked_files, version_of
 
 _NOT_IN_SOURCE = (".ci/*", ".gitignore", "bench/results/*")
-"""What is under version control and does not travel."""
+"""Files under version control that the source archive does not contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def packages(root: Path) -> list[str]:
 
 
 def wheel_files(root: Path) -> set[str]:
-    """What of the tree a wheel has to hold: the modules of its packages, and the data that is declared for them."""
+    """Return the files that a wheel has to hold: the modules of its packages, and the data declared for them."""
     data: dict[str, list[str]] = project(root)["tool"]["setuptools"]["package-data"]
     wanted = [f"{package}/{pattern}" for package, patterns in data.items() for pattern in patterns]
     tops = tuple(f"{package}/" for package in packages(root))
@@ -71,12 +71,12 @@ def wheel_files(root: Path) -> set[str]:
 
 
 def source_files(root: Path) -> set[str]:
-    """What of the tree a source archive has to hold: everything that it takes to test and build it again."""
+    """Return the files that a source archive has to hold: everything that it takes to test and build it again."""
     return {name for name in tracked_files(root) if not any(fnmatch(name, pattern) for pattern in _NOT_IN_SOURCE)}
 
 
 def faults(root: Path, archives: Archives) -> Iterator[ReleaseError]:
-    """What archives lack, and what they hold that is not of the tree."""
+    """Yield the files that archives lack, and those that they hold though the tree does not."""
     with zipfile.ZipFile(archives.wheel) as wheel:
         names = {name for name in wheel.namelist() if not name.endswith("/")}
     own = {name for name in names if ".dist-info/" not in name}

@@ -40,7 +40,7 @@ def check_installed(wheel: Path, lock: Path, folder: Path, version: str) -> None
 
 
 def try_installed(python: Path, folder: Path, version: str) -> None:
-    """The commands, and the library, of an environment; ReleaseError for the first that does otherwise."""
+    """Try the commands and the library of an environment; ReleaseError for the first that does otherwise."""
     asc = python.with_name("asc")
     work = folder / "work"
     work.mkdir()
@@ -68,7 +68,7 @@ def _expect(output: str, of: str, text: str) -> None:
 
 
 def _run(command: Sequence[str | Path], folder: Path) -> str:
-    """What a command prints, run without the variables that would show it another tree."""
+    """Return the output of a command, run without the variables that would show it another tree."""
     variables = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ASC_", "VIRTUAL_ENV"))
     }

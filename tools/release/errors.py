@@ -1,4 +1,4 @@
-"""What stands against a release."""
+"""Errors that forbid a release."""
 
 from __future__ import annotations
 

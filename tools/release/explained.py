@@ -1,6 +1,6 @@
 """``python -m tools.release.explained``: draw the pictures of docs/how-it-works.md from the examples on that page.
 
-What is drawn is what the engine made of them: regions, bitmaps, and the way of a tuple.
+The pictures show what the engine made of the examples: regions, bitmaps, and the path of a tuple.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _construct(plan: Plan, construct: Construct, row: int, here: int | None) -> 
 
 
 def _regions(construct: Construct) -> list[str]:
-    """What values each region has, NULL's at the end: the constants and the gaps between them."""
+    """Return the values of each region, NULL's at the end: the constants and the gaps between them."""
     constants = construct.constants
     found = [f"< {constants[0]}"]
     for place, constant in enumerate(constants):

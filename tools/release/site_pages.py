@@ -1,7 +1,7 @@
 """The hook of mkdocs that makes links out of ``docs/`` work on the site as they do on a code host.
 
-What a page links to beside ``docs/`` is put on the site below ``repository/``: Markdown as a page, pictures as they
-are, other texts as a page that shows them, folders as a page that lists their files.
+A file beside ``docs/`` to which a page links is put on the site below ``repository/``. Markdown becomes a page, and
+pictures stay as they are. Other texts become a page that shows them, and folders a page that lists their files.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Has the links of a page lead to where the site has what they name."""
+    """Make the links of a page lead to where the site has what they name."""
     return with_links(markdown, page.file.src_uri)
 
 
 def linked(page: str, markdown: str) -> Iterator[str]:
-    """What a page links to, as paths within the repository."""
+    """Yield the targets of a page's links, as paths within the repository."""
     for match in _LINK.finditer(_FENCE.sub("", markdown)):
         yield _target(page, match[2])
 

@@ -1,4 +1,4 @@
-"""Which version a tree is. ``pyproject.toml`` says so, and nothing else does."""
+"""The version of a tree. ``pyproject.toml`` says it, and nothing else does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.release.errors import ReleaseError
 
 
 def project(root: Path) -> dict[str, Any]:
-    """``pyproject.toml``, parsed."""
+    """Return ``pyproject.toml``, parsed."""
     tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     document: dict[str, Any] = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
     return document
@@ -27,7 +27,7 @@ def version_of(root: Path) -> str:
 
 
 def version_faults(version: str, changelog: str) -> Iterator[ReleaseError]:
-    r"""What of the changelog stands against releasing a version.
+    r"""Yield the faults of the changelog that forbid the release of a version.
 
     >>> [str(fault) for fault in version_faults("0.2.0", "# Changelog\n\n## 0.1.0\n\n- First\n")]
     ["changelog without a section '0.2.0': write what changed under '## 0.2.0'"]
@@ -46,21 +46,21 @@ def tracked_files(root: Path) -> list[str]:
 
 
 def check_committed(root: Path) -> None:
-    """ReleaseError where tracked files are other than they were committed."""
+    """Raise ReleaseError where tracked files differ from the commit."""
     changed = _git(root, "status", "--porcelain", "--untracked-files=no").splitlines()
     if changed:
         raise ReleaseError("tree with changes in", changed[0][3:], "commit them, or put them aside")
 
 
 def check_tagged(root: Path, version: str) -> None:
-    """ReleaseError where the commit does not bear the tag of the version: what is released can then be found again."""
+    """Raise ReleaseError where the commit lacks the tag of the version, by which a release can be found again."""
     tag = f"v{version}"
     if tag not in _git(root, "tag", "--points-at", "HEAD").splitlines():
         raise ReleaseError("commit without the tag", tag, f"git tag -a {tag} -m 'asc {version}'")
 
 
 def committed_s(root: Path) -> str:
-    """When the commit was made, in seconds since 1970: archives of one commit bear one time."""
+    """Return the time of the commit, in seconds since 1970: archives of one commit bear one time."""
     return _git(root, "log", "-1", "--format=%ct").strip()
 
 
