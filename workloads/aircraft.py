@@ -1,8 +1,8 @@
 """Simulated aircraft over the Alps: seeded, on great circles between places of Natural Earth, with climbs and gaps.
 
-No recorded flight is in it. What is plausible about them: a leg is flown at the cruising level and speed of its length,
-climbs and descents are as steep as airliners', reports come every ten seconds, and a receiver loses an aircraft now and
-then for some minutes.
+No recorded flight is in it. The flights are plausible in this: a leg is flown at the cruising level and speed of its
+length, and climbs and descents are as steep as airliners'. Reports come every ten seconds, and a receiver loses an
+aircraft now and then for some minutes.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ class Reports:
 
 
 def simulated(count: int, *, duration_s: float = 7_200, seed: int = 2026) -> tuple[list[Aircraft], Reports]:
-    """So many aircraft, and what they report within the region in the time from BEGIN on. The same seed gives the same.
+    """Simulate so many aircraft, and their reports within the region in the time from BEGIN on.
+
+    The same seed gives the same.
 
     >>> aircraft, reports = simulated(3, duration_s=600)
     >>> len(aircraft), len(reports) > 0
@@ -118,7 +120,7 @@ def rows(aircraft: list[Aircraft], reports: Reports) -> Iterator[dict[str, Any]]
 
 
 def _legs() -> list[tuple[Place, Place]]:
-    """Pairs of places whose great circle passes the middle of the region."""
+    """Return pairs of places whose great circle passes the middle of the region."""
     found = places()
     vectors = np.array([_vector(place) for place in found])
     middle = _vector(Place("", *_MIDDLE))
@@ -170,7 +172,7 @@ def _heard(rng: np.random.Generator, number: int, own: Aircraft, duration_s: flo
 
 
 def _way(own: Aircraft, flight_s: float, climb_s: float) -> tuple[Doubles, Doubles]:
-    """Times of a leg, and the share of its way that is done at each."""
+    """Return times of a leg, and the share of its distance that is done at each."""
     times = np.linspace(0, flight_s, 400)
     share = np.clip(np.minimum(times, flight_s - times) / climb_s, 0, 1)
     speed = _SLOW_KT + (own.cruise_kt - _SLOW_KT) * share
@@ -179,7 +181,7 @@ def _way(own: Aircraft, flight_s: float, climb_s: float) -> tuple[Doubles, Doubl
 
 
 def _along(own: Aircraft, share: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-    """Degrees and track at shares of the great circle."""
+    """Return longitudes, latitudes and track, in degrees, at shares of the great circle."""
     a, b = _vector(own.origin), _vector(own.destination)
     angle = _angle(a, b)
     places_there = (np.sin((1 - share) * angle)[:, None] * a + np.sin(share * angle)[:, None] * b) / np.sin(angle)

@@ -1,7 +1,7 @@
 """Ten integer columns of Census-Income (D3), packaged with the project.
 
-The paper used a million tuples of "US Census 1999" from the UCI archive, which are not available to us; Census-Income
-(KDD), the surveys of 1994 and 1995 from the same archive, stands in for them (see ``data/README.md``).
+The paper used a million tuples of "US Census 1999" from the UCI archive, which are not available to us. Census-Income
+(KDD), the surveys of 1994 and 1995 from the same archive, is used in their place (see ``data/README.md``).
 The packaged copy is made again from that file by ``python -m workloads.census census-income.csv.gz``.
 """
 

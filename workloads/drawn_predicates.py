@@ -122,7 +122,7 @@ class DrawnWorkload:
         return pa.schema([(each.name, each.values.type) for each in self.columns])
 
     def tuples(self, rows: int, seed: int = 2) -> tuple[pa.Table, Values]:
-        """So many of the recorded tuples, drawn, and their codes int32[columns, rows]."""
+        """Return so many of the recorded tuples, drawn, and their codes int32[columns, rows]."""
         recorded = len(self.columns[0].codes)
         drawn = np.random.default_rng(seed).choice(recorded, rows, replace=rows > recorded)
         codes = np.stack([each.codes[drawn] for each in self.columns])
@@ -146,13 +146,15 @@ def coded(tuples: pa.Table) -> tuple[CodedColumn, ...]:
 
 
 def drawn_workload(columns: Sequence[CodedColumn], queries: int, *, seed: int = 1) -> DrawnWorkload:
-    """Queries of 2 to 5 predicates, each query around one tuple drawn among those that differ.
+    """Draw queries of 2 to 5 predicates, each query around one tuple drawn among those that differ.
 
-    What is particular about that tuple is asked for: a column with a chance that grows with the bits that its value
-    tells. A string, and a number of few values, is asked for by the tuple's value, two times in five in a list with the
-    values of up to five other tuples. Of other numbers it is a range around the tuple's value, which holds up to a
-    tenth of the tuples to either side, or everything from it up or down, to where fewer tuples are; each constant is a
-    value that some tuple has. Where the tuple has NULL the predicate is ``IS NULL``.
+    A query asks for the particular values of its tuple: it takes a column with a chance that grows with the bits that
+    the column's value tells. A string, and a number of few values, is asked for by the tuple's value. Two times in five
+    it is in a list with the values of up to five other tuples.
+
+    Of other numbers it is a range around the tuple's value, which holds up to a tenth of the tuples to either side. Or
+    it is everything from the value up or down, to where fewer tuples are. Each constant is a value that some tuple has.
+    Where the tuple has NULL the predicate is ``IS NULL``.
 
     Raises WorkloadError for fewer than two columns.
     """
@@ -185,7 +187,7 @@ def drawn_workload(columns: Sequence[CodedColumn], queries: int, *, seed: int = 
 
 
 def _distinct_rows(rng: np.random.Generator, columns: Sequence[CodedColumn]) -> Integers:
-    """Tuples to draw from, none the same as another: seven in ten connections of KDD Cup 99 repeat an earlier one."""
+    """Return tuples to draw from, all different: seven in ten connections of KDD Cup 99 repeat an earlier one."""
     recorded = len(columns[0].codes)
     drawn = rng.choice(recorded, min(recorded, _SAMPLE), replace=False)
     codes = np.stack([column.codes[drawn] for column in columns], axis=1)
@@ -194,7 +196,7 @@ def _distinct_rows(rng: np.random.Generator, columns: Sequence[CodedColumn]) -> 
 
 
 def _asked(rng: np.random.Generator, columns: Sequence[CodedColumn], counts: Integers, of_query: Integers) -> Integers:
-    """So many different columns for each query, one after the other."""
+    """Return so many different columns for each query, one after the other."""
     # The rarer a value, the more it tells, and is asked for.
     bits = [np.log2(len(column.codes) / np.maximum(1, column.counts())) for column in columns]
     chances = [np.minimum(own, _MOST_BITS) ** 2 for own in bits]
@@ -209,7 +211,9 @@ def _asked(rng: np.random.Generator, columns: Sequence[CodedColumn], counts: Int
 def _listed(
     rng: np.random.Generator, others: Values, which: Integers, codes: Integers
 ) -> tuple[Integers, Integers, Integers]:
-    """(predicate, code, code), sorted, each once: the code of the query's tuple, in a list those of others as well."""
+    """Return (predicate, code, code), sorted, each once: the code of the query's tuple, in a list those of others as
+    well.
+    """
     wanted = np.where(rng.random(len(which)) < _LIST_SHARE, rng.integers(_LISTED[0], _LISTED[1] + 1, len(which)), 1)
     # NULL is no member of a list.
     more = np.repeat(np.arange(len(which)), np.where(codes == NULL_CODE, 0, wanted - 1))
@@ -221,7 +225,7 @@ def _listed(
 
 
 def _ranges(rng: np.random.Generator, column: CodedColumn, codes: Integers) -> tuple[Integers, Integers]:
-    """Ranges that hold the codes, between codes that there are."""
+    """Return ranges that hold the codes, between codes that there are."""
     counts = column.counts()[-NULL_CODE:]
     upto = np.cumsum(counts)
     before = upto - counts
@@ -265,7 +269,7 @@ def _constraint(keys: Sequence[Key], ranges: _Ranges) -> Constraint:
 
 
 def _interval(keys: Sequence[Key], low: int, high: int) -> Interval:
-    """As the text says it: a range that begins at the least value, or ends at the greatest, is open there."""
+    """Return the interval as the text says it: a range from the least value, or to the greatest, is open there."""
     if low == high:
         return (keys[low], 0), (keys[high], 1)
     return None if low == 0 else (keys[low], 0), None if low > 0 and high == len(keys) - 1 else (keys[high], 1)

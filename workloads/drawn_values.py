@@ -45,14 +45,14 @@ class Drawn:
         return forms[self.random.integers(0, len(forms))]
 
     def equality(self) -> str:
-        """That a column has one of a few values."""
+        """Return a predicate that a column has one of a few values."""
         numbers = self.random.integers(0, self.values, int(self.random.choice([1, 1, 1, 2, 5]))).tolist()
         column = str(self.random.choice(["s", "s", "s", "n", "n", "b", "d", "c", "t"]))
         texts = list(dict.fromkeys(_text(column, number) for number in numbers))
         return f"{column} = {texts[0]}" if len(texts) == 1 else f"{column} IN ({', '.join(texts)})"
 
     def rows(self, count: int) -> pa.Table:
-        """Rows with values that predicates may ask for and others, NULL, NaN and both zeros."""
+        """Draw rows with values that predicates may ask for and others, NULL, NaN and both zeros."""
         drawn = self.random.integers(0, self.values * 5 // 4, (6, count))
         absent = self.random.random((7, count)) < 0.08
         moments = [_EPOCH + timedelta(microseconds=number) for number in drawn[5].tolist()]

@@ -19,11 +19,11 @@ TAIL = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drift:
-    """How the values of a stream are skewed at the beginning of each segment and at the end of the last one.
+    """The skew of a stream's values at the beginning of each segment and at the end of the last one.
 
     ``low`` and ``high`` float64[segments + 1, attributes]: the chance that a value lies in the lowest and in the
     highest hundredth of its domain; else it lies anywhere. A quarter of a segment after its beginning the tuples begin
-    to be of the kind of the next one, with a chance that grows to 1 until a quarter is left: no batch differs much from
+    to be of the next one's kind, with a chance that grows to 1 until a quarter is left. So no batch differs much from
     the one before.
     """
 
@@ -45,7 +45,7 @@ class Drift:
         return int(self.low.shape[1])
 
     def tuples(self, place: float, rows: int, *, domain: int, random: np.random.Generator) -> pa.Table:
-        """Tuples of ints ``a0``, ``a1``, ... in 0 .. ``domain`` - 1 as they are at a place of the stream: 0 is the
+        """Draw tuples of ints ``a0``, ``a1``, ... in 0 .. ``domain`` - 1 as they are at a place of the stream: 0 is the
         beginning of the first segment, 1.5 the middle of the second.
         """
         if not 0 <= place <= self.segments:
@@ -64,7 +64,7 @@ class Drift:
         return pa.table(columns)
 
     def beginning(self, rows: int, *, domain: int = 1_000_000, seed: int = 1) -> pa.Table:
-        """Tuples as they are where the stream begins, none of them of the stream itself."""
+        """Draw tuples as they are where the stream begins, none of them of the stream itself."""
         return self.tuples(0, rows, domain=domain, random=np.random.default_rng([seed, rows]))
 
     def batches(self, each: int, rows: int, *, domain: int = 1_000_000, seed: int = 1) -> Iterator[pa.Table]:
@@ -75,8 +75,8 @@ class Drift:
 
 
 def wandering(segments: int, *, attributes: int = 20, seed: int = 1) -> Drift:
-    """Return a quarter of the attributes lies mostly in the low tail, another quarter often in the high one; which of
-    them, is drawn anew for each segment.
+    """Return a drift by which a quarter of the attributes lies mostly in the low tail, another quarter often in the
+    high one; which of them is drawn anew for each segment.
     """
     random = np.random.default_rng(seed)
     low, high = np.zeros((2, segments + 1, attributes))
@@ -91,10 +91,12 @@ def wandering(segments: int, *, attributes: int = 20, seed: int = 1) -> Drift:
 def turning(
     segments: int, *, measures: Sequence[int], places: Sequence[int], attributes: int = 20, seed: int = 1
 ) -> Drift:
-    """By turns the measures are calm, or half of their values lie in the high tail while the places lie in the low one.
+    """Return a drift by which the measures are calm in one segment, and in the next half of their values are in the
+    high tail.
 
-    So what rules the alerts of :func:`workloads.placed_alerts.placed_alerts` out are the measures in one segment, the
-    places in the next, from calm measures on. The other attributes wander as in :func:`wandering`.
+    In the latter the places lie in the low tail. So what rules the alerts of
+    :func:`workloads.placed_alerts.placed_alerts` out are the measures in one segment, the places in the next, from calm
+    measures on. The other attributes wander as in :func:`wandering`.
     """
     others = [own for own in range(attributes) if own not in {*measures, *places}]
     wanders = wandering(segments, attributes=len(others), seed=seed)

@@ -39,10 +39,10 @@ class Fences:
 
 
 def fences(count: int, data_dir: Path | None, seed: int = _SEED) -> Fences:
-    """So many fences and all positions, in an order that is drawn. Without the files in the folder, made ones.
+    """Draw so many fences and all positions, in an order that is drawn. Without the files in the folder, made ones.
 
-    Each fence is a shape drawn from those there are, scaled to a width that is drawn and moved to near where an
-    aircraft was: of a hundred thousand, .4 accept a position.
+    Each fence is a shape drawn from those there are, scaled to a drawn width. It is moved to near where an aircraft
+    was: of a hundred thousand, .4 accept a position.
     """
     import shapely
 

@@ -1,4 +1,4 @@
-"""Predicates made to take as long to judge as the limits allow: nested deep, chained long, repeating what they hold."""
+"""Predicates that take as long to validate as the limits allow: nested deep, chained long, repeating what they hold."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _nested_chain(random: Random) -> tuple[str, str]:
 
 
 def _listed(random: Random) -> tuple[str, str]:
-    """Long lists, of numbers and strings, in and out of expressions."""
+    """Return long lists, of numbers and strings, in and out of expressions."""
     subject, form = random.choice(
         (("n", "{1}"), ("s", "'a{1}'"), ("n + m", "{1}"), ("s || city", "'a{1}'"), ("n", "m + {1}"), ("price", "{1}.5"))
     )

@@ -40,15 +40,17 @@ class LineQuery:
 
 
 def log_lines(rows: int, seed: int = 1) -> pa.Table:
-    """Lines of twelve words, popular words more often (the n-th 1 / n times as often as the first)."""
+    """Draw lines of twelve words, popular words more often (the n-th 1 / n times as often as the first)."""
     rng = random.Random(seed)
     messages = [" ".join(words) for words in _lines(rng, rows)]
     return pa.table({"message": messages, "level": pa.array([rng.randint(1, _LEVELS) for _ in messages], pa.int32())})
 
 
 def line_queries(queries: int, seed: int = 2) -> list[LineQuery]:
-    """Queries for what stands in other lines like these: two words side by side for five in ten, two words one behind
-    the other for three, and two side by side without a third word for two; half of them of some levels alone.
+    """Draw queries for words of other lines like these; half of them ask for some levels alone.
+
+    Five in ten ask for two words side by side, and three for two words one behind the other. Two ask for two side by
+    side without a third word.
     """
     rng = random.Random(seed)
     found = []
@@ -72,7 +74,7 @@ def _lines(rng: random.Random, lines: int) -> Iterator[Sequence[str]]:
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> tuple[str, ...]:
-    """Words of two to four syllables, each once, whatever the seed."""
+    """Return words of two to four syllables, each once, whatever the seed."""
     rng = random.Random(0)
     found: dict[str, None] = {}
     while len(found) < _WORDS:

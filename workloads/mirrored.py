@@ -2,8 +2,8 @@
 
 The predicates are symmetric: to every query belongs its mirror image, with attribute i for attribute n - 1 - i. Tuples
 and mirrored tuples (columns in reverse order) are then matched alike, exactly as many by exactly as many queries. But
-the first half of the attributes is drawn from the whole domain and drops much, the second half from its first quarter
-and drops little; mirrored, it is the other way round.
+the first half of the attributes is drawn from the whole domain and drops much. The second half is drawn from its first
+quarter and drops little. Mirrored, it is the other way round.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def mirrored_workload(
     highest: tuple[float, float] = (0.05, 0.3),
     seed: int = 1,
 ) -> Workload:
-    """``pairs`` queries and their mirror images: comparisons ``a <= c``, ``each_half`` on either half of the
+    """Draw ``pairs`` queries and their mirror images: comparisons ``a <= c``, ``each_half`` on either half of the
     attributes, with c drawn from a part of the domain.
     """
     half = attributes // 2

@@ -116,7 +116,7 @@ class MixedWorkload:
         return pa.schema([(each.name, each.type) for each in self.attributes])
 
     def tuples(self, rows: int, seed: int = 2) -> tuple[pa.Table, Values]:
-        """So many tuples, and their codes int32[attributes, rows]."""
+        """Draw so many tuples, and return them and their codes int32[attributes, rows]."""
         rng = np.random.default_rng(seed)
         codes = [each.draw(rng, rows) for each in self.attributes]
         arrays = [each.array(own) for each, own in zip(self.attributes, codes, strict=True)]
@@ -130,10 +130,11 @@ class MixedWorkload:
 
 
 def mixed_workload(queries: int, *, seed: int = 1) -> MixedWorkload:
-    """Queries of 2 to 5 predicates: 40 % equalities, 29 % lists of 2 to 8 values drawn, each once, 31 % comparisons of
-    numbers (30 % ``>=``, 30 % ``<=``, 40 % ``BETWEEN``; 70 % of the constants are round).
+    """Draw queries of 2 to 5 predicates, of which 40 % are equalities, 29 % lists and 31 % comparisons of numbers.
 
-    Values that are popular among the tuples are popular among the queries. About .9 % of them accept a tuple.
+    A list has 2 to 8 values drawn, each once. Of the comparisons 30 % are ``>=``, 30 % ``<=`` and 40 % ``BETWEEN``; 70
+    % of the constants are round. Values that are popular among the tuples are popular among the queries. About .9 % of
+    them accept a tuple.
     """
     rng = np.random.default_rng(seed)
     attributes = _attributes()
@@ -213,7 +214,7 @@ def _kind(attribute: Attribute) -> str:
 
 
 def different_places(rng: np.random.Generator, counts: Integers, weights: npt.NDArray[np.float64]) -> Integers:
-    """So many different places for each query, one after the other, by weights of all queries or of each."""
+    """Draw so many different places for each query, one after the other, by weights of all queries or of each."""
     # The places of the greatest of such numbers are a weighted draw without replacement.
     places = weights.shape[-1]
     order = np.argsort(-(np.log(weights) + rng.gumbel(size=(len(counts), places))), axis=1)
@@ -221,7 +222,7 @@ def different_places(rng: np.random.Generator, counts: Integers, weights: npt.ND
 
 
 def _comparisons(rng: np.random.Generator, values: Integers, count: int) -> tuple[Integers, Integers]:
-    """Ranges that admit a share of the values drawn uniformly, most of them between round numbers."""
+    """Draw ranges that admit a share of the values drawn uniformly, most of them between round numbers."""
     share = rng.uniform(0, _WIDEST, count)
     form = rng.choice(3, count, p=(0.3, 0.3, 0.4))
     start = np.select([form == 0, form == 1], [1 - share, 0.0], rng.random(count) * (1 - share))
@@ -234,7 +235,7 @@ def _comparisons(rng: np.random.Generator, values: Integers, count: int) -> tupl
 
 
 def _points(rng: np.random.Generator, values: Integers, which: Integers, *, lists: bool) -> Integers:
-    """(predicate, code) pairs, sorted, each once: one code for an equality, several for a list."""
+    """Draw (predicate, code) pairs, sorted, each once: one code for an equality, several for a list."""
     wanted = np.ones(len(which), dtype=np.int64)
     if lists:
         is_list = rng.random(len(which)) < _LIST_SHARE / (1 - _NUMBER_SHARE - _BOOLEAN_SHARE)

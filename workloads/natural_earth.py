@@ -33,7 +33,7 @@ def countries_path() -> Path:
 
 
 def places_path() -> Path:
-    """Ports of Europe, one a name, as a JSON list."""
+    """Return the path of the ports of Europe, one a name, as a JSON list."""
     return Path(__file__).parent / "data" / "places.json.gz"
 
 

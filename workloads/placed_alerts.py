@@ -23,12 +23,14 @@ def placed_alerts(
     width: float = 0.3,
     seed: int = 1,
 ) -> Workload:
-    """Queries for about the highest 1 % of one of the ``MEASURES`` and ``ranges`` (least, most) closed intervals,
-    ``width`` x ``domain`` wide: the first on one of the ``PLACES``, the others on what is neither.
+    """Draw queries for about the highest 1 % of one of the ``MEASURES`` and ``ranges`` (least, most) closed intervals.
 
-    They are the alerts of :func:`workloads.synthetic.alerts_workload` but for which attributes they ask of: as with
-    most standing queries a few are asked of by all of them, so that four constructs may rule all of them out. Which
-    four, the data decides: the measures while nothing is rare, the places while all that is rare happens elsewhere.
+    The intervals are ``width`` x ``domain`` wide: the first on one of the ``PLACES``, the others on attributes that are
+    neither.
+
+    They are the alerts of :func:`workloads.synthetic.alerts_workload` but for which attributes they ask of. As with
+    most standing queries all of them ask of a few, so that four constructs may rule all of them out. The data decides
+    which four: the measures while nothing is rare, the places while all that is rare happens elsewhere.
     """
     others = np.arange(len(MEASURES) + len(PLACES), attributes)
     if not 1 <= ranges[0] <= ranges[1] <= 1 + len(others):

@@ -16,16 +16,16 @@ from workloads.synthetic import Integers, Workload
 
 @dataclass(frozen=True, slots=True)
 class PredicateShape:
-    """What a predicate set looks like.
+    """The parameters of a predicate set.
 
-    queries        so many
-    predicates     comparisons of a query, least and most; all on different attributes, drawn uniformly
-    widest         a comparison admits a share of the attribute's values drawn uniformly from (0, ``widest``]
-    concentration  the chance that a comparison lies around its attribute's own hot value instead of anywhere
+    queries        so many.
+    predicates     comparisons of a query, least and most; all on different attributes, drawn uniformly.
+    widest         a comparison admits a share of the attribute's values drawn uniformly from (0, ``widest``].
+    concentration  the chance that a comparison lies around its attribute's own hot value instead of anywhere.
 
-    The concentration shapes the standard deviation of the number of ones a region: where all comparisons lie around one
-    value, its region has a one for nearly every query, and the regions far from it have hardly any. It leaves the
-    number of values that a comparison admits as it is.
+    The concentration shapes the standard deviation of the number of ones a region. Where all comparisons lie around one
+    value, its region has a one for nearly every query. The regions far from it have hardly any. It leaves the number of
+    values that a comparison admits as it is.
     """
 
     queries: int
@@ -48,8 +48,8 @@ class PredicateShape:
 def predicate_set(
     shape: PredicateShape, names: Sequence[str], values: Sequence[Integers], *, seed: int = 1
 ) -> Workload:
-    """Closed ranges over columns ``names``; ``values`` are the sorted distinct values of each, the least of them 0 or
-    above.
+    """Draw closed ranges over columns ``names``; ``values`` are the sorted distinct values of each, the least of them 0
+    or above.
 
     Places and widths are counted in distinct values, so that a column whose few values lie far apart is constrained as
     much as one whose values lie close together. The same seed gives the same predicates; sets that differ in their
@@ -87,11 +87,11 @@ def evenly(attributes: int, domain: int) -> list[Integers]:
 
 @dataclass(frozen=True, slots=True)
 class Realised:
-    """What a compiled predicate set came out as.
+    """The realised figures of a compiled predicate set.
 
     ``ones`` and ``deviation``: mean and standard deviation of the number of ones in the query-result bitmaps of the
-    regions of a construct (Table 1 of the paper), averaged over the constructs. Every region that holds a value
-    counts alike; NULL's does not count.
+    regions of a construct (Table 1 of the paper). They are averaged over the constructs. Every region that holds a
+    value counts alike; NULL's does not count.
     """
 
     queries: int
@@ -104,7 +104,7 @@ class Realised:
 
 
 def realised(plan: Plan) -> Realised:
-    """Measured over a plan of one block of exact regions.
+    """Measure the realised figures of a predicate set, over a plan of one block of exact regions.
 
     Raises WorkloadError for a plan that is anything else.
     """

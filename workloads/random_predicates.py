@@ -288,7 +288,7 @@ def _prefix_test(rng: random.Random) -> str:
 
 
 def _pattern_list(rng: random.Random) -> str:
-    """LIKE or ILIKE with a pattern, with any or with all of several."""
+    """Return LIKE or ILIKE with a pattern, with any or with all of several."""
     word = f"{rng.choice(_TEXT)} {rng.choice(('', 'NOT '))}{rng.choice(('LIKE', 'ILIKE'))}"
     quantifier = rng.choice(("", "ANY", "SOME", "ALL"))
     if not quantifier:
@@ -334,11 +334,11 @@ def random_predicate(rng: random.Random, depth: int = 3) -> str:
 
 
 def random_predicates(seed: int, count: int) -> list[str]:
-    """``count`` predicates, the same for the same seed."""
+    """Return ``count`` predicates, the same for the same seed."""
     rng = random.Random(seed)
     return [random_predicate(rng) for _ in range(count)]
 
 
 def hand_picked_predicates() -> list[str]:
-    """Predicates with known traps of coercion and three-valued logic, each once."""
+    """Return predicates with known traps of coercion and three-valued logic, each once."""
     return [*_OTHER_ATOMS, *_TYPED_ATOMS, *(f"{expression} >= {literals[0]}" for expression, literals in _EXPRESSIONS)]

@@ -13,7 +13,7 @@ from workloads.errors import WorkloadError
 
 
 def alternating(parts: Sequence[pa.Table], length: int, sub_streams: int) -> pa.Table:
-    """Sub-streams of ``length`` tuples each, taken from the parts in turn: D1, D2, D1, ...
+    """Interleave sub-streams of ``length`` tuples each, taken from the parts one after the other: D1, D2, D1, ...
 
     Each part goes on where it was left and begins again when it is used up, as the paper repeats its data sets.
 
@@ -35,7 +35,7 @@ def alternating(parts: Sequence[pa.Table], length: int, sub_streams: int) -> pa.
 
 @dataclass(frozen=True, slots=True)
 class RealisedTuples:
-    """What a table of integer tuples came out as.
+    """The realised figures of a table of integer tuples.
 
     ``top_tenth``: the share of the tuples whose value is among the most frequent tenth of the attribute's range, mean
     over the attributes (0.1 where all values are equally frequent). ``correlation`` and ``strongest``: mean and most
@@ -50,7 +50,7 @@ class RealisedTuples:
 
 
 def realised_tuples(table: pa.Table) -> RealisedTuples:
-    """Measured over all tuples, whose values are integers from 0 on."""
+    """Measure the realised figures over all tuples, whose values are integers from 0 on."""
     values: npt.NDArray[np.int64] = np.stack([column.to_numpy() for column in table.columns]).astype(np.int64)
     top = []
     for own in values:
@@ -69,7 +69,9 @@ def realised_tuples(table: pa.Table) -> RealisedTuples:
 
 
 def _correlations(values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """``numpy.corrcoef`` without the threads of its matrix product, which wait for one another on a busy machine."""
+    """Compute ``numpy.corrcoef`` without the threads of its matrix product, which wait for one another on a busy
+    machine.
+    """
     scores = values - values.mean(axis=1, keepdims=True)
     scores /= np.sqrt((scores**2).sum(axis=1, keepdims=True))
     found: npt.NDArray[np.float64] = np.einsum("it,jt->ij", scores, scores)

@@ -33,7 +33,7 @@ def subscribers(count: int) -> Iterator[tuple[str, str, str]]:
     """Yield the queries of so many subscribers: id, predicate, and the number of the topic as text.
 
     The queries of a topic divide what it takes among them, so that a record is accepted, and delivered, as often with
-    ten queries as with a million. Raises WorkloadError for fewer than one a topic, or more than have room.
+    ten queries as with a million. Raises WorkloadError for fewer than one a topic, or more than fit.
 
     >>> next(subscribers(10))
     ('q0000000', "zone < 40 AND a BETWEEN 0 AND 374999 AND dest <> ''", '0')
@@ -51,8 +51,8 @@ def subscribers(count: int) -> Iterator[tuple[str, str, str]]:
 
 
 def records(seed: int = 1, now: Callable[[], float] = time.time) -> Iterator[bytes]:
-    """JSON records without end, some 150 bytes each; ``sent`` is the time ``now`` (s since the epoch) at which one was
-    made.
+    """Yield JSON records without end, some 150 bytes each; ``sent`` is the time ``now`` (s since the epoch) at which
+    one was made.
     """
     rng = np.random.default_rng(seed)
     number = 0

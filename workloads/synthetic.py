@@ -88,7 +88,7 @@ def d1_workload(
     widest: float = 0.3,
     seed: int = 1,
 ) -> Workload:
-    """Queries of ``predicates`` (least, most) comparisons each, of different attributes drawn uniformly.
+    """Draw queries of ``predicates`` (least, most) comparisons each, of different attributes drawn uniformly.
 
     A comparison is, with the same chance, ``=``, ``<=``, ``>=`` or ``BETWEEN``; the last three admit a share of the
     domain drawn uniformly from (0, ``widest``]. So a comparison admits about an eighth of the values.
@@ -115,7 +115,7 @@ def hem_workload(
     width: float = 0.4,
     seed: int = 1,
 ) -> Workload:
-    """Queries of ``predicates`` closed intervals each, ``width`` x ``domain`` wide, on different attributes."""
+    """Draw queries of ``predicates`` closed intervals each, ``width`` x ``domain`` wide, on different attributes."""
     rng = np.random.default_rng(seed)
     owner = np.repeat(np.arange(queries), predicates)
     attribute = np.argsort(rng.random((queries, attributes)), axis=1)[:, :predicates].reshape(-1)
@@ -133,8 +133,10 @@ def alerts_workload(
     width: float = 0.3,
     seed: int = 1,
 ) -> Workload:
-    """Queries that wait for what is rare: about the highest 1 % of one attribute, and ``ranges`` (least, most) closed
-    intervals, ``width`` x ``domain`` wide, on others.
+    """Draw queries for rare values: about the highest 1 % of one attribute, and ``ranges`` (least, most) closed
+    intervals.
+
+    The intervals are ``width`` x ``domain`` wide, on other attributes.
     """
     rng = np.random.default_rng(seed)
     counts = rng.integers(ranges[0] + 1, ranges[1] + 2, queries)
@@ -147,8 +149,10 @@ def alerts_workload(
 def tail_and_ranges(
     rng: np.random.Generator, owner: Integers, domain: int, length: int, *, margin: int = 0
 ) -> tuple[Integers, Integers]:
-    """Return the least and the greatest value of each predicate: of a query's first about the highest 1 % of the
-    domain, of the others ``length`` values, none of them within ``margin`` of its ends.
+    """Return the least and the greatest value of each predicate.
+
+    The first predicate of a query has about the highest 1 % of the domain. The others have ``length`` values, none of
+    them within ``margin`` of its ends.
     """
     is_tail = np.diff(owner, prepend=-1) != 0
     low = rng.integers(margin, domain - margin - length + 1, len(owner))
@@ -157,7 +161,7 @@ def tail_and_ranges(
 
 
 def uniform_tuples(rows: int, *, attributes: int = 20, domain: int = 100, seed: int = 2) -> pa.Table:
-    """Tuples of ints drawn uniformly (D1, and what the HEM papers match)."""
+    """Draw tuples of ints uniformly (D1, and what the HEM papers match)."""
     rng = np.random.default_rng(seed)
     return _table([rng.integers(0, domain, rows, dtype=np.int32) for _ in range(attributes)])
 
@@ -172,13 +176,13 @@ def non_uniform_tuples(
     seed: int = 2,
     start: int = 0,
 ) -> pa.Table:
-    """Tuples of ints, skewed and correlated (D2): log-normal attributes in groups that vary together.
+    """Draw tuples of ints, skewed and correlated (D2): log-normal attributes in groups that vary together.
 
-    An attribute is ``median * exp(spread * z)``, cut off at the domain's end, with a median (2 % to 30 % of the domain)
-    and a spread (0.4 to 1.0) of its own; every other attribute counts from the far end of the domain. The ``z`` are
+    An attribute is ``median * exp(spread * z)``, cut off at the domain's end. Its median (2 % to 30 % of the domain)
+    and spread (0.4 to 1.0) are its own; every other attribute counts from the far end of the domain. The ``z`` are
     standard normal; those of ``group`` neighbouring attributes have the ``correlation`` (of what is drawn; that of the
-    values is a little weaker). The seed alone says how attributes are distributed; ``start`` counts the rows that
-    went before, so that another start gives other tuples of the same distribution.
+    values is a little weaker). The seed alone says how attributes are distributed. ``start`` counts the rows that went
+    before, so that another start gives other tuples of the same distribution.
     """
     shape = np.random.default_rng(seed)
     medians, spreads = shape.uniform(0.02, 0.3, attributes) * domain, shape.uniform(0.4, 1.0, attributes)
