@@ -23,7 +23,7 @@ def with_options(
 
 
 def where_option(command: Command, *, required: bool = True) -> Command:
-    """``--where``, the text of a predicate."""
+    """Add ``--where``, the text of a predicate."""
     help_text = "The predicate: a Spark SQL boolean expression over the stream's attributes."
     return click.option("--where", required=required, help=help_text)(command)
 
@@ -40,17 +40,17 @@ def query_ids_argument(*, required: bool = True) -> Callable[[Command], Command]
 
 
 def stream_option(help_text: str) -> Callable[[Command], Command]:
-    """``--stream``, the name of one of the daemon's streams."""
+    """Add ``--stream``, the name of one of the daemon's streams."""
     return click.option("--stream", help=help_text, shell_complete=suggested_streams)
 
 
 def layer_option(help_text: str) -> Callable[[Command], Command]:
-    """``--layer``, the name of one of the daemon's layers."""
+    """Add ``--layer``, the name of one of the daemon's layers."""
     return click.option("--layer", metavar="NAME", help=help_text)
 
 
 def decoding_options_option(command: Command) -> Command:
-    """``--option K=V``, any number of them: the command's ``options``, text by name."""
+    """Add ``--option K=V``, any number of them: the command's ``options``, text by name."""
     return click.option(
         "--option",
         "options",
@@ -62,7 +62,7 @@ def decoding_options_option(command: Command) -> Command:
 
 
 def row_schema_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--schema``, ``--config``, ``--stream`` and ``--option``: the schema and the decoding of rows of files.
+    """Add ``--schema``, ``--config``, ``--stream`` and ``--option``: the schema and the decoding of rows of files.
 
     The command's ``schema_file``, ``config_file``, ``stream`` and ``options``.
     """

@@ -48,8 +48,8 @@ class BenchmarkRun:
 def run_each(names: Sequence[str], output_dir: Path, *, quick: bool) -> Iterator[BenchmarkRun]:
     """Run benchmarks in order, and yield each when it has ended; one that fails does not stop the next ones.
 
-    A process for each keeps memory, JVM and ports of one from the figures of the next. What it prints goes to
-    ``NAME.log`` beside its result.
+    A process for each keeps memory, JVM and ports of one from the figures of the next. Its output goes to ``NAME.log``
+    beside its result.
     """
     output_dir.mkdir(parents=True, exist_ok=True)
     for name in names:

@@ -8,7 +8,7 @@ import click
 
 
 class _WithExamples(click.Command):
-    """Prints its epilog as it stands, under the heading Examples; -h is --help, whoever invokes it."""
+    """A command that prints its epilog as it is, under the heading Examples; -h is --help, whoever invokes it."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         # Click keeps the option that it makes first: were the names those of the group around it, they would depend on
@@ -38,5 +38,5 @@ class Group(_WithExamples, click.Group):
 
 
 def examples(*lines: str) -> str:
-    """Examples as an ``epilog``."""
+    """Join examples to an ``epilog``."""
     return "\n".join(lines)

@@ -210,7 +210,7 @@ def replay(
 def _letters(
     kafka: KafkaClient, stream: Json, reason: str | None, places: frozenset[Place] = frozenset()
 ) -> Iterator[Iterator[Any]]:
-    """The dead letters of a stream that there are by now, those of some places, or whose reason has a text in it."""
+    """Yield the present dead letters of a stream: those of some places, or whose reason has a text in it."""
     topic = str(stream["dead_letter_topic"])
     if places:
         with contextlib.closing(kafka.records_at(topic, places)) as letters:

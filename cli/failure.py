@@ -114,8 +114,10 @@ def _name_of(parameter: click.Parameter) -> str:
 
 
 def _wrong_use_text(error: click.UsageError) -> str:
-    """What Click says of wrong use; of a choice or a number in the form of every error, with a remedy in place of what
-    Click has in further lines or as an inequality.
+    """Return Click's message of wrong use.
+
+    For a choice or a number it has the form of every error. A remedy replaces what Click has in further lines or as an
+    inequality.
     """
     parameter = error.param if isinstance(error, click.BadParameter) else None
     if parameter is not None:
@@ -135,7 +137,9 @@ def _wrong_use_text(error: click.UsageError) -> str:
 
 
 def failure_text(error: Exception) -> str:
-    """What is printed for an exception: one line, and the caret lines of a predicate; a line for each of several.
+    """Return the text that is printed for an exception: one line, and the caret lines of a predicate.
+
+    Several faults have a line each.
 
     >>> error = PredicateError("unknown column", "dely", "did you mean 'delay'?", text="dely > 3", start=0, end=4)
     >>> print(failure_text(error))

@@ -28,12 +28,12 @@ class IdleNotice:
         self._said = False
 
     def came(self) -> None:
-        """A record is there."""
+        """Note that a record is there."""
         self._count += 1
         self._since_s = self._clock_s()
 
     def idle(self) -> None:
-        """None is there at the moment."""
+        """Note that no record is there at the moment, and print a notice once after long silence."""
         if self._said or self._clock_s() - self._since_s < _SILENT_S:
             return
         if self._limit is None and self._count:

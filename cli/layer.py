@@ -162,8 +162,10 @@ class _Put:
         self.bounds = [min(one[0], west), min(one[1], south), max(one[2], east), max(one[3], north)]
 
     def put(self, client: Client, name: str, piece: Sequence[str]) -> Json:
-        """Put some of the lines; from where on they hold, by stream. The daemon refuses more than a file is judged by:
-        what does not fit the types of its layer's properties, or its limits.
+        """Put some of the lines, and return the offsets from where on they hold, by stream.
+
+        The daemon refuses more than the check of a file does: what does not fit the types of its layer's properties, or
+        its limits.
         """
         errors: Sequence[RefusedLine]
         try:

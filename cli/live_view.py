@@ -19,9 +19,9 @@ _END_OF_SCREEN = "\x1b[J"
 def watch(lines: Callable[[int | None], list[str]], every_s: float, *, in_place: bool = True) -> None:
     """Draw what ``lines`` gives for a width, every so many seconds, until Ctrl-C, which is no failure.
 
-    On a terminal it fills the screen from its top, by the size that the terminal has by then, after what was there was
-    scrolled away; nothing has to be put back, however it ends. Elsewhere, or where it is not to be drawn ``in_place``,
-    the lines are printed one below the other, whatever their width. What ``lines`` raises goes through.
+    On a terminal it first scrolls the earlier output away, then fills the screen from its top, by the terminal's
+    present size. Nothing has to be put back, however it ends. Elsewhere, or where it is not to be drawn ``in_place``,
+    the lines are printed one below the other, whatever their width. Exceptions of ``lines`` go through.
     """
     is_drawn = False
     try:
@@ -41,7 +41,7 @@ def watch(lines: Callable[[int | None], list[str]], every_s: float, *, in_place:
 
 
 def screen(lines: list[str], size: os.terminal_size) -> str:
-    r"""What draws the lines over what is on a terminal: as many as it has, and as much of each, the last line free.
+    r"""Return the text that draws the lines over the screen, cut to its height and width, the last line free.
 
     >>> screen(["ready", "flights"], os.terminal_size((6, 24)))
     '\x1b[Hready\x1b[K\nfligh…\x1b[K\n\x1b[J'
@@ -51,7 +51,7 @@ def screen(lines: list[str], size: os.terminal_size) -> str:
 
 
 def _terminal_size() -> os.terminal_size | None:
-    """That of the terminal which output goes to, now; None where it goes elsewhere.
+    """Return the present size of the terminal which output goes to; None where it goes elsewhere.
 
     Not by the variable COLUMNS, which a shell may have exported before the terminal had another size.
     """

@@ -21,7 +21,7 @@ def json_option(command: Command) -> Command:
 
 
 def print_json(value: object) -> None:
-    """One JSON document, indented."""
+    """Print one JSON document, indented."""
     click.echo(spelled_json(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
@@ -31,13 +31,13 @@ def terminal_width() -> int | None:
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, fitted: bool = False) -> None:
-    """A table in columns: `table_text`, printed; ``fitted`` to the terminal's width where it goes to one."""
+    """Print a table in columns, by `table_text`; ``fitted`` to the terminal's width where it goes to one."""
     width = terminal_width() if fitted else None
     click.echo(table_text(headings, rows, width))
 
 
 def table_text(headings: Sequence[str], rows: Sequence[Sequence[object]], width: int | None = None) -> str:
-    """Columns as wide as their widest cell, numbers to the right, two spaces between; lines cut to a width.
+    """Format columns as wide as their widest cell, numbers to the right, two spaces between; lines cut to a width.
 
     >>> print(table_text(["query", "rows"], [["late", 12], ["cancelled", 7]]))
     query      rows

@@ -48,7 +48,7 @@ def record_line(delivery: Delivery) -> str:
 
 
 def text_member(name: str, value: bytes | None) -> dict[str, str | None]:
-    """Bytes as text, or in base64 under another name where they are not UTF-8."""
+    """Return bytes as text, or in base64 under another name where they are not UTF-8."""
     if value is None:
         return {name: None}
     try:

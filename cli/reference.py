@@ -38,7 +38,7 @@ def _pages(command: click.Command, name: str, parent: click.Context | None) -> I
 
 
 def with_functions(page: str) -> str:
-    """A page with the table of the functions between its two marks."""
+    """Return a page with the table of the functions between its two marks."""
     from asc.predicate.catalogue.builtins import markdown
 
     return _between(page, "functions", markdown())

@@ -19,8 +19,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def standing_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--topic``, ``--label``, ``--paused``, ``--expires-at`` and ``--no-replace``: the command's ``fields``, as the
-    API has those that are given, and ``replaces``.
+    """Add ``--topic``, ``--label``, ``--paused``, ``--expires-at`` and ``--no-replace``.
+
+    They are the command's ``fields``, as the API has those that are given, and ``replaces``.
     """
 
     @wraps(command)
@@ -43,14 +44,14 @@ def standing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def label_option(command: Command) -> Command:
-    """``--label``, any number of them: the command's ``labels``."""
+    """Add ``--label``, any number of them: the command's ``labels``."""
     return click.option(
         "--label", "labels", multiple=True, metavar="K=V", callback=_labels, help="A label; repeatable."
     )(command)
 
 
 def _labels(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
-    """``KEY=VALUE`` options as a mapping."""
+    """Parse ``KEY=VALUE`` options into a mapping."""
     labels: dict[str, str] = {}
     for value in values:
         name, sign, text = value.partition("=")
@@ -87,7 +88,7 @@ def print_registered(answer: Json, as_json: bool) -> None:
 
 
 def from_where(answer: Json) -> str:
-    """Version and effective offsets of a change in words.
+    """Describe version and effective offsets of a change in words.
 
     >>> from_where({"version": 7, "effective_offsets": {"0": 121, "1": 5}})
     'version 7, from offset 121 of partition 0, 5 of partition 1'

@@ -80,7 +80,7 @@ def prepare() -> None:
 
 
 def bundle_file(command: Callable[..., Any]) -> Callable[..., Any]:
-    """FILE, the bundle that is written or read, and ``--json`` of what is in it."""
+    """Add FILE, the bundle that is written or read, and ``--json`` of what is in it."""
     return click.argument("file", type=click.Path(path_type=Path))(json_option(command))
 
 

@@ -107,8 +107,8 @@ def _looked(client: Client, ready: Ready) -> dict[str, Any]:
 
 
 def _watched(client: Client, width: int | None, as_json: bool) -> list[str]:
-    """Return one look, in lines, or in one of JSON, with its time; what may be over in a moment is told as not ready.
-    Without a width, an empty line ends it.
+    """Return one look, in lines, or in one of JSON, with its time; a state that may soon be over is reported as not
+    ready. Without a width, an empty line ends it.
     """
     at = datetime.now(timezone.utc)
     try:

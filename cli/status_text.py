@@ -23,7 +23,7 @@ HEADINGS = (
     *("stream", "queries", "not served", "in/s", "out/s", "lag", "records", "dead letters", "topic", "format"),
     *("cost", "rearranged", "conjuncts", "p-attributes", "version"),
 )
-"""Those that a narrow terminal has no room for stand in a table below, beside the stream's name."""
+"""Columns that do not fit into a narrow terminal are in a table below, beside the stream's name."""
 
 
 def status_lines(found: Mapping[str, Any], width: int | None = None) -> list[str]:
@@ -75,7 +75,7 @@ def _row(stream: Mapping[str, Any]) -> list[Any]:
 
 
 def _rate(per_s: float | None) -> Any:
-    """Few records a second have a decimal."""
+    """Round a rate; few records a second have a decimal."""
     return "-" if per_s is None else round(per_s) if per_s >= 10 or per_s == round(per_s) else f"{per_s:.1f}"
 
 
@@ -84,7 +84,7 @@ def _or_dash(value: Any) -> Any:
 
 
 def _monitored(monitor: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    """Records, mean cost, rearrangements; an off monitor counts but rearranges nothing."""
+    """Return records, mean cost, rearrangements; an off monitor counts but rearranges nothing."""
     tuples = monitor.get("tuples", 0)
     cost = f"{monitor['evaluated'] / tuples:.2f}" if tuples else "-"
     return (
@@ -95,7 +95,7 @@ def _monitored(monitor: Mapping[str, Any]) -> tuple[Any, Any, Any]:
 
 
 def _details(stream: Mapping[str, Any]) -> Iterator[str]:
-    """What is to be said of one stream beside its row, what needs somebody first."""
+    """Yield the remarks on one stream beside its row; the most urgent is first."""
     name, plan = stream["name"], stream["plan"]
     if not_served := stream.get("not_served", 0):
         verb = "is" if not_served == 1 else "are"

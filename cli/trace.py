@@ -25,7 +25,7 @@ _DEEPEST = 100
 
 
 def record_options(command: _Command) -> _Command:
-    """``--tuple`` and ``--source``, which say what record is meant, and ``--html``, a page of what became of it."""
+    """Add ``--tuple`` and ``--source``, which name the record, and ``--html``, a page of its trace."""
     page = click.option(
         "--html",
         "page",

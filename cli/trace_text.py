@@ -14,7 +14,7 @@ from cli.client import Json
 from cli.output import counted, cut, table_text, terminal_width
 
 _TOLD_AT_A_STEP = 2
-"""Queries that fell out, of which a step says why; the page and --json have more."""
+"""Eliminated queries of which a step says why; the page and --json have more."""
 
 _BY_ARROW = "*"
 
@@ -130,8 +130,9 @@ def _region(visit: Json) -> str:
 
 
 def _fitted(rows: Sequence[Sequence[str]], width: int | None) -> list[list[str]]:
-    """With values and regions cut, so that of what was ruled out something stays on the terminal, and the name of what
-    is no construct.
+    """Return rows with values and regions cut to a width.
+
+    So the terminal shows something of the eliminated queries, and the name of what is no construct.
     """
     cells = [[visible(cell) for cell in row] for row in rows]
     step, value, region, left, losses = (max(len(row[place]) for row in cells) for place in range(5))

@@ -115,8 +115,9 @@ def run_aircraft(picture: Path | None = None) -> dict[str, Any]:
 
 
 def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) -> dict[str, Any]:
-    """Send the reports through a daemon with the stream and the layer and nothing else, and compare what comes out;
-    ``accepted`` is what each predicate should accept, a mask, and ``crossings`` what the join should tell.
+    """Send the reports through a daemon with the stream and the layer and nothing else, and compare what comes out.
+
+    ``accepted`` is what each predicate should accept, a mask, and ``crossings`` the expected events of the join.
     """
     from broker.kafka.batch_sender import BatchSender
 
@@ -240,7 +241,7 @@ def _near(x: float, y: float, near_m: float, reports: Reports) -> Mask:
 
 
 def _haversine_m(x1: float, y1: float, x2: float, y2: float) -> float:
-    """Metres on the sphere between two places in degrees."""
+    """Return the metres on the sphere between two places in degrees."""
     across, up = math.radians(x2 - x1) / 2, math.radians(y2 - y1) / 2
     chord = math.sin(up) ** 2 + math.cos(math.radians(y1)) * math.cos(math.radians(y2)) * math.sin(across) ** 2
     return 2 * _EARTH_M * math.asin(math.sqrt(chord))

@@ -1,4 +1,4 @@
-"""Who flies into which country, and out of it: the events of a join in ``asc demo aircraft``, and a plain loop."""
+"""Aircraft that fly into and out of countries: the events of a join in ``asc demo aircraft``, and a plain loop."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def join_body(stream: str, layer: str) -> dict[str, Any]:
 
 
 def crossings(shapes: Mapping[str, BaseGeometry], reports: Reports) -> list[Crossing]:
-    """What the join is to tell, by shapely and a loop over the reports."""
+    """Return the expected events of the join, by shapely and a loop over the reports."""
     names, points = list(shapes), shapely.points(reports.longitude, reports.latitude)
     tree = shapely.STRtree(list(shapes.values()))
     inside: list[set[str]] = [set() for _ in range(len(reports))]
@@ -63,7 +63,7 @@ def crossings(shapes: Mapping[str, BaseGeometry], reports: Reports) -> list[Cros
 
 
 def told(records: Iterable[Mapping[str, Any]], row_of: Mapping[str, int]) -> list[Crossing]:
-    """What events say; one of a report that was never sent is of report -1."""
+    """Return the crossings of events; an event of a report that was never sent is of report -1."""
     plain = (json.loads(record["value"]) for record in records)
     return [Crossing(row_of.get(one["source"], -1), str(one["shape"]), one["event"]) for one in plain]
 
@@ -92,6 +92,6 @@ def lines_of(found: Sequence[Crossing], layer: str, aircraft: Sequence[Aircraft]
 
 
 def places_of(found: Iterable[Crossing], event: str, country: str, reports: Reports) -> tuple[Any, Any]:
-    """Longitudes and latitudes of the crossings of one kind."""
+    """Return longitudes and latitudes of the crossings of one kind."""
     own = np.array([one.report for one in found if (one.event, one.country) == (event, country)], dtype=np.int64)
     return reports.longitude[own], reports.latitude[own]

@@ -79,7 +79,7 @@ def told(
 ) -> tuple[dict[int, Crowds], list[dict[str, Any]]]:
     """Return the windows that records close, by end, and the records of clusters that merged or split, in their order.
 
-    A report that was never sent is -1. Told again, a record says the same.
+    A report that was never sent is -1. A repeated record says the same.
     """
     members: dict[int, dict[int, tuple[int, str]]] = {}
     windows: dict[int, Crowds] = {}

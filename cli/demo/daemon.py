@@ -29,7 +29,7 @@ Topics = dict[str, list[dict[str, Any]]]
 
 @contextmanager
 def demo_daemon(tables: Mapping[str, Any]) -> Iterator[tuple[Client, SparkSession]]:
-    """A daemon with some tables of the configuration, its client, and the Spark it runs on; all of it is gone after."""
+    """Start a daemon with some tables of the configuration; yield its client and its Spark; all of it is gone after."""
     from broker.config.config import parse_config
     from broker.daemon.daemon import Daemon
     from broker.runtime.spark import spark_session

@@ -1,4 +1,6 @@
-"""Which aircraft come near each other, and part: the near query of ``asc demo aircraft``, and plain loops."""
+"""The pairs of aircraft that come near each other, and part: the near query of ``asc demo aircraft``,
+and plain loops.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ def near_body(stream: str) -> dict[str, Any]:
 
 
 def later_rows() -> Iterator[dict[str, Any]]:
-    """Report from far away and later and later, which move time past all ticks and that nobody is told of."""
+    """Report from far away and later and later: such reports move time past all ticks, and make no pair."""
     hour = 0
     while True:
         hour += 1
@@ -62,7 +64,7 @@ def later_rows() -> Iterator[dict[str, Any]]:
 
 
 def meetings(aircraft: Sequence[Aircraft], reports: Reports) -> list[Meeting]:
-    """What the query is to tell, by loops over ticks and each two aircraft."""
+    """Return the expected outputs of the query, by loops over ticks and each two aircraft."""
     last: dict[int, int] = {}
     events: list[Meeting] = []
     before: set[tuple[str, str]] = set()
@@ -85,7 +87,7 @@ def meetings(aircraft: Sequence[Aircraft], reports: Reports) -> list[Meeting]:
 
 
 def told(records: Iterable[Mapping[str, Any]]) -> dict[Meeting, dict[str, Any]]:
-    """What events say, by what they are of; told again, they say the same."""
+    """Return the outputs by meeting; a repeated output is the same."""
     plain = (json.loads(record["value"]) for record in records)
     return {Meeting(_seconds(one["time"]), one["event"], *one["keys"]): one for one in plain}
 

@@ -26,8 +26,10 @@ _LOOK_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What went through a stream: records, the deliveries that they made, and the time from when the first record was
-    sent until the last delivery was in its topic. ``agrees``: whether each topic has as many as it should.
+    """The rate of a stream: records, the deliveries that they made, and the time that they took.
+
+    The time is from when the first record was sent until the last delivery was in its topic. ``agrees``: whether each
+    topic has as many as it should.
     """
 
     records: int
@@ -41,7 +43,7 @@ class Rate:
         return self.records / self.elapsed_s
 
     def plain(self) -> dict[str, Any]:
-        """It as JSON has it."""
+        """Return the rate as JSON has it."""
         return {
             "records": self.records,
             "deliveries": self.deliveries,
@@ -67,7 +69,9 @@ def measured_rate(kafka: KafkaClient, topic: str, sample: Sequence[RecordBatch],
 
 
 def settled_rate(rate_of: Callable[[int], Rate], rows: int) -> Rate:
-    """What is told of a number of copies, chosen by what was told of few, and once more where these were too few."""
+    """Return the rate of a number of copies, chosen by the rate of few, and measured once more where these were too
+    few.
+    """
     rate = rate_of(FIRST_COPIES)
     for _ in range(ROUNDS_MAX):
         if not rate.agrees:
@@ -114,7 +118,9 @@ def _round(
 
 
 def awaited(arrived: Callable[[], dict[str, int]], expected: int) -> tuple[dict[str, int], float]:
-    """What has arrived by topic, once it is as much as expected, or nothing more comes; and when the last of it did."""
+    """Return the arrivals by topic, once they are as many as expected, or nothing more comes; and the time
+    of the last.
+    """
     counts, last = arrived(), time.monotonic()
     while sum(counts.values()) < expected and time.monotonic() - last < PATIENCE_S:
         time.sleep(_LOOK_S)

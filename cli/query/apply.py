@@ -1,4 +1,4 @@
-"""``asc query apply``: the registry made equal to files, or a rehearsal of that."""
+"""``asc query apply``: the registry made equal to files, or a dry run of that."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from cli.file_options import EXISTING_FILE
 
 
 def where_or_plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--where``, or ``--bboxdb-plan`` with its own: the command's ``asked``, the fields of a query that they say."""
+    """Add ``--where``, or ``--bboxdb-plan`` with its own options: the command's ``asked``, the fields of a query."""
 
     @wraps(command)
     def with_asked(

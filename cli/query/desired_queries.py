@@ -109,11 +109,12 @@ def query_files(folder: Path) -> list[tuple[str, bytes]]:
 def desired_queries(
     files: Iterable[tuple[str, bytes]], *, form: str | None = None, selector: Selector | None = None
 ) -> DesiredQueries:
-    """The queries of files, each of a name and its content, in the ``form`` that is given or in the one it shows.
+    """Return the queries of files, each of a name and its content, in the ``form`` that is given or in the one it
+    shows.
 
-    Errors: InputError, with ``faults`` where there are several, for files that cannot be read or hold no query, for
-    an id that is in two places, both of which are named, for a line that removes a query, and for a query that is none
-    of the ``selector``'s.
+    Errors: InputError, with ``faults`` where there are several. It is raised for files that cannot be read or hold no
+    query, and for an id that is in two places, both of which are named. So it is for a line that removes a query, and
+    for a query that is none of the ``selector``'s.
     """
     wanted = DesiredQueries([], [], {})
     faults: list[InputError] = []
