@@ -76,7 +76,7 @@ class Drift:
 
 def wandering(segments: int, *, attributes: int = 20, seed: int = 1) -> Drift:
     """Return a drift by which a quarter of the attributes lies mostly in the low tail, another quarter often in the
-    high one; which of them is drawn anew for each segment.
+    high one. The attributes are drawn anew for each segment.
     """
     random = np.random.default_rng(seed)
     low, high = np.zeros((2, segments + 1, attributes))

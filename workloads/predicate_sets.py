@@ -18,10 +18,9 @@ from workloads.synthetic import Integers, Workload
 class PredicateShape:
     """The parameters of a predicate set.
 
-    queries        so many.
-    predicates     comparisons of a query, least and most; all on different attributes, drawn uniformly.
-    widest         a comparison admits a share of the attribute's values drawn uniformly from (0, ``widest``].
-    concentration  the chance that a comparison lies around its attribute's own hot value instead of anywhere.
+    ``queries``: so many. ``predicates``: comparisons of a query, least and most; all on different attributes, drawn
+    uniformly. ``widest``: a comparison admits a share of the attribute's values drawn uniformly from (0, ``widest``].
+    ``concentration``: the chance that a comparison lies around its attribute's own hot value instead of anywhere.
 
     The concentration shapes the standard deviation of the number of ones a region. Where all comparisons lie around one
     value, its region has a one for nearly every query. The regions far from it have hardly any. It leaves the number of
