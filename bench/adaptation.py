@@ -1,5 +1,7 @@
-"""Figure 9: the cost over time on a stream that changes, by rearrangement threshold; and one trigger against the other
-on a stream whose dropping ratio does not change; and the time that finding a sequence takes.
+"""Figure 9: the cost over time on a stream that changes, by rearrangement threshold.
+
+It also compares two triggers on a stream whose dropping ratio does not change, and measures the time that finding a
+sequence takes.
 """
 
 from __future__ import annotations
@@ -90,7 +92,7 @@ def run(*, scale: float, output_dir: Path) -> dict[str, Any]:
 
 
 def _thresholds(scale: float, output_dir: Path) -> Result:
-    """Figure 9: D1, D2, D1, D2 with the paper's trigger and several mu."""
+    """Measure Figure 9: D1, D2, D1, D2 with the paper's trigger and several mu."""
     shape = THRESHOLDS_SHAPE.scaled(scale)
     runs = []
     for seed in tqdm(seeds_of(scale), "figure 9", leave=False, disable=None):
@@ -126,7 +128,10 @@ def _thresholds_of(shape: Shape, mu: float, which: tuple[bool, bool]) -> Thresho
 
 
 def _alternating(shape: Shape, seed: int) -> tuple[RecordedStream, dict[str, list[float]]]:
-    """D1 and D2 in turn, and what a sequence found on the whole of each costs there, by kind of sequence."""
+    """Return a stream of D1 and D2 in alternation, and the settled cost on each part, by kind of sequence.
+
+    The settled cost is that of a sequence found on the whole of the part.
+    """
     parts = [data.tuples(shape.length, data.attributes, seed) for data in (D1, D2)]
     workload = predicate_set(Q1, parts[0].schema.names, evenly(D1.attributes, DOMAIN), seed=seed)
     stream = RecordedStream.of(workload, alternating(parts, shape.length, shape.sub_streams))
@@ -134,7 +139,7 @@ def _alternating(shape: Shape, seed: int) -> tuple[RecordedStream, dict[str, lis
 
 
 def _turning(shape: Shape, seed: int) -> tuple[RecordedStream, list[float]]:
-    """Tuples and their mirror images in turn."""
+    """Return a stream of tuples and their mirror images in alternation, and its settled costs."""
     tuples = lopsided_tuples(shape.length, seed=seed)
     workload = mirrored_workload(TRIGGER_PAIRS, seed=seed)
     stream = RecordedStream.of(workload, alternating([tuples, mirror_image(tuples)], shape.length, shape.sub_streams))
@@ -167,11 +172,11 @@ def _run(stream: RecordedStream, shape: Shape, thresholds: Thresholds, kind: Kin
 
 
 def _summary(run: AdaptiveRun, shape: Shape, settled: Sequence[float]) -> dict[str, Any]:
-    """Cost over time, and what became of it after each change.
+    """Return the cost over time, and how it settled after each change.
 
     ``excess``: constructs a tuple above the settled cost, mean over everything after the first change.
-    ``recovery_tuples``: from each change until a tenth of the jump in cost is left, to the end of a point; the length
-    of the sub-stream where that does not happen; None where the cost did not jump.
+    ``recovery_tuples``: from each change until a tenth of the jump in cost is left, to the end of a point. It is the
+    length of the sub-stream where that does not happen, and None where the cost did not jump.
     """
     points = [
         float(point.mean())
@@ -198,13 +203,15 @@ def _summary(run: AdaptiveRun, shape: Shape, settled: Sequence[float]) -> dict[s
 
 
 def _recovery(run: Mapping[str, Any]) -> float:
-    """Mean number of tuples until the cost was back, over the changes where it had jumped; 0 where it never had."""
+    """Compute the mean number of tuples until the cost was back, over the changes where it had jumped; 0 where it never
+    had.
+    """
     found = [tuples for tuples in run["recovery_tuples"] if tuples is not None]
     return statistics.fmean(found) if found else 0.0
 
 
 def threshold_claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """What is said of mu, decided over the mus that are numbers; "never" only stands beside them."""
+    """Return the claims about mu, decided over the mus that are numbers; "never" is only shown beside them."""
     claims = []
     for kind in KINDS:
         own = [run for run in runs if run["sequence"] == kind]
@@ -267,7 +274,7 @@ def _largest_change(runs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _trigger_claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """Not the paper's: what section 5.2 leaves open."""
+    """Return claims that are not the paper's, on what section 5.2 leaves open."""
 
     def noticed(trigger: str, seed: int | None = None) -> float:
         own = [run for run in runs if run["trigger"] == trigger and seed in (None, run["seed"])]

@@ -30,8 +30,10 @@ REFINED: Final = "Hybrid, refined"
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A sequence exchanged at a place of the stream: what called for it, what the new one did to the sample that it was
-    made from, and the seconds that finding it took.
+    """A sequence exchanged at a place of the stream.
+
+    It has the cause, the figures of the new one on the sample that it was made from, and the seconds that finding it
+    took.
     """
 
     place: int
@@ -53,7 +55,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdaptiveRun:
-    """What became of a stream: ``orders`` by the tuples they served, (start, stop, order), one a period; the constructs
+    """The result of a stream: ``orders`` by the tuples they served, (start, stop, order), one a period; the constructs
     evaluated of each tuple; arrows followed.
     """
 
@@ -89,7 +91,7 @@ def adaptive_run(
 ) -> AdaptiveRun:
     """Evaluate a stream in periods of lambda tuples, each along the sequence in place.
 
-    At the end of a period the rule of section 5.2 is asked; where it calls for it, a sequence is found from at most
+    At the end of a period the rule of section 5.2 is asked. Where it calls for it, a sequence is found from at most
     ``sample_tuples`` of that period's tuples and serves from the next period on. ``first`` serves to begin with;
     without it the first period has the static sequence that every plan starts with, of which nothing is measured.
     """
@@ -154,7 +156,7 @@ def found_on(stream: RecordedStream, sample: Sample, kind: Kind) -> Order:
 
 
 def figures(stream: RecordedStream, sample: Sample, order: Order) -> Figures:
-    """What an order does to a sample."""
+    """Return the figures of an order on a sample."""
     walk = walked(stream.block, sample, order)
     return Figures(walk.dropping_ratio, walk.cost)
 

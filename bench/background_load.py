@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def background_load(work: Callable[[threading.Event], None]) -> Iterator[None]:
-    """Do some work in a thread; it gets the event that tells it to end. What it raises is raised at the end."""
+    """Do some work in a thread; it gets the event that tells it to end. An exception of it is raised at the end."""
     ended = threading.Event()
     failures: list[Exception] = []
 

@@ -1,4 +1,4 @@
-"""What the engine is measured against: every query tried on every tuple, compiled as the engine's own kernels are.
+"""The baselines of the engine: every query tried on every tuple, compiled as the engine's own kernels are.
 
 The compiled ones take ``values`` int32[attributes, rows] and return the number of (row, query) pairs that match.
 """
@@ -29,8 +29,8 @@ def bounds_of(workload: Workload) -> tuple[Values, Values]:
 
 @compiled
 def dense_bounds(values: Values, low: Values, high: Values, alive: npt.NDArray[np.uint8]) -> int:
-    """Vectorised: bounds int32[attributes, queries] of every query on every attribute; ``alive`` uint8[tuples,
-    queries].
+    """Count the matches, vectorised: bounds int32[attributes, queries] of every query on every attribute; ``alive``
+    uint8[tuples, queries].
 
     As many tuples as ``alive`` has rows share a pass over the bounds.
     """
@@ -71,7 +71,7 @@ def early_exit_scan(values: Values, first: Integers, attribute: Integers, low: I
 def early_exit_lists(
     values: Values, starts: Integers, predicates: tuple[Integers, Integers, Integers, Integers]
 ) -> int:
-    """As :func:`early_exit_scan`, where predicates hold in any of several ranges.
+    """Count the matches as :func:`early_exit_scan` does, where predicates hold in any of several ranges.
 
     ``predicates``: of each the attribute, and where its ranges begin (they end where those of the next begin); then the
     low and the high bound of each range. Those of query q are ``starts[q]`` to ``starts[q + 1]``.

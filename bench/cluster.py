@@ -1,5 +1,6 @@
-"""A backlog in Kafka through a daemon whose batches run on a standalone cluster of one and of two workers, where their
-processor time goes, and predicates divided over two executors.
+"""A backlog in Kafka through a daemon whose batches run on a standalone cluster of one and of two workers.
+
+It measures where their processor time goes. Predicates are also divided over two executors.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What is drained, in records of the backlog and of a batch; and how plans are divided."""
+    """The backlogs that are drained, in records of the backlog and of a batch; and how plans are divided."""
 
     cases: tuple[Case, ...]
     records: int
@@ -128,8 +129,10 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as text: records a second and what limits them; below it the processor time a record of each
-    kind of process, and what follows from it for cores that are not shared; then the divided plans.
+    """Return the result as text: records a second and what limits them.
+
+    Below it is the processor time a record of each kind of process, and what follows from it for cores that are not
+    shared; then the divided plans.
     """
     records = result["records"]
     lines = [f"a backlog of {records['count']:,} records, batches of {records['batch']:,}; workers 0: no cluster", ""]
@@ -157,7 +160,7 @@ def table(result: dict[str, Any]) -> str:
 
 
 def limit(drained: dict[str, Any], partitions: int, slots: int, cores: int) -> str:
-    """What kept a backlog from being drained faster, as far as the busy cores tell."""
+    """Return the limit that kept a backlog from being drained faster, as far as the busy cores tell."""
     if drained["busy_cores"] + drained["others_cores"] >= _BUSY * cores:
         return "the machine's cores"
     if partitions < slots:
@@ -166,7 +169,8 @@ def limit(drained: dict[str, Any], partitions: int, slots: int, cores: int) -> s
 
 
 def carried(each: dict[str, Any]) -> dict[str, float]:
-    """Records a second for each core that executors, the driver or Kafka have to themselves, by their processor time.
+    """Estimate records a second for each core that executors, the driver or Kafka have to themselves, by processor
+    time.
 
     An estimate: cores that share caches and memory with others are slower.
     """
@@ -209,7 +213,9 @@ def _drained(daemon: DaemonProcess, folder: Path, workers: int, records: int) ->
 
 
 def _cpu_s_by_kind(daemon: DaemonProcess) -> dict[str, float]:
-    """Seconds of processor time so far by kind of process; without a cluster the driver's JVM runs the tasks too."""
+    """Return the seconds of processor time so far by kind of process; without a cluster the driver's JVM runs the tasks
+    too.
+    """
     spent = dict.fromkeys(KINDS, 0.0)
     of_daemon = cpu_s_by_process(daemon.pid)
     for process, seconds in {**cpu_s_by_process(), **of_daemon}.items():
@@ -219,7 +225,7 @@ def _cpu_s_by_kind(daemon: DaemonProcess) -> dict[str, float]:
 
 
 def _kind(process: int, daemon: int | None, of_daemon: bool) -> str | None:
-    """None: of the benchmark itself, or gone."""
+    """Return the kind of a process; None for one of the benchmark itself, or one that is gone."""
     if process == daemon:
         return DRIVER_PYTHON
     try:

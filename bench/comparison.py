@@ -33,13 +33,12 @@ Segments = Sequence[tuple[int, int, Plan]]
 
 @dataclass(frozen=True, slots=True)
 class Measuring:
-    """How a comparison is made.
+    """The parameters of a comparison.
 
-    period_tuples   lambda: Macro and Hybrid find a sequence for every period, on the tuples of the one before (mu = 0).
-                    The first period is ahead of what is measured: they and the lottery begin with what it taught them
-    sample_tuples   so many of those at most
-    exact_tuples    tuples that SEQ_best and SEQ_worst are found on; their cost is measured on all tuples
-    repetitions     timed runs of the executor for each contender; none for 0
+    ``period_tuples``: lambda. Macro and Hybrid find a sequence for every period, on the tuples of the one before (mu =
+    0). The first period is not measured: they and the lottery begin with what it taught them. ``sample_tuples``: so
+    many of those at most. ``exact_tuples``: tuples that SEQ_best and SEQ_worst are found on; their cost is measured on
+    all tuples. ``repetitions``: timed runs of the executor for each contender; none for 0.
     """
 
     period_tuples: int = 10_000
@@ -95,14 +94,16 @@ def _held(run: AdaptiveRun, order: Order) -> tuple[tuple[int, int, Order], ...]:
 def _explained(
     stream: RecordedStream, drawn: Sample, fixed: FixedSequences, macro: AdaptiveRun, hybrid: AdaptiveRun
 ) -> dict[str, Any]:
-    """What the costs are made of.
+    """Return the parts of the costs.
 
     ``dropped``: the share of tuples that no query accepts; any other tuple costs all constructs in whatever order.
-    ``least``: the constructs a tuple needs whoever chooses, knowing its values. ``fixed_costs``: macro- and
-    hybrid-sequence found once, on the tuples that SEQ_best was found on, and held for all tuples: what the greedy
-    search loses and the micro-arrows gain without adapting. ``sample_costs``: theirs on the very tuples that they were
-    found on, so that what is lost there is not for want of tuples. Beside the hybrid-sequence what it would cost with a
-    part of its micro-arrows, or with all of them followed only at the level that they were measured at.
+    ``least``: the constructs a tuple needs whoever chooses, knowing its values.
+
+    ``fixed_costs``: macro- and hybrid-sequence found once, on the tuples that SEQ_best was found on, and held for all
+    tuples. They show what the greedy search loses and the micro-arrows gain without adapting. ``sample_costs``: theirs
+    on the very tuples that they were found on, so that what is lost there is not for want of tuples. Beside the
+    hybrid-sequence is its cost with a part of its micro-arrows, or with all of them followed only at the level that
+    they were measured at.
     """
     block = stream.block
     found = hybrid_sequence(block, drawn, macro_sequence(block, drawn).sequence)
@@ -138,7 +139,7 @@ def _times(
     costs: Mapping[str, float],
     repetitions: int,
 ) -> dict[str, dict[str, float]]:
-    """Nanoseconds a tuple in the batch executor, median; the contenders take turns.
+    """Measure nanoseconds a tuple in the batch executor, median; the contenders take turns.
 
     ``executor``: as it runs them, four and then eight constructs at a time where there are no micro-arrows;
     ``one_at_a_time``: every contender as a hybrid-sequence has to be run. Raises RuntimeError where two contenders
@@ -163,7 +164,7 @@ def _times(
 
 
 def _matched(stream: RecordedStream, segments: Segments, *, count_cost: bool) -> tuple[int, int, float]:
-    """Matches, constructs evaluated, seconds."""
+    """Return the number of matches, of constructs evaluated, and the seconds."""
     matches = evaluated = 0
     began = time.perf_counter()
     for start, stop, plan in segments:

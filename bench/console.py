@@ -35,8 +35,10 @@ _MORE_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Standing queries, how often each page is asked for; the records of a backlog and of a batch, rounds of the
-    stream by itself and being looked at, how long each lasts, browsers that look at it.
+    """The size of the measurement.
+
+    It has the standing queries, how often each page is asked for, and the records of a backlog and of a batch. It also
+    has rounds of the stream by itself and being looked at, how long each lasts, and the browsers that look at it.
     """
 
     queries: int
@@ -138,7 +140,7 @@ def _asked(address: str, page: str, path: str, times: int) -> dict[str, Any]:
 
 
 def _drained(spark: SparkSession, daemon: DaemonProcess, size: Size) -> dict[str, Any]:
-    """Seconds a record in turns: by itself, looked at."""
+    """Measure seconds a record alternately: by itself, looked at."""
     publish_backlog(spark, daemon.bootstrap_servers, daemon.source, size.backlog)
     alone: list[float] = []
     looked_at: list[float] = []
@@ -159,7 +161,7 @@ def _drained(spark: SparkSession, daemon: DaemonProcess, size: Size) -> dict[str
 
 
 def _seconds_a_record(daemon: DaemonProcess, size: Size, watching: AbstractContextManager[None]) -> float:
-    """From the end of one batch to that of another."""
+    """Measure seconds a record from the end of one batch to that of another."""
     with watching:
         begun, before = _next_batch(daemon, size.backlog)
         end, after = begun, before
@@ -169,7 +171,7 @@ def _seconds_a_record(daemon: DaemonProcess, size: Size, watching: AbstractConte
 
 
 def _next_batch(daemon: DaemonProcess, backlog: int) -> tuple[float, int]:
-    """When the batch that runs is done, and how many records are done then."""
+    """Wait for the running batch, and return when it is done, and how many records are done then."""
     before: int = daemon.status()["monitor"]["tuples"]
     if before >= backlog:
         raise RuntimeError(f"{backlog:,} records were too few: give more, or fewer or shorter rounds")
@@ -181,7 +183,7 @@ def _looking(daemon: DaemonProcess, size: Size) -> AbstractContextManager[None]:
 
 
 def _look(address: str, browsers: int, ended: threading.Event) -> None:
-    """What so many browsers and Prometheus ask for, until it is to end."""
+    """Request the pages of so many browsers and Prometheus, until it is to end."""
     paths = ["/console/live"] * browsers + ["/metrics"]
     with httpx.Client(base_url=address, timeout=_MORE_S, trust_env=False) as client:
         while True:

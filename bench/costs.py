@@ -60,7 +60,7 @@ class Subject:
 
 
 def figure_6(name: str, subjects: Sequence[Subject], scale: float, output_dir: Path) -> Result:
-    """Costs by data set; beside it, at a tenth of the size and with a few seeds, other predicates."""
+    """Measure costs by data set; beside it, at a tenth of the size and with a few seeds, with other predicates."""
     measuring = scaled(scale)
     wanted = [(subject, seed) for subject in subjects for seed in seeds_of(scale)]
     cases = [
@@ -88,7 +88,7 @@ def figure_6(name: str, subjects: Sequence[Subject], scale: float, output_dir: P
 
 
 def figure_7(name: str, subject: Subject, attributes: Sequence[int], scale: float, output_dir: Path) -> Result:
-    """Costs by number of p-attributes."""
+    """Measure costs by number of p-attributes."""
     measuring = scaled(scale)
     wanted = [(count, seed) for count in attributes for seed in seeds_of(scale)]
     cases = [
@@ -170,7 +170,7 @@ def _about_macro(cases: Cases) -> str:
 
 
 def _about_hybrid(cases: Cases) -> str:
-    """What the costs on the very tuples that the sequences were found on say of why Hybrid is no better."""
+    """Explain why Hybrid is no better, by the costs on the very tuples that the sequences were found on."""
     explained = [case["explained"] for case in cases]
 
     def mean(costs: str, name: str) -> float:
@@ -225,8 +225,8 @@ def _gaps(cases: Cases, upper: str, lower: str) -> tuple[list[float], list[float
 
 
 def costs_text(result: Result) -> str:
-    """Costs and times of a result of Figure 6 or 7, its sensitivity, and the claims: means over the seeds and their
-    95 % intervals, as the plots have them.
+    """Format costs and times of a result of Figure 6 or 7, its sensitivity, and the claims: means over the seeds and
+    their 95 % intervals, as the plots have them.
     """
     groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for case in result["results"]["cases"]:
@@ -254,7 +254,9 @@ def costs_text(result: Result) -> str:
 
 
 def _times_rows(cases: Cases) -> list[list[str]]:
-    """What the contenders take that the executor runs; and how that compares with SEQ_best in the same runs."""
+    """Return rows of the times of the contenders that the executor runs, and how they compare with SEQ_best in the same
+    runs.
+    """
     rows = []
     for key, title in (("executor", "as it runs"), ("one_at_a_time", "one at a time")):
         ns = {name: [case["times"][name][key] for case in cases] for name in _TIMED}

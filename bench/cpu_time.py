@@ -9,8 +9,9 @@ _TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_s() -> float:
-    """Seconds of processor time so far, user and system, of the process and its descendants: Spark's JVM and its Python
-    workers. Those that have ended are in what their parents waited for.
+    """Return the seconds of processor time so far, user and system, of the process and its descendants.
+
+    The descendants are Spark's JVM and its Python workers. Ended ones are in what their parents waited for.
     """
     return sum(cpu_s_by_process().values())
 

@@ -159,7 +159,7 @@ class Polars:
 class Spark:
     """A ``groupBy`` a cube and batch, on one core and with one partition, of batches that are in memory.
 
-    What it makes is not kept, which is to its advantage; its answers are computed again where they are compared.
+    Its results are not kept, which is to its advantage; its answers are computed again where they are compared.
     """
 
     def __init__(self, paths: Sequence[Path], cubes: Sequence[SalesCube]) -> None:

@@ -33,7 +33,7 @@ _REQUEST_S = 60.0
 class HttpSize:
     """Size of the measurement of answers.
 
-    Records that are there before; cubes by the width of a value of ``a`` in them; clients; records a second; questions
+    Records that are there before; cubes by the width of a value of ``a`` in them; clients; records a second. Questions
     a second of all clients where they ask by a clock; seconds of a load. Rounds with and without questions, and whether
     it is no measurement.
     """
@@ -122,7 +122,7 @@ def _figures(latency: list[float], clients: int) -> dict[str, Any]:
 
 
 def _check_pace(figures: Mapping[str, Any], queries_a_s: float) -> None:
-    """RuntimeError where clients that ask by a clock got fewer answers than nine in ten."""
+    """Raise RuntimeError where clients that ask by a clock got fewer answers than nine in ten."""
     if figures["queries_a_s"] < 0.9 * queries_a_s:
         raise RuntimeError(f"clients got {figures['queries_a_s']} answers a second, and asked {queries_a_s}")
 

@@ -150,7 +150,7 @@ def _totals(records: Any) -> tuple[int, int]:
 
 
 def _check_inserted(database: Path, records: pa.Table) -> None:
-    """RuntimeError where the file has other totals than the records."""
+    """Raise RuntimeError where the file has other totals than the records."""
     import duckdb
 
     with duckdb.connect(str(database)) as connection:

@@ -48,7 +48,7 @@ def cube_query(cube: SalesCube) -> RegisteredQuery:
 
 
 def check_totals(daemon: DaemonProcess, cube: SalesCube, records: pa.Table) -> None:
-    """RuntimeError where the totals of a standing cube are not those of DuckDB over all records."""
+    """Raise RuntimeError where the totals of a standing cube are not those of DuckDB over all records."""
     import duckdb
 
     (row,) = daemon.ask(cube.id, by=[])["rows"]

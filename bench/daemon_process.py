@@ -97,7 +97,7 @@ class DaemonProcess:
         make_topics(kafka.bootstrap_servers, self.source, *self.destinations, partitions=partitions)
 
     def twin(self) -> DaemonProcess:
-        """Another daemon on the same registry, topics and checkpoint folder, at an address of its own."""
+        """Return another daemon on the same registry, topics and checkpoint folder, at an address of its own."""
         other, port = copy.copy(self), free_port()
         other.pid, other._config = None, self._folder / f"{port}.toml"
         other._config.write_text(
@@ -108,8 +108,10 @@ class DaemonProcess:
 
     @contextmanager
     def running(self, *given: str) -> Iterator[float]:
-        """The daemon, ready; the seconds that took. ``given``: options of ``asc serve`` beside the file. RuntimeError,
-        with its last lines, where it does not get ready.
+        """Run the daemon until it is ready, and yield the seconds that took.
+
+        ``given``: options of ``asc serve`` beside the file. RuntimeError, with its last lines, where it does not get
+        ready.
         """
         start = time.monotonic()
         with self.launched(*given):
@@ -118,7 +120,7 @@ class DaemonProcess:
 
     @contextmanager
     def launched(self, *given: str) -> Iterator[None]:
-        """The daemon as a process; stopped at the end, where it has not been killed."""
+        """Launch the daemon as a process; it is stopped at the end, where it has not been killed."""
         line = [sys.executable, "-c", "from cli.main import main; main()", "serve", "--config", str(self._config)]
         with self._log.open("ab") as out:
             self._process = subprocess.Popen([*line, *given], stdout=out, stderr=out)
@@ -209,13 +211,13 @@ class DaemonProcess:
         self.put(f"changed-{number % _CHANGED}", where, number)
 
     def status(self) -> dict[str, Any]:
-        """What the daemon says of its stream."""
+        """Return the daemon's report on its stream."""
         body: dict[str, Any] = self._client.get("/v1/plan").raise_for_status().json()["streams"][STREAM]
         return body
 
     def reached(self, records: int) -> tuple[float, int]:
-        """When it was seen to have done so many records since it was started, and how many it was. RuntimeError where
-        it does not get through.
+        """Wait until it has done so many records since it was started, and return the time at which this was seen, and
+        how many it was. RuntimeError where it does not get through.
         """
         give_up = time.monotonic() + _DONE_S
         while (done := self.status()["monitor"]["tuples"]) < records:

@@ -1,8 +1,8 @@
-"""The paper's data sets with the predicate sets that stand in for its Table 1, which is lost.
+"""The paper's data sets with the predicate sets that replace its Table 1, which is lost.
 
 The parameters are ours, chosen before anything was measured: a hundred queries of a few comparisons that admit a fifth
-of an attribute's values on average, so that most tuples are accepted by no query, as a broker's are. What they realised
-stands beside every result, and the sensitivity table shows other numbers of queries and other widths.
+of an attribute's values on average. So most tuples are accepted by no query, as a broker's are. Every result has the
+realised figures of the sets, and the sensitivity table shows other numbers of queries and other widths.
 """
 
 from __future__ import annotations
@@ -87,6 +87,6 @@ def with_concentration(shape: PredicateShape, concentration: float) -> Predicate
 
 
 def check_scale(scale: float) -> None:
-    """AscError for a share of the full size that cannot be."""
+    """Raise AscError for a share of the full size that cannot be."""
     if not 0 < scale <= 1:
         raise AscError("scale", scale, "a share of the full size: above 0, at most 1")

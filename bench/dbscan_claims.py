@@ -18,7 +18,7 @@ HELD_SAVED = 89.0
 
 
 def claims(cases: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return each claim of the paper that the measured cases can judge, with its value and ours."""
+    """Return each claim of the paper that the measured cases can decide, with its value and ours."""
     found = [
         *(claim for name in ("general", "scale") if name in cases for claim in _READERS[name](cases[name]["results"])),
         *_sharing(cases),

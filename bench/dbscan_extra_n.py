@@ -15,7 +15,7 @@ from bench.dbscan_own import Take
 from bench.dbscan_queries import BenchQuery
 
 _NEIGHBOURS = 64
-"""Room for neighbours of the new points at first."""
+"""Initial capacity for neighbours of the new points."""
 
 
 class RangeSearch:

@@ -39,7 +39,7 @@ def search_new(
     squares: Array,
 ) -> int:
     """Run a range search for each new point from ``first`` on, then put it into the index. Returns the point at which
-    there was no room for more, or ``last``.
+    there was no capacity for more, or ``last``.
 
     ``heads`` int64[buckets, a power of two], of -1: the newest point of each bucket; ``following``: the next older one.
     An expired point ends a list: all that follow are older. ``starts``: where the neighbours of each new point begin.

@@ -20,7 +20,7 @@ from bench.dbscan_queries import BenchQuery
 from bench.dbscan_visits import visits_of
 
 Take = Callable[[int, int, Labels], None]
-"""Is told of the clusters of a window: the place of its query, and its end."""
+"""Receives the clusters of a window, with the place of its query, and its end."""
 
 POINTS_MAX = 200_000
 TRACK, TIME, SELECTION = "d41c9e0273d15b88", "3b9e01c75f1d", "a41c9e0273d15b88"

@@ -53,8 +53,8 @@ CASES: Mapping[str, Case] = {
     "general": Case((30,), "four arbitrary parameters", Ranges((0.01, 0.1), (2, 20), _WINDOWS, _SLIDES), (), True),
     "scale": Case((31, 32), "many queries", Ranges((0.001, 0.01), (2, 30), _WINDOWS, _SLIDES), ()),
 }
-"""The parameters are the paper's, but for one eps in the cases that do not vary it: where the paper has 0.01 degrees,
-aircraft take 0.05, as vehicles stand closer together.
+"""The parameters are the paper's, but for one eps in the cases that do not vary it. Where the paper has 0.01 degrees,
+aircraft take 0.05, as vehicles are closer together.
 """
 
 

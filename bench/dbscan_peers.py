@@ -97,7 +97,7 @@ class Incremental:
     """incdbscan for each of several queries: it inserts the new points of a window and deletes the expired ones.
 
     Points of equal values are one object there, with a count. ``searches``: range searches; ``visits``: what they
-    found. ``take`` is told of the query's place, the end of a window, and its labels.
+    found. ``take`` receives the query's place, the end of a window, and its labels.
     """
 
     def __init__(

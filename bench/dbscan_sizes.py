@@ -22,8 +22,11 @@ class RatioSize:
 
 @dataclass(frozen=True, slots=True)
 class PaperSize:
-    """Points of a stream, those that incdbscan takes, groups of queries, timed runs, a share of the windows, numbers of
-    queries of the general case and of the one that scales, and the most queries that are run and not extrapolated.
+    """The size of the paper's experiments.
+
+    It has the points of a stream, those that incdbscan takes, groups of queries, timed runs, and a share of the
+    windows. It also has the numbers of queries of the general case and of the one that scales, and the most queries
+    that are run and not extrapolated.
     """
 
     points: int

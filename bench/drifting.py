@@ -1,4 +1,4 @@
-"""What the monitor gains, in time: alerts over streams that change slowly, the executor alone, on one thread."""
+"""The gain of the monitor, in time: alerts over streams that change slowly, the executor alone, on one thread."""
 
 from __future__ import annotations
 
@@ -70,8 +70,11 @@ whatever comes first: no order can gain. Where few attributes rule out much, the
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The contest: by number of queries the number of seeds and the tuples of a batch; segments of a stream and batches
-    of a segment; measured runs of a batch; batches from one look of the monitor to the next; tuples of a sample.
+    """The size of the contest.
+
+    It has by number of queries the number of seeds and the tuples of a batch; segments of a stream and batches of a
+    segment. It also has the measured runs of a batch; batches from one look of the monitor to the next; tuples of a
+    sample.
     """
 
     cases: Mapping[int, tuple[int, int]]
@@ -121,8 +124,10 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def _settings(size: Size, rows: int) -> MonitorConfig:
-    """Return the default settings, but that a stream of so few tuples is looked at as often as it changes, and that the
-    monitor never rests: in a daemon as slow a change takes hours, and what it may use of a core is enough.
+    """Return the default settings, but for a stream of so few tuples, and for a monitor that never rests.
+
+    The stream is looked at as often as it changes. In a daemon as slow a change takes hours, and the share of a core
+    that the monitor may use is enough.
     """
     return MonitorConfig(lambda_tuples=size.period * rows, sample_tuples=size.sample, max_core_share=1.0)
 
@@ -146,13 +151,15 @@ def _case(scenario: Scenario, queries: int, seed: int, size: Size) -> dict[str, 
 
 
 def _summary(cases: Sequence[Case], scenario: str, queries: int) -> dict[str, Any]:
-    """Means over the seeds with their intervals; ratios are taken seed by seed.
+    """Compute means over the seeds with their intervals; ratios are taken seed by seed.
 
-    ``gain``: what the monitor off takes over what it takes on, in matching. ``net``: the same with all that is done for
-    the monitor on the other side; ``share``: of all that time its own part. ``times_slower``: how many times as long
-    the stream would have to take for the same changes until what is found has paid for what finding it took; None where
-    nothing is gained. To draw a few tuples (``steady_us``) is paid all the time, however slow the changes are; to draw
-    more of them and to find something is paid once a change. What workers count they count with the monitor off too.
+    ``gain``: the time with the monitor off over the time with it on, in matching. ``net``: the same with all that is
+    done for the monitor on the other side; ``share``: of all that time its own part.
+
+    ``times_slower``: how many times as long the stream would have to take for the same changes until the gain has paid
+    for the search; None where nothing is gained. To draw a few tuples (``steady_us``) is paid all the time, however
+    slow the changes are. To draw more of them and to find something is paid once a change. Workers count the
+    same with the monitor off too.
     """
     own = [case for case in cases if (case["scenario"], case["queries"]) == (scenario, queries)]
     spent = [case["us"][ON] + case["drawing_us"] + case["own_us"] for case in own]
@@ -227,7 +234,9 @@ def _wrapped(line: str) -> list[str]:
 
 
 def verdicts(summary: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What is certain of the gain, by kind of alerts and number of queries: what the whole interval says."""
+    """Return the certain results about the gain, by kind of alerts and number of queries: what the whole
+    interval says.
+    """
     return [
         f"{own['scenario']}, {own['queries']:,} queries: the monitor on is "
         f"{_verdict(own['gain'], own['seeds'])} than off, {_verdict(own['over_best'], own['seeds'])} than the best "

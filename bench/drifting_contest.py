@@ -45,7 +45,7 @@ def batch_of(plan: Plan, tuples: pa.Table) -> Batch:
 
 
 def drawn_from(batches: Sequence[Batch], tuples: int) -> Batch:
-    """About so many tuples of the whole stream, evenly from all of its batches."""
+    """Return about so many tuples of the whole stream, evenly from all of its batches."""
     step = max(1, sum(len(batch[0]) for batch in batches) // tuples)
     slots = range(len(batches[0]))
     pieces = [
@@ -56,8 +56,10 @@ def drawn_from(batches: Sequence[Batch], tuples: int) -> Batch:
 
 
 def fixed_plans(plan: Plan, first: Batch, whole: Batch) -> dict[str, Plan]:
-    """Return the plan with the orders that stay: as it is; with the macro- and the refined hybrid-sequence found on the
-    tuples that came ``first``; and with the macro-sequence improved by moves that is found, in hindsight, on the
+    """Return the plan with the orders that stay.
+
+    It is returned as it is, and with the macro- and the refined hybrid-sequence found on the tuples that came
+    ``first``. It is also returned with the macro-sequence improved by moves that is found, in hindsight, on the
     ``whole``.
     """
     return {
@@ -90,8 +92,10 @@ def _improved(block: Block, sample: Sample) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The seconds that a worker takes to draw tuples of a batch, beyond those to count it, which it does with the
-    monitor off as well: ``now``, and ``steady``, where it draws as few as the default period wants.
+    """The seconds that a worker takes to draw tuples of a batch, beyond those to count it.
+
+    It counts with the monitor off as well. ``now``: as measured. ``steady``: where it draws as few as the default
+    period wants.
     """
 
     now: float
@@ -157,9 +161,10 @@ class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
 
 @dataclass(slots=True)
 class Course:
-    """What came of a stream: microseconds a tuple, batch by batch, of each contestant; of the monitor also those that
-    workers drew for (``steady``: where they draw as seldom as the default settings have it), those of its own
-    thread, and the number of sequences that it put in place.
+    """The result of a stream: microseconds a tuple, batch by batch, of each contestant.
+
+    Of the monitor it also has those that workers drew for, those of its own thread, and the number of sequences that it
+    put in place. ``steady``: where workers draw as seldom as the default settings have it.
     """
 
     matching_us: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in CONTESTANTS})
@@ -197,7 +202,7 @@ def contest(
 ) -> Course:
     """Run every batch by every contestant, ``runs`` times in turns, of which the median counts.
 
-    The monitor is told of the ``first`` batches before, so that it begins, as the others do, with what can be found on
+    The monitor receives the ``first`` batches before, so that it begins, as the others do, with what can be found on
     them. The contestants change places from batch to batch, for what one leaves in the caches the next one finds.
     Raises RuntimeError where two of them differ in the number of matches.
     """

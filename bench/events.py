@@ -62,9 +62,9 @@ QUICK = Size(400, 2)
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything and write ``events.json`` into the folder; the result is what the file holds.
 
-    The same observations go through Spark's state store by parts, as the broker has it, and with a group and a state
-    for each object, whose function does no more than enter and exit; and through both functions without Spark.
-    RuntimeError where the two tell other events.
+    The same observations go through Spark's state store by parts, as the broker has it. They also go through it with a
+    group and a state for each object, whose function does no more than enter and exit; and through both functions
+    without Spark. RuntimeError where the two put out other events.
     """
     size = QUICK if quick else FULL
     batches = list(_observations(size))
@@ -107,7 +107,7 @@ def table(result: dict[str, Any]) -> str:
 
 
 def _observations(size: Size) -> Iterator[list[Observation]]:
-    """Of each batch, in the order of the source; the first has objects for the first time."""
+    """Yield the observations of each batch, in the order of the source; the first has objects for the first time."""
     picks = random.Random(7)
     inside = [picks.random() < INSIDE for _ in range(size.objects)]
     for batch in range(size.batches + 1):
@@ -124,7 +124,7 @@ def _observations(size: Size) -> Iterator[list[Observation]]:
 
 
 def _write_feed(folder: Path, batches: list[list[Observation]]) -> None:
-    """A file a batch, as a stream of files is read in the order of their times."""
+    """Write a file a batch, as a stream of files is read in the order of their times."""
     folder.mkdir()
     at_s = time.time() - 1_000
     for number, batch in enumerate(batches):
@@ -201,8 +201,10 @@ def object_task(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -
 
 
 def _in_python(batches: list[list[Observation]]) -> list[dict[str, Any]]:
-    """Microseconds a record of the broker's function, from the message's text on with its state, and of a dictionary of
-    objects that knows enter and exit alone, from what was read.
+    """Measure microseconds a record in Python, of the broker's function and of a plain dictionary of objects.
+
+    The former is measured from the message's text on with its state. The latter knows enter and exit alone, and is
+    measured from what was read.
     """
     texts = [[each.text().encode() for each in batch] for batch in batches]
     records = sum(map(len, batches[1:]))

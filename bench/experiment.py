@@ -1,4 +1,4 @@
-"""What every experiment does alike: seeds, claims judged by intervals, and the files it leaves."""
+"""The common parts of all experiments: seeds, claims decided by intervals, and the files that they leave."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ FEW_SEEDS = 3
 """Of a run that is not the full one: enough to see that there are intervals."""
 
 CLOSE = 1.1
-"""What costs at most so many times as much as SEQ_best comes close to it."""
+"""A sequence that costs at most so many times as much as SEQ_best comes close to it."""
 
 OURS = "not the paper's"
-"""Stands in the place of the paper's figure where a claim is our own."""
+"""It replaces the paper's figure where a claim is our own."""
 
 Result = dict[str, Any]
 UNSTEADY = " (on the whole, not from every one to the next)"
@@ -46,8 +46,8 @@ def seeds_in(cases: Iterable[Mapping[str, Any]]) -> list[int]:
 class Claim:
     """A claim of the paper beside what was measured.
 
-    ``holds``: it holds for the means over the seeds; ``certain``: the whole interval says the same, so that other seeds
-    would hardly turn it; ``seeds``: and in so many of them. ``evidence``: what was measured besides that bears on why
+    ``holds``: it holds for the means over the seeds. ``certain``: the whole interval says the same, so that other seeds
+    would hardly turn it. ``seeds``: and in so many of them. ``evidence``: what was measured besides that bears on why
     it does not.
     """
 
@@ -65,7 +65,7 @@ class Claim:
 
 
 def verdict(holds: bool, certain: bool) -> str:
-    """What is said of a claim.
+    """Return the verdict on a claim.
 
     >>> verdict(holds=True, certain=True), verdict(holds=False, certain=True), verdict(holds=False, certain=False)
     ('confirmed', 'refuted', 'open')
@@ -152,7 +152,7 @@ def claims_text(result: Result) -> str:
 
 
 def columns_text(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns as wide as their widest cell, the first to the left, the others to the right."""
+    """Format columns as wide as their widest cell, the first to the left, the others to the right."""
     widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
 
     def line(cells: Sequence[str]) -> str:

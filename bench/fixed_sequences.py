@@ -1,7 +1,7 @@
 """SEQ_best and SEQ_worst: the fixed orders of lowest and highest cost on a sample (section 7).
 
 A tuple is still alive after a set of constructs exactly when some conjunct fails on none of them, whatever the order.
-So the cost of an order is the sum, over its proper prefixes, of the tuples alive after them, and the best and the worst
+So the cost of an order is the sum, over its proper prefixes, of the tuples alive after them. The best and the worst
 order are the shortest and the longest path through the 2^n subsets.
 """
 
@@ -58,8 +58,11 @@ def fixed_sequences(block: Block, sample: Sample, *, exact_constructs: int = EXA
 
 
 def alive_after_subsets(block: Block, sample: Sample) -> tuple[Counts, Counts]:
-    """Return the tuples alive after each subset of the constructs (bit i: construct i), int64[2^n]; and for each tuple
-    the least number of constructs that drop it, n where none does: what a tuple costs whoever chooses the order.
+    """Return the tuples alive after each subset of the constructs (bit i: construct i), int64[2^n], and the least
+    costs.
+
+    The latter are for each tuple the least number of constructs that drop it, n where none does: what a tuple costs
+    whoever chooses the order.
 
     Cost: 2^n * n word operations and 8 * 2^n bytes for every 64 tuples, whatever the number of conjuncts; 20
     constructs take about a second for 5,000 tuples.
@@ -75,7 +78,7 @@ def alive_after_subsets(block: Block, sample: Sample) -> tuple[Counts, Counts]:
 
 @allocating
 def _count_alive(regions: Array, matrix: Array, rows: Array, alive: Array, least: Array) -> None:
-    """Sixty-four tuples at a time: a bit of ``after[S]`` says that its tuple is alive after the subset S.
+    """Count sixty-four tuples at a time: a bit of ``after[S]`` says that its tuple is alive after the subset S.
 
     First only the largest such subsets are marked (all constructs that one conjunct passes), then every subset takes
     over the marks of the sets that contain it.
@@ -137,7 +140,7 @@ def _extreme(alive: Counts, sign: int) -> tuple[int, ...]:
 
 @compiled
 def _path_costs(alive: Array, sign: int, costs: Array) -> None:
-    """The cost of the best or worst order of each subset."""
+    """Compute the cost of the best or worst order of each subset."""
     costs[0] = 0
     for subset in range(1, alive.size):
         found = np.int64(0)

@@ -20,8 +20,8 @@ _REQUEST_S = 600.0
 
 @contextmanager
 def idle_daemon(spark: SparkSession, folder: Path, stream: str, schema_file: Path) -> Iterator[Daemon]:
-    """A daemon that is ready, with one json stream that nothing is published to; RuntimeError where it does not get
-    ready in two minutes.
+    """Yield a daemon that is ready, with one json stream that nothing is published to; RuntimeError where it does not
+    get ready in two minutes.
     """
     with EmbeddedKafka(folder / "kafka") as kafka:
         config = parse_config(

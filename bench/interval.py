@@ -25,7 +25,7 @@ class Interval:
 
     @staticmethod
     def of(values: Sequence[float]) -> Interval:
-        """Of the figures of several seeds, or of their differences or ratios seed by seed.
+        """Return the interval of the figures of several seeds, or of their differences or ratios seed by seed.
 
         >>> Interval.of([1.0, 2.0, 3.0]).rounded(2)
         '2.00 ± 2.48'
@@ -45,13 +45,14 @@ class Interval:
         return self.rounded(2)
 
     def rounded(self, digits: int) -> str:
-        """Mean and half of the interval, as the tables have them."""
+        """Format mean and half of the interval, as the tables have them."""
         return f"{self.mean:.{digits}f} ± {self.half:.{digits}f}"
 
 
 def student_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
-    """Beyond plus and minus this lies what ``confidence`` leaves of Student's distribution with so many degrees of
-    freedom.
+    """Return the bound beyond plus and minus which is what ``confidence`` leaves of Student's distribution.
+
+    The distribution has so many degrees of freedom.
 
     >>> round(student_quantile(19), 3)
     2.093

@@ -1,4 +1,4 @@
-"""How long the API takes to judge the worst predicates that the limits allow."""
+"""The time that the API takes to validate the worst predicates that the limits allow."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CHECKED = {True: "accepted", False: "refused"}
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Have a daemon check predicates and write ``judging.json`` into the folder; the result is what the file holds.
 
-    Each is posted to ``/v1/check``, one after the other, as a registration is judged. The first ones, while the
+    Each is posted to ``/v1/check``, one after the other, as a registration is validated. The first ones, while the
     compilers of Java warm up, are told apart. Raises RuntimeError for an answer that is neither a verdict nor a
     refusal.
     """

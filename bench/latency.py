@@ -26,7 +26,7 @@ from broker.runtime.spark import spark_session
 from workloads.subscribers import DELIVERIES
 
 _WARM_S = 20.0
-"""Of a load: what comes later is told as its latency, what comes earlier as how it began."""
+"""Of a load: later deliveries are reported as its latency, earlier ones as how it began."""
 
 _FIRST_S = 1.0
 _FEWEST = 0.9
@@ -38,8 +38,10 @@ _LAST_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of standing queries, loads in records a second, how long each load lasts; one load more amid so many
-    changes of queries, with the first number of queries that allows them; the load of the floor.
+    """The size of the measurement.
+
+    It has numbers of standing queries, loads in records a second, and how long each load lasts. One load more is amid
+    so many changes of queries, with the first number of queries that allows them. It also has the load of the floor.
     """
 
     queries: tuple[int, ...]
@@ -57,8 +59,8 @@ QUICK = Size((10,), (100,), 10.0, 100, 10, 100)
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything and write ``latency.json`` and its plot into the folder; the result is what the file holds.
 
-    For each number of queries and each load a daemon is started on queries that stand in its registry, and the load
-    begins when it is ready. Kafka has had records before. Beside it the floor: the smallest jobs of Spark that
+    For each number of queries and each load a daemon is started on queries that are stored in its registry, and the
+    load begins when it is ready. Kafka has had records before. Beside it the floor: the smallest jobs of Spark that
     read, cross into Python and write. Raises RuntimeError where a daemon does not get ready, or delivers nothing.
     """
     size = QUICK if quick else FULL
@@ -155,7 +157,9 @@ def _loaded(daemon: DaemonProcess, queries: int, rate: float, seconds: float, ch
 
 
 def _change(daemon: DaemonProcess, changes: int, seconds: float, took: list[float], ended: threading.Event) -> None:
-    """So many changes of queries, spread over the time; ``took`` gets the seconds that each took to be answered."""
+    """Make so many changes of queries, spread over the time; ``took`` gets the seconds that each took to
+    be answered.
+    """
     begin = time.monotonic()
     for number in range(changes):
         if ended.wait(max(0.0, begin + seconds * number / changes - time.monotonic())):

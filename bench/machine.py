@@ -1,4 +1,4 @@
-"""What a figure was measured on: written beside every result."""
+"""The machine that a figure was measured on: written beside every result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PACKAGES = ("bitarray", "numba", "numpy", "pandas", "pyarrow", "pyspark")
 
 
 def machine() -> dict[str, object]:
-    """Processor, cores, memory (GiB), system, and the versions of Python and the packages that matter."""
+    """Return processor, cores, memory (GiB), system, and the versions of Python and the packages that matter."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),

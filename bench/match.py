@@ -103,7 +103,7 @@ def _measured(name: str, workload: Workload, size: Size) -> dict[str, Any]:
 
 
 def _build_times(workload: Workload, queries: list[Query], plan: Plan, repetitions: int) -> dict[str, float]:
-    """Milliseconds: all from normal form, all from text, one query more while the others stand."""
+    """Measure milliseconds: all from normal form, all from text, one query more while the others are in the plan."""
     schema = Schema.from_arrow(workload.schema())
     texts = workload.texts()
 

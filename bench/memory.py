@@ -17,7 +17,7 @@ _PAUSE_S = 1.0
 class PeakMemory:
     """The most memory that a process and its descendants had together, of the moments at which it was looked at.
 
-    What several processes map counts once: of each process its proportional share (``Pss``).
+    Memory that several processes map counts once: of each process its proportional share (``Pss``).
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class PeakMemory:
 
 
 def _share_bytes(pid: int) -> int:
-    """None of a process that is gone."""
+    """Return the proportional share of a process, 0 for one that is gone."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8").splitlines()
     except OSError:

@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 
 
 def by_dropping_ratio(block: Block, found: HybridSequence) -> HybridSequence:
-    """Those micro-arrows alone that were chosen by dropping ratio, not by conditional selectivity."""
+    """Keep those micro-arrows alone that were chosen by dropping ratio, not by conditional selectivity."""
     chosen = [arrow for arrow in found.micro_arrows if arrow.measure is Measure.DROPPING_RATIO]
     return HybridSequence.of(block, found.order.sequence.tolist(), chosen)
 

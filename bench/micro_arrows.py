@@ -43,7 +43,7 @@ _SHOWN = {
 
 
 def figure_8(name: str, shape: PredicateShape, scale: float, output_dir: Path) -> Result:
-    """D1 under predicate sets of a shape that differ in how much they gather around hot values."""
+    """Measure D1 under predicate sets of a shape that differ in how much they gather around hot values."""
     wanted = [(concentration, seed) for concentration in CONCENTRATIONS for seed in seeds_of(scale)]
     cases = [
         _case(with_concentration(shape, concentration), seed, scale)

@@ -1,4 +1,4 @@
-"""What the monitor costs, by batches through Spark with it and without it in turns; beside it what it gains."""
+"""The cost of the monitor, by batches through Spark with it and without it in turns; beside it its gain."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def cost(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure what the monitor costs and write ``monitor.json`` and its plot into the folder; the result is what the
     file holds.
 
-    Batches alternate between uniform and skewed tuples, and every look measures: what it finds comes too late for the
+    Batches alternate between uniform and skewed tuples, and every look measures. A look's result comes too late for the
     next batch, so that nothing can be gained and all that it costs is seen. There is no Kafka in it: reading and
     writing topics would only make the monitor's share smaller.
     """
@@ -122,7 +122,9 @@ def cost(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 def cost_text(result: dict[str, Any]) -> str:
     """Return the result as lines of text: rows a second of each mode, and the share of throughput that the monitor
-    costs, by the processor time of all processes and by the clock, with the interval that holds it with 95 %
+    costs.
+
+    The share is by the processor time of all processes and by the clock, with the interval that holds it with 95 %
     confidence. The clock is stopped when the monitor is done with the batch, though it works beside the next: it shows
     the most it may cost.
     """

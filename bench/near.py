@@ -52,7 +52,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything and write ``near.json`` into the folder; the result is what the file holds.
 
     Objects over Europe, each seen once a tick and moved by what an aircraft flies in it. A tick is what the operator
-    does from messages to what is told, with its state written and read, in one thread. RuntimeError where the k-d tree
+    does from messages to outputs, with its state written and read, in one thread. RuntimeError where the k-d tree
     and shapely's tree find other pairs.
     """
     size = QUICK if quick else FULL
@@ -137,8 +137,9 @@ def _by_kd_tree(x: Reals, y: Reals) -> int:
 
 
 def _by_str_tree(x: Reals, y: Reals) -> int:
-    """Shapely's tree, asked for what is within so many degrees as the distance has at the latitude farthest north, then
-    each two by their distance.
+    """Count the pairs by shapely's tree, asked for what is within so many degrees, then each two by their distance.
+
+    The degrees are those of the distance at the latitude farthest north.
     """
     points: npt.NDArray[Any] = np.asarray(shapely.points(x, y))
     degrees = DISTANCE_M / (EARTH_RADIUS_M * math.pi / 180) / math.cos(math.radians(float(np.abs(y).max()))) * 1.001

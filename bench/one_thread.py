@@ -19,7 +19,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 def in_one_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Return the result of a function of a module, run in a new process. Its errors are raised here.
 
-    What numba compiled before is read from its cache.
+    Kernels that numba compiled before are read from its cache.
     """
     with _one_each(), ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, *args, **kwargs).result()

@@ -20,7 +20,7 @@ class Loss:
 
 
 def loss_of(measured: Sequence[float], base: Sequence[float]) -> Loss:
-    """The loss from times that stand in pairs: one less the ratio of their sums.
+    """Compute the loss from times in pairs: one less the ratio of their sums.
 
     Sums and not medians, for what costs much in one batch of ten and nothing in the others is a cost as well. The
     interval is that of a bootstrap over the pairs: nothing is asked of how the times are distributed. Cost: ten
@@ -46,7 +46,7 @@ class Ratio:
 
 
 def ratio_of(measured: Sequence[float], base: Sequence[float]) -> Ratio:
-    """The same as :func:`loss_of`, as a ratio of times: that of their sums.
+    """Compute the same as :func:`loss_of`, as a ratio of times: that of their sums.
 
     >>> ratio_of([1.0, 1.0, 2.0], [1.0, 0.5, 0.5]).ratio
     2.0

@@ -117,7 +117,7 @@ def _measured(queries: Sequence[LineQuery], lines: pa.Table, size: Size) -> list
 
 
 def _search_each(queries: Sequence[LineQuery], lines: pa.Table) -> Callable[[], int]:
-    """Compiled: one query after the other, its fragments sought in turn, the level looked at first."""
+    """Compile a search of one query after the other, its fragments sought in order, the level looked at first."""
     texts = [text for query in queries for text in (*query.fragments, *([query.not_in] if query.not_in else []))]
     counts = [len(query.fragments) + (query.not_in is not None) for query in queries]
     messages = lines["message"].combine_chunks()

@@ -28,7 +28,7 @@ from bench.result_file import write_result
 from workloads.synthetic import Workload, alerts_workload, hem_workload, uniform_tuples
 
 Runs = Callable[[Path, Workload], Callable[[], int]]
-"""What is ready to count the (tuple, query) pairs of a file of tuples, as often as it is called."""
+"""Returns a function that counts the (tuple, query) pairs of a file of tuples, as often as it is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     """Measure everything and write ``peers.json`` and its plot into the folder; the result is what the JSON holds.
 
     Every contender runs in a process of its own, with as many threads as it takes by itself (the engine and the loops:
-    one); what is made once for the queries is not timed, reading the file is. One that takes longer than the limit is
-    stopped, and not run with more queries. Raises RuntimeError where two of them differ in the number of pairs.
+    one). Work that is done once for the queries is not timed, reading the file is. One that takes longer than the limit
+    is stopped, and not run with more queries. Raises RuntimeError where two of them differ in the number of pairs.
     """
     size = QUICK if quick else FULL
     results: list[dict[str, Any]] = []
@@ -128,7 +128,9 @@ def _scan(path: Path, workload: Workload) -> Callable[[], int]:
 
 
 def _joined_sql(workload: Workload, tuples: str, queries: str) -> str:
-    """Predicates as a table, joined with the tuples: the least and the greatest value of each attribute."""
+    """Return SQL that joins predicates as a table with the tuples: the least and the greatest value of
+    each attribute.
+    """
     inside = (f"t.{name} BETWEEN q.low{i} AND q.high{i}" for i, name in enumerate(workload.names))
     return f"SELECT count(*) FROM {tuples} t JOIN {queries} q ON {' AND '.join(inside)}"
 
@@ -189,7 +191,7 @@ CONTENDERS: Mapping[str, Runs] = {
 
 
 def _measured(contender: str, path: Path, case: tuple[str, int], size: Size) -> dict[str, Any] | None:
-    """Microseconds a tuple and the pairs found; None where it was stopped."""
+    """Measure microseconds a tuple, and the pairs found; None where it was stopped."""
     context = multiprocessing.get_context("spawn")
     own, others = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(others, contender, path, case, size.repetitions), daemon=True)

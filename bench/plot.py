@@ -27,12 +27,12 @@ def saved(path: Path, inches: tuple[float, float], draw: Callable[[Any], None]) 
 
 
 def plot_match(result: dict[str, Any], path: Path) -> bool:
-    """Milliseconds a tuple over the number of queries, one panel a workload."""
+    """Draw milliseconds a tuple over the number of queries, one panel a workload."""
     return _panels(result, _CONTENDERS, "ms a tuple, one thread", path)
 
 
 def plot_scale(result: dict[str, Any], path: Path) -> bool:
-    """Microseconds a tuple over the number of queries, one panel a workload."""
+    """Draw microseconds a tuple over the number of queries, one panel a workload."""
     labels = {
         "pairs_us": "row and ordinal",
         "ids_us": "ids",
@@ -44,7 +44,7 @@ def plot_scale(result: dict[str, Any], path: Path) -> bool:
 
 
 def _panels(result: dict[str, Any], labels: Mapping[str, str], measured: str, path: Path) -> bool:
-    """What each contender takes over the number of queries, one panel a workload, up to three side by side."""
+    """Draw the time of each contender over the number of queries, one panel a workload, up to three side by side."""
     names = list(dict.fromkeys(row["workload"] for row in result["results"]))
     wide = min(3, len(names))
     high = -(-len(names) // wide)
@@ -66,7 +66,7 @@ def _panels(result: dict[str, Any], labels: Mapping[str, str], measured: str, pa
 
 
 def plot_peers(result: dict[str, Any], path: Path) -> bool:
-    """Microseconds a tuple over the number of queries, a line each contender, one panel a workload."""
+    """Draw microseconds a tuple over the number of queries, a line each contender, one panel a workload."""
     rows = [row for row in result["results"] if "us" in row]
     if not rows:
         return False
@@ -86,8 +86,10 @@ def plot_peers(result: dict[str, Any], path: Path) -> bool:
 
 
 def plot_spark(result: dict[str, Any], path: Path) -> bool:
-    """Left and in the middle seconds over the number of predicates, and of alerts, a line each plan, hollow where it
-    was stopped; right how many times as long as the bare transport ``broker.match`` takes.
+    """Draw three panels of seconds and ratios.
+
+    Left and in the middle are seconds over the number of predicates, and of alerts, a line each plan, hollow where it
+    was stopped. Right is how many times as long as the bare transport ``broker.match`` takes.
     """
 
     def draw(figure: Any) -> None:
@@ -130,7 +132,7 @@ def _draw_ratios(axes: Any, results: dict[str, Any], label: str, color: str) -> 
 
 
 def plot_monitor(result: dict[str, Any], path: Path) -> bool:
-    """Rows a second of every batch, by mode of the monitor, one panel a number of predicates."""
+    """Draw rows a second of every batch, by mode of the monitor, one panel a number of predicates."""
     rows = result["input"]["rows"]
 
     def draw(figure: Any) -> None:

@@ -22,8 +22,9 @@ TITLES = {"D1": "D1: uniform", "D2": "D2: skewed, correlated", "D3": "D3: census
 
 
 def plot_by_data_set(result: dict[str, Any], path: Path) -> bool:
-    """Figure 6: cost by data set, and under it the time that the executor takes along the same orders; means over the
-    seeds with their 95 % intervals, as in the table.
+    """Draw Figure 6: cost by data set, and under it the time that the executor takes along the same orders.
+
+    Both are means over the seeds with their 95 % intervals, as in the table.
     """
     cases = result["results"]["cases"]
     names = list(dict.fromkeys(case["data_set"] for case in cases))
@@ -55,7 +56,9 @@ def plot_by_data_set(result: dict[str, Any], path: Path) -> bool:
 
 
 def plot_by_attributes(result: dict[str, Any], path: Path) -> bool:
-    """Figure 7: cost over the number of p-attributes, and above that of SEQ_best seed by seed, with 95 % intervals."""
+    """Draw Figure 7: cost over the number of p-attributes, and above that of SEQ_best seed by seed, with 95 %
+    intervals.
+    """
     cases = result["results"]["cases"]
     counts = sorted({case["attributes"] for case in cases})
 
@@ -93,5 +96,5 @@ def _cost(case: dict[str, Any], contender: str) -> list[float]:
 
 
 def _time(case: dict[str, Any], contender: str) -> list[float]:
-    """Nothing for Ticket Routing, which the executor does not run."""
+    """Return the time of a contender; nothing for Ticket Routing, which the executor does not run."""
     return [case["times"][contender]["executor"]] if contender in case["times"] else []

@@ -20,9 +20,10 @@ STYLES = {
 
 
 def plot_drifting(result: dict[str, Any], path: Path) -> bool:
-    """Return a row for each kind of alerts: microseconds a tuple over the number of queries, with the intervals of the
-    table; beside it, for each number of queries, over the stream, as times of what the static sequence takes on
-    average.
+    """Draw a row for each kind of alerts.
+
+    It has microseconds a tuple over the number of queries, with the intervals of the table. Beside it they are, for
+    each number of queries, over the stream, as times of what the static sequence takes on average.
     """
     scenarios: dict[str, str] = result["scenarios"]
     counts = sorted({own["queries"] for own in result["summary"]})
@@ -56,7 +57,7 @@ def _over_queries(axes: Any, summary: list[dict[str, Any]], title: str) -> None:
 
 
 def _over_stream(axes: Any, cases: list[dict[str, Any]], size: dict[str, Any], title: str) -> None:
-    """Means over the seeds of each batch."""
+    """Draw means over the seeds of each batch."""
     for name, (label, colour, _) in STYLES.items():
         courses = zip(*(case["course_us"][name] for case in cases), strict=True)
         means = [statistics.fmean(batch) for batch in courses]

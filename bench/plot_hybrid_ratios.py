@@ -13,8 +13,9 @@ _RANGE = 0.1
 
 
 def plot_hybrid_ratios(result: dict[str, Any], path: Path) -> bool:
-    """Return a panel for each data set, kind of predicates and kind of sequence; the cells as in the table, means with
-    95 % intervals over the seeds, framed where the whole interval is below 1.
+    """Draw a panel for each data set, kind of predicates and kind of sequence.
+
+    The cells are as in the table: means with 95 % intervals over the seeds, framed where the whole interval is below 1.
     """
     cells, parameters = result["results"]["cells"], result["parameters"]
     kinds = list(cells[0]["ratios"])

@@ -9,9 +9,10 @@ from bench.plot import saved
 
 
 def plot_latency(result: dict[str, Any], path: Path) -> bool:
-    """Return a panel a load: half and 99 % of the deliveries of each second since the daemon was ready, a colour each
-    number of queries; dashed what the smallest job of Spark takes. Below it how many deliveries took how long, once it
-    runs. Nothing where all loads are amid changes.
+    """Draw a panel a load: half and 99 % of the deliveries of each second since the daemon was ready.
+
+    It has a colour each number of queries; dashed is what the smallest job of Spark takes. Below it is how many
+    deliveries took how long, once it runs. Nothing where all loads are amid changes.
     """
     loads = [each for each in result["results"] if not each["changes"]]
     rates = sorted({each["rate"] for each in loads})

@@ -1,4 +1,4 @@
-"""What it takes to send the rows of a CSV file to Kafka: ``asc publish``, a loop in Python, and bare librdkafka."""
+"""The time to send the rows of a CSV file to Kafka: ``asc publish``, a loop in Python, and bare librdkafka."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _process(send: Callable[[str, str, Path], None], daemon: DaemonProcess, file
 
 
 def send_ready(bootstrap_servers: str, topic: str, file: Path) -> None:
-    """As fast as librdkafka takes values that nobody has to make."""
+    """Send as fast as librdkafka takes values that nobody has to make."""
     from confluent_kafka import Producer
 
     producer = Producer({"bootstrap.servers": bootstrap_servers, "acks": "all", "enable.idempotence": True})
@@ -148,7 +148,7 @@ def send_ready(bootstrap_servers: str, topic: str, file: Path) -> None:
 
 
 def _send_rows(bootstrap_servers: str, topic: str, file: Path) -> None:
-    """As one would write it: a row is read, made a record and sent."""
+    """Send rows as one would write it: a row is read, made a record and sent."""
     from kafka import KafkaProducer
 
     producer: Any = KafkaProducer(bootstrap_servers=bootstrap_servers, acks="all")

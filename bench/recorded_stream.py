@@ -50,7 +50,7 @@ class RecordedStream:
         return Sample(frozen(regions), self.whole.known, self.whole.region_counts)
 
     def drawn(self, count: int, rng: np.random.Generator, start: int = 0, stop: int | None = None) -> Sample:
-        """At most ``count`` of the tuples from ``start`` to ``stop``, drawn uniformly, in their order."""
+        """Draw at most ``count`` of the tuples from ``start`` to ``stop`` uniformly, in their order."""
         end = len(self) if stop is None else stop
         if end - start <= count:
             return self.part(start, end)

@@ -25,7 +25,7 @@ from broker.runtime.java import find_java
 WAYS = ("started again", "a standby takes over")
 _STANDING_BY = "standing by for another daemon"
 _UNDER_WAY_S = 0.5
-"""What is received so soon after the kill was delivered before it."""
+"""A record that is received so soon after the kill was delivered before it."""
 
 _CAUGHT_UP_S = 1.0
 """A record that arrives so soon after it was sent has not waited for those before it."""
@@ -103,8 +103,10 @@ def table(result: dict[str, Any]) -> str:
 
 
 def recovery(found: Received, killed: float) -> dict[str, float] | None:
-    """Seconds from a kill until a record was delivered again, and until one was within a second of being sent; None
-    where none was by now.
+    """Return the seconds from a kill until a record was delivered again, and until one was within a second of being
+    sent.
+
+    None where there was none by now.
     """
     order = np.argsort(found.received, kind="stable")
     sent, received, latency = found.sent[order], found.received[order], found.latency[order]

@@ -43,7 +43,7 @@ _TOPIC = "matches"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Standing queries, requests of each kind while they stand, runs of each command."""
+    """Standing queries, requests of each kind while they are registered, runs of each command."""
 
     queries: int
     requests: int
@@ -156,7 +156,7 @@ class _Changes:
         self._planned(what, more, None)
 
     def plan(self) -> dict[str, Any]:
-        """Version and number of queries of the running plan."""
+        """Return version and number of queries of the running plan."""
         answer = self._client.get("/v1/plan").raise_for_status()
         plan = answer.json()["streams"][_STREAM]
         return {"version": plan["version"], "queries": plan["queries"]}

@@ -36,8 +36,10 @@ SMALL_BATCH = 256
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of queries, tuples of a batch, evaluations (tuples x queries) for the rivals, runs of each; and the pairs
-    of a batch at most: where more would be found it has fewer tuples, down to a small batch.
+    """The size of the measurement.
+
+    It has numbers of queries, tuples of a batch, evaluations (tuples x queries) for the rivals, and runs of each. It
+    also has the pairs of a batch at most: where more would be found it has fewer tuples, down to a small batch.
     """
 
     queries: tuple[int, ...]

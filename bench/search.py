@@ -28,10 +28,10 @@ LIMIT_S = 1.0
 
 
 def search(scale: float, output_dir: Path) -> Result:
-    """Seconds to a macro-, a hybrid- and a refined hybrid-sequence, each from the sample on: a hybrid-sequence's hold
-    those of the macro-sequence under it.
+    """Measure the seconds to a macro-, a hybrid- and a refined hybrid-sequence, each from the sample on.
 
-    The tuples are uniform (D1), where the fewest are dropped early, so that the most is left to measure.
+    A hybrid-sequence's hold those of the macro-sequence under it. The tuples are uniform (D1), where the fewest are
+    dropped early, so that the most is left to measure.
     """
     tuples = max(500, round(TUPLES * scale))
     wanted = [(queries, seed) for queries in QUERIES for seed in seeds_of(scale)]

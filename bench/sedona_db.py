@@ -20,7 +20,7 @@ _JOIN = (
 
 
 def version() -> str | None:
-    """Of the SedonaDB that is installed, None where there is none."""
+    """Return the version of the SedonaDB that is installed, None where there is none."""
     try:
         return version_of("sedonadb")
     except PackageNotFoundError:
@@ -28,8 +28,10 @@ def version() -> str | None:
 
 
 def joined(shapes: npt.NDArray[Any], places: npt.NDArray[np.float64]) -> Callable[[], int]:
-    """What counts the pairs of position (longitude, latitude) and fence that contains it, on one thread. The fences are
-    its geometries beforehand; its index it makes anew for every query.
+    """Return a function that counts the pairs of position (longitude, latitude) and fence that contains it, on one
+    thread.
+
+    The fences are its geometries beforehand; its index it makes anew for every query.
     """
     with warnings.catch_warnings():
         # It looks for PROJ and GDAL, of which nothing here makes use.

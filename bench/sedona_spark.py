@@ -16,7 +16,7 @@ JAR_VARIABLE = "ASC_SEDONA_JAR"
 
 
 def session_options() -> dict[str, str]:
-    """What a session is to be started with; nothing where no jar is named."""
+    """Return the options that a session is to be started with; none where no jar is named."""
     jar = os.environ.get(JAR_VARIABLE)
     return {"spark.jars": jar} if jar else {}
 

@@ -39,7 +39,7 @@ TERMS = 5
 
 
 GOALS = {1_000: 1.1, 100_000: 2.5}
-"""What is aimed at: seconds of ``broker.match`` over those of the bare transport, with so many alerts."""
+"""The goals: seconds of ``broker.match`` over those of the bare transport, with so many alerts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
     them disagree on the number of matches.
 
     Up to 1,000 predicates of D1 all contenders run; what Spark alone would do is stopped there. With more, up to
-    100,000, ``broker.match`` and the bare transport alone take turns, with alerts: what that many subscribers wait for
-    is rare (41 of 100,000 accept a row), and they are ranges of ints, so that the same 20 columns cross into Python.
-    Of the mixed workload 900 of 100,000 accept a row, and what would be measured is the writing of ids.
+    100,000, ``broker.match`` and the bare transport alone take turns, with alerts. Such subscribers wait for rare
+    values: 41 of 100,000 accept a row. The alerts are ranges of ints, so that the same 20 columns cross into Python. Of
+    the mixed workload 900 of 100,000 accept a row, and what would be measured is the writing of ids.
     """
     size = QUICK if quick else FULL
     spark = spark_session(
@@ -108,10 +108,10 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as lines of text: seconds a run, and how many times as long as ``broker.match`` it took, with
-    the ratios at the largest number of predicates; then with many alerts, how many times as long as the bare transport.
+    """Return the result as lines of text: seconds a run, and how many times as long as ``broker.match`` it took.
 
-    ``>`` stands before what was stopped.
+    It has the ratios at the largest number of predicates. Then it has with many alerts, how many times as long as the
+    bare transport a run took. ``>`` marks the times of stopped runs.
     """
     lines = [f"{result['input']['rows']:,} rows x {result['input']['columns']} int columns, Parquet; medians", ""]
     lines += _rows(result["results"], MATCH, "x broker.match")
@@ -142,10 +142,10 @@ def _compiling_text(what: str, compiling_s: dict[str, float]) -> str:
 
 
 def ratios(results: dict[str, Any]) -> dict[str, Any]:
-    """At the largest number of predicates: seconds of ``broker.match`` over the bare transport's, run by run, and of
-    Spark's own filter over those of ``broker.match``. ``over``: the filter was stopped, and takes longer than that.
+    """Return the ratios at the largest number of predicates: seconds of ``broker.match`` over the bare transport's, run
+    by run, and of Spark's own filter over those of ``broker.match``.
 
-    A ratio is None where what it rests on was stopped.
+    ``over``: the filter was stopped, and takes longer than that. A ratio is None where what it rests on was stopped.
     """
     count = max(results, key=int)
     matched, filtered = (results[count][name] for name in (MATCH, FILTER))
@@ -160,8 +160,9 @@ def ratios(results: dict[str, Any]) -> dict[str, Any]:
 
 
 def many_ratios(many: dict[str, Any]) -> list[dict[str, Any]]:
-    """At each number of alerts the ratio to the bare transport, run by run, and whether it is what is aimed at; None
-    where nothing is. Left out where one of the two was stopped.
+    """Return at each number of alerts the ratio to the bare transport, run by run, and whether it meets the goal.
+
+    The latter is None where there is no goal. A number is excluded where one of the two was stopped.
     """
     found = []
     for count, measured in many.items():
@@ -201,7 +202,9 @@ def _compared_many(spark: SparkSession, frame: DataFrame, alerts: Workload, repe
 
 
 def _results(contenders: list[Contender]) -> dict[str, Any]:
-    """Of each what it found and took; of ``broker.match`` the ratio to the bare transport, turn by turn."""
+    """Return the matches and times of each contender; of ``broker.match`` also the ratio to the bare transport, run by
+    run.
+    """
     results = {contender.name: contender.result() for contender in contenders}
     own, base = (next(each.seconds for each in contenders if each.name == name) for name in (MATCH, BARE))
     if own and len(own) == len(base):
@@ -228,7 +231,7 @@ def _named(workload: Workload) -> dict[str, str]:
 
 
 def _compiling_s(frame: DataFrame, workload: Workload, repetitions: int) -> float:
-    """Seconds from the texts to a plan, what ``broker.match`` does before it has Spark look at them; the median."""
+    """Measure the seconds from the texts to a plan, which ``broker.match`` takes before Spark sees them; the median."""
     schema = schema_of(frame)
     texts = workload.texts()
 

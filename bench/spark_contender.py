@@ -73,7 +73,7 @@ def _drain(frame: DataFrame) -> None:
 
 
 def _within_limit(spark: SparkSession, contender: Contender, work: Callable[[], None]) -> float | None:
-    """Seconds the work took; None, and the contender marked, where it was stopped at the limit."""
+    """Measure the seconds the work took; None, and the contender marked, where it was stopped at the limit."""
     group = "asc-bench"
     spark.sparkContext.setJobGroup(group, contender.name)
     expired = threading.Event()

@@ -44,8 +44,10 @@ _MEETS = Constraint((((1, 0), (1, 1)),))
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of fences, positions of a batch, runs of each, vertices of the star and positions in it; fences and
-    records through Spark; fences more over HTTP among the former, none: no daemon is started.
+    """The size of the measurement.
+
+    It has numbers of fences, positions of a batch, runs of each, vertices of the star and positions in it, and fences
+    and records through Spark. It also has fences more over HTTP among the former; with none, no daemon is started.
     """
 
     fences: tuple[int, ...]
@@ -67,8 +69,8 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
     One thread; contenders take turns, over the same positions in the order of their cells, for which shapely is faster
     as well. Shapely's tree, and its prepared shapes, are made beforehand. SedonaDB is asked where it is installed,
-    Sedona on Spark where its jar is named. Raises RuntimeError where the numbers of matches differ from shapely's; what
-    SedonaDB finds is told beside, for by the edges it has other answers than GEOS.
+    Sedona on Spark where its jar is named. Raises RuntimeError where the numbers of matches differ from shapely's. The
+    matches of SedonaDB are reported beside, for by the edges it has other answers than GEOS.
     """
     size = QUICK if quick else FULL
     folder = os.environ.get(VARIABLE)
@@ -185,7 +187,8 @@ def _measured(shapes: npt.NDArray[Any], places: Reals, size: Size) -> list[dict[
 
 
 def _rivals(shapes: npt.NDArray[Any], places: Reals) -> dict[str, Callable[[], int]]:
-    """Shapely: the tree asked for what contains points; the tree asked for boxes, then prepared shapes for the rest.
+    """Return the rivals by shapely: the tree asked for what contains points; the tree asked for boxes, then prepared
+    shapes.
 
     Both are given coordinates, as the engine is, and make points of them.
     """
@@ -242,7 +245,7 @@ def _over_http(size: Size, folder: Path | None) -> dict[str, Any]:
 
 
 def _query(number: int, key: bytes) -> Query:
-    """What parsing ``ST_Contains(ST_GeomFromText('...'), ST_Point(longitude, latitude))`` comes to."""
+    """Return the query that ``ST_Contains(ST_GeomFromText('...'), ST_Point(longitude, latitude))`` is parsed to."""
     return Query(f"q{number:07}", Predicate("", (((matched(_POSITION, key), _MEETS),),)))
 
 

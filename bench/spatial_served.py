@@ -1,4 +1,4 @@
-"""One fence more over HTTP, among as many as stand: a daemon in a process of its own."""
+"""One fence more over HTTP, among as many as are registered: a daemon in a process of its own."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ _POSITION = "ST_Point(a, b)"
 
 
 def one_more(shapes: npt.NDArray[Any], changes: int, *, quick: bool = False) -> dict[str, Any]:
-    """Seconds of registrations one at a time, each of a fence that is new, beside those that stand; and of the load of
-    these, in one request. RuntimeError where the daemon does not get ready or refuses one.
+    """Measure seconds of registrations one at a time, each of a fence that is new, beside the registered ones.
+
+    Measure also the load of these, in one request. RuntimeError where the daemon does not get ready or refuses one.
     """
     texts = shapely.to_wkt(shapes, rounding_precision=-1)
     written = (f"ST_Contains(ST_GeomFromText('{text}'), {_POSITION})" for text in texts)

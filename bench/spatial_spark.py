@@ -30,8 +30,10 @@ FENCES, PLAIN, SEDONA = "fences", "one plain predicate", "Sedona on Spark"
 def through_spark(
     plan: Plan, shapes: npt.NDArray[Any], positions: npt.NDArray[np.float64], rows: int, repetitions: int
 ) -> dict[str, Any]:
-    """Seconds of both over so many records, the positions again and again; the plain predicate accepts half of them.
-    Afterwards those of Sedona's join with the shapes, of which the plan's queries are made, where its jar is named.
+    """Measure the seconds of both over so many records, the positions again and again.
+
+    The plain predicate accepts half of them. Afterwards those of Sedona's join with the shapes, of which the plan's
+    queries are made, where its jar is named.
     """
     options = sedona_spark.session_options()
     spark = spark_session(app_name="asc-bench-spatial", driver_memory="4g", options=options)

@@ -60,9 +60,10 @@ WORKLOADS: dict[str, Callable[[int, int], Made]] = {"HEM-like": _hem, "mixed": _
 
 
 def measured(name: str, queries: int, size: Size) -> dict[str, Any]:
-    """Return the whole plan of so many queries of a workload beside two of every second query each: bytes, seconds to
-    compile, microseconds of processor time a tuple; and by the clock the two ways of using two threads, by records and
-    by predicates.
+    """Return the whole plan of so many queries of a workload beside two of every second query each.
+
+    The figures are bytes, seconds to compile, and microseconds of processor time a tuple. By the clock they are the two
+    ways of using two threads, by records and by predicates.
 
     Raises RuntimeError where the matches of the parts together are not the whole plan's.
     """
@@ -105,7 +106,7 @@ def measured(name: str, queries: int, size: Size) -> dict[str, Any]:
 
 
 def table(results: Sequence[dict[str, Any]]) -> str:
-    """What :func:`measured` gave as lines of text."""
+    """Format the results of :func:`measured` as lines of text."""
     titles = ("queries", "matches", "MB", "MB a part", "us", "us a part", "parts/whole", "by records", "by pred.")
     lines = [f"{'workload':<10}" + "".join(f"{title:>12}" for title in titles)]
     for each in results:

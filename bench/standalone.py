@@ -23,7 +23,7 @@ class StandaloneCluster:
     """A master and its workers on 127.0.0.1, within a ``with`` block.
 
     A worker has ``cores`` and ``memory_mib`` to give to executors, and a folder of its own for what they write. Of this
-    process's environment it sees Java's own options alone: ``path`` is what it finds programs by, and no package is
+    process's environment it sees Java's own options alone. ``path`` is what it finds programs by, and no package is
     installed in the Pythons there unless the caller installed it.
     """
 

@@ -139,7 +139,7 @@ def _change(daemon: DaemonProcess, number: int, where: str) -> None:
 
 
 def _lines(daemon: DaemonProcess, number: int) -> Sequence[str]:
-    """So many queries, new or in place of those of the time before the last."""
+    """Return so many queries, new or in place of those of the time before the last."""
     topic = daemon.destinations[0]
     return [
         json.dumps(
@@ -168,7 +168,7 @@ def _await_snapshot(daemon: DaemonProcess) -> None:
 
 
 def _memory_bytes(daemon: DaemonProcess) -> int:
-    """What the daemon's process has in memory; Spark's and Kafka's are others."""
+    """Return the resident memory of the daemon's process; Spark's and Kafka's are others."""
     for line in Path(f"/proc/{daemon.pid}/status").read_text("utf-8").splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) * 1024

@@ -142,7 +142,7 @@ def _drained(spark: SparkSession, daemon: DaemonProcess, queries: int, records: 
 
 
 def _bare(spark: SparkSession, kafka: EmbeddedKafka, folder: Path, records: int, batch: int) -> dict[str, Any]:
-    """What Spark takes to decode the records, filter them for ten topics, and write as many."""
+    """Measure a bare Spark job that decodes the records, filters them for ten topics, and writes as many."""
     daemon = DaemonProcess(folder, kafka, "bare")
     publish_backlog(spark, kafka.bootstrap_servers, daemon.source, records)
     options = {"kafka.bootstrap.servers": kafka.bootstrap_servers}

@@ -19,8 +19,8 @@ Visits = npt.NDArray[np.uint16]
 def ticket_routing(block: Block, sample: Sample, *, seed: int = 1) -> Visits:
     """Return the modules that each tuple visits, uint16[tuples], the tuples in their order; a module is a construct.
 
-    A module gains a ticket for a tuple that it receives and loses one for a tuple that it returns, so that it keeps one
-    for each tuple that it dropped. The next module is drawn among those the tuple has not visited, with a chance
+    A module gains a ticket for a tuple that it receives and loses one for a tuple that it returns. So it keeps one for
+    each tuple that it dropped. The next module is drawn among those the tuple has not visited, with a chance
     proportional to its tickets, but at least to one. All modules begin with none.
     """
     visits = np.empty(len(sample), dtype=np.uint16)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 
 def timed(work: Callable[[], object], clock: Callable[[], float] | None = None) -> float:
-    """Seconds that one call takes, by ``time.perf_counter`` or another clock."""
+    """Measure the seconds that one call takes, by ``time.perf_counter`` or another clock."""
     clock = clock or time.perf_counter
     start = clock()
     work()

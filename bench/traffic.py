@@ -40,14 +40,14 @@ class Received:
         return self.received - self.sent
 
     def between(self, first: float, end: float) -> Received:
-        """Those whose records were made in a span of time."""
+        """Return those whose records were made in a span of time."""
         chosen = (self.sent >= first) & (self.sent < end)
         return Received(self.sent[chosen], self.received[chosen])
 
 
 @contextmanager
 def receiving(bootstrap_servers: str, topics: Sequence[str]) -> Iterator[Receiver]:
-    """Receives what comes into topics from now on, in another process, which is there when this returns."""
+    """Receive what comes into topics from now on, in another process, which is there when this returns."""
     context = multiprocessing.get_context("spawn")
     own, others = context.Pipe()
     process = context.Process(target=_receive, args=(others, bootstrap_servers, list(topics)), daemon=True)
@@ -63,13 +63,13 @@ def receiving(bootstrap_servers: str, topics: Sequence[str]) -> Iterator[Receive
 
 
 class Receiver:
-    """What the receiving process has by now."""
+    """The client of the receiving process, for what it has by now."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def count(self) -> int:
-        """Deliveries so far."""
+        """Return the number of deliveries so far."""
         self._connection.send("count")
         found: int = self._connection.recv()
         return found
@@ -117,7 +117,7 @@ def send_paced(bootstrap_servers: str, topic: str, rate: float, seconds: float) 
 
 
 def spread(latency: Seconds) -> dict[str, float]:
-    """Half, 99 % and all of the deliveries came within so many seconds; RuntimeError where there is none."""
+    """Return within how many seconds half, 99 % and all of the deliveries came; RuntimeError where there is none."""
     if not len(latency):
         raise RuntimeError("nothing was delivered")
     p50, p99 = np.percentile(latency, (50, 99)).tolist()

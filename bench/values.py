@@ -35,8 +35,9 @@ Values = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Queries of which so many ask for each value of a column, each for a range of another one besides or not; the
-    share of the records that have a value that is asked for.
+    """Queries of which so many ask for each value of a column, each for a range of another one besides or not.
+
+    It also has the share of the records that have a value that is asked for.
     """
 
     column: PAttribute
@@ -103,7 +104,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def _drawn(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What is drawn: a panel for each number of queries a value, of the texts."""
+    """Return the results that are drawn: a panel for each number of queries a value, of the texts."""
     names = {case.name for case in CASES if case.column is _TEXT and case.has_range}
     return [row for row in results if row["workload"] in names]
 
