@@ -109,7 +109,7 @@ def _thresholds(scale: float, output_dir: Path) -> Result:
 
 
 def _triggers(scale: float, output_dir: Path) -> Result:
-    """Return one trigger against the other where the share of unmatched tuples stays and the best order turns round."""
+    """Compare one trigger with the other where the share of unmatched tuples stays and the best order turns round."""
     shape = TRIGGERS_SHAPE.scaled(scale)
     runs = []
     for seed in tqdm(seeds_of(scale), "triggers", leave=False, disable=None):

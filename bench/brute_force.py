@@ -53,7 +53,9 @@ def dense_bounds(values: Values, low: Values, high: Values, alive: npt.NDArray[n
 
 @compiled
 def early_exit_scan(values: Values, first: Integers, attribute: Integers, low: Integers, high: Integers) -> int:
-    """Return one query after the other, its predicates until one fails: those from ``first[q]`` to ``first[q + 1]``."""
+    """Count the matches, one query after the other, its predicates (``first[q]`` to ``first[q + 1]``)
+    until one fails.
+    """
     found = 0
     for row in range(values.shape[1]):
         for query in range(first.size - 1):

@@ -13,7 +13,8 @@ ATTRIBUTES = (4, 6, 8, 10)
 
 
 def run(*, scale: float, output_dir: Path, figure: int | None = None, queries: int | None = None) -> dict[str, Any]:
-    """Return one figure, or both; each writes its JSON, PNG and SVG into the folder. The results by name of the figure.
+    """Measure one figure, or both; each writes its JSON, PNG and SVG into the folder. The results by name of the
+    figure.
 
     ``queries``: so many in the block, each of one conjunct; without it as many as the predicate sets have.
     """

@@ -85,8 +85,8 @@ def compared(stream: RecordedStream, measuring: Measuring, *, seed: int) -> dict
 
 
 def _held(run: AdaptiveRun, order: Order) -> tuple[tuple[int, int, Order], ...]:
-    """Return one order for the same pieces of the stream as a run's: the executor is called as often for all
-    contenders.
+    """Return one order for each piece of the stream that a run has: the executor is called as often for
+    all contenders.
     """
     return tuple((start, stop, order) for start, stop, _ in run.orders)
 

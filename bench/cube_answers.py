@@ -38,7 +38,7 @@ QUICK = AnswersSize(5_000, (1, 2), 1)
 
 
 def answers(size: AnswersSize) -> list[dict[str, Any]]:
-    """Return what an answer takes each: an entry a workload and number of raw records.
+    """Measure the time of an answer: an entry a workload and number of raw records.
 
     RuntimeError where DuckDB has other groups. More records are the same ones again, so that the cells stay as many
     and the figures tell what raw records cost DuckDB.

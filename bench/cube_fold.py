@@ -40,7 +40,7 @@ QUICK = FoldSize(6_000, (3_000,), 1, 1, 4)
 
 
 def fold(size: FoldSize) -> list[dict[str, Any]]:
-    """Return what each contender takes: an entry a workload, batch size and contender.
+    """Measure the time of each contender: an entry a workload, batch size and contender.
 
     RuntimeError where the groups of a cube differ from the engine's.
     """

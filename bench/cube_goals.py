@@ -32,7 +32,7 @@ class Goal:
         return self.measured >= self.goal if self.is_least else self.measured <= self.goal
 
     def cells(self) -> tuple[str, str, str, str]:
-        """Return it as a row of a table.
+        """Return the goal as a row of a table.
 
         >>> Goal("a commit", 0.02, 0.02, "{:.3f} s", is_least=False).cells()
         ('a commit', '<= 0.020 s', '0.020 s', 'met')

@@ -41,7 +41,7 @@ class KeptCubes:
         self._offset = 0
 
     def partials(self, records: pa.Table) -> dict[CubeId, Partial]:
-        """Return what workers make of records: the cells of each cube."""
+        """Return the partial cubes that workers make of records: the cells of each cube."""
         (batch,) = records.combine_chunks().to_batches()
         columns = Columns(batch, _SCHEMA, "UTC")
         found = {}

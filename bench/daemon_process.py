@@ -231,7 +231,7 @@ class DaemonProcess:
         return self._folder / "daemon.log"
 
     def _reason(self) -> str | None:
-        """Return why it is not ready; None where it is."""
+        """Return the reason why the daemon is not ready; None where it is."""
         try:
             answer = self._client.get("/readyz")
         except httpx.TransportError:

@@ -93,7 +93,7 @@ def run(*, quick: bool, part: str | None, figure: int | None, data: Path | None,
 
 
 def ratio_row(name: str, size: RatioSize, data: Path | None) -> dict[str, Any]:
-    """Return what a row of part ``ratios`` measures."""
+    """Measure a row of part ``ratios``."""
     return RATIO_ROWS[name](size, data)
 
 

@@ -26,7 +26,7 @@ def check_equal(name: str, own: Labels, labels: npt.NDArray[np.int64] | Numbers)
 
 
 def differing(name: str, own: Labels, labels: npt.NDArray[np.int64] | Numbers) -> int:
-    """Return how many points a peer labels otherwise, whatever numbers its clusters have.
+    """Count the points that a peer labels otherwise, whatever numbers its clusters have.
 
     Each of its clusters stands for the one of ours that most of its core points are in, and each of ours once.
     RuntimeError where that leaves more core points than rounding explains.

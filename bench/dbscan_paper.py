@@ -68,7 +68,7 @@ def case_of(figure: int) -> str:
 
 
 def measured_case(name: str, size: PaperSize, data: Path | None) -> dict[str, Any]:
-    """Return what the contenders take for a case: an entry a number of queries and group.
+    """Measure the time of the contenders for a case: an entry a number of queries and group.
 
     RuntimeError where labels differ, or where patterns differ and the queries find too much alike.
     """

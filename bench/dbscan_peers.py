@@ -30,7 +30,7 @@ _MODULES = {"scikit-learn": "sklearn"}
 
 
 def missing(peer: str) -> str | None:
-    """Return why a peer cannot be measured; None where it can."""
+    """Return the reason why a peer cannot be measured; None where it can."""
     package = PACKAGES[peer]
     return None if find_spec(_MODULES.get(package, package)) else f"{package} is not installed"
 

@@ -106,7 +106,7 @@ def _standing(queries: Sequence[BenchQuery], topic: str) -> Iterator[RegisteredQ
 
 
 def _expected(queries: Sequence[BenchQuery], records: int) -> int:
-    """Return how many windows end within so many points."""
+    """Count the windows that end within so many points."""
     return sum((records - query.window) // query.slide + 1 for query in queries if query.window <= records)
 
 
@@ -150,7 +150,7 @@ def _last_window(own: DaemonProcess, topic: str, expected: int) -> tuple[float, 
 
 
 def _windows_written(own: DaemonProcess) -> int:
-    """Return how many windows the daemon says that it wrote."""
+    """Return the number of windows that the daemon reports as written."""
     written: int = own.status()["operators"].get(OP, {}).get("outputs", {}).get("window", 0)
     return written
 

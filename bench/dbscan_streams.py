@@ -85,7 +85,7 @@ def dense_heaps(size: RatioSize) -> dict[str, Any]:
 
 
 def _grown_bytes(points: Floats, asked: list[Setting]) -> int:
-    """Return by how much the most memory of this process grows while labels are computed."""
+    """Measure by how many bytes the most memory of this process grows while labels are computed."""
     # The most memory so far is forgotten.
     Path("/proc/self/clear_refs").write_text("5")
     before = _memory_bytes("VmRSS")

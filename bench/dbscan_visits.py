@@ -17,7 +17,7 @@ Array = Any
 
 
 def visits_of(points: Floats, settings: Sequence[Setting], neighbours: Neighbours, rows: Ints) -> int:
-    """Return how many neighbours :func:`asc.operators.dbscan.labels.labelled` looks at for the same arguments.
+    """Count the neighbours that :func:`asc.operators.dbscan.labels.labelled` looks at for the same arguments.
 
     Pairs of a window are looked at twice as they are gathered and once in each list; then each chain looks at those
     from which it counts, unites and labels. Settings by cells look at none that is listed, and count 0.
@@ -66,7 +66,7 @@ def _of_chain(pairs: WindowPairs, chain: Sequence[Step]) -> int:
 
 @compiled
 def _within(starts: Array, ranks: Array, rank: int, asked: Array) -> int:
-    """Return how many neighbours up to a rank some points have."""
+    """Count the neighbours up to a rank of some points."""
     count = 0
     for point in range(asked.size):
         if asked[point]:
@@ -79,7 +79,7 @@ def _within(starts: Array, ranks: Array, rank: int, asked: Array) -> int:
 
 @compiled
 def _counting(starts: Array, ranks: Array, rank: int, least: int) -> int:
-    """Return how many neighbours are looked at until each point is known to be core at the first step, or is not."""
+    """Count the neighbours that are looked at until each point is known to be core at the first step, or is not."""
     count = 0
     for point in range(starts.size - 1):
         own = 0
@@ -93,7 +93,7 @@ def _counting(starts: Array, ranks: Array, rank: int, least: int) -> int:
 
 @compiled
 def _listed(starts: Array, first: int, number: int) -> int:
-    """Return how many neighbours are looked at to list the nearest ones of each point."""
+    """Count the neighbours that are looked at to list the nearest ones of each point."""
     count = 0
     for point in range(first, starts.size - 1):
         count += min(starts[point + 1] - starts[point], number)

@@ -133,7 +133,7 @@ def _settings(size: Size, rows: int) -> MonitorConfig:
 
 
 def _case(scenario: Scenario, queries: int, seed: int, size: Size) -> dict[str, Any]:
-    """Return one stream: what every contestant took for it."""
+    """Run one stream, and return the time that every contestant took for it."""
     workload, drift = scenario.queries(queries, seed), scenario.drift(size.segments, seed)
     plan, rows = compile_plan(workload.standing_queries()), size.cases[queries][1]
     stream = drift.batches(size.batches, rows, domain=workload.domain, seed=seed)

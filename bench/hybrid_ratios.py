@@ -146,7 +146,7 @@ def is_above(cell: Cell, kind: str) -> bool:
 
 
 def verdict(cells: Sequence[Cell], kind: str) -> str:
-    """Return in which cells a kind of sequence costs less than SEQ_best for certain, and the result at the most
+    """Say in which cells a kind of sequence costs less than SEQ_best for certain, and the result at the most
     queries.
     """
     below = [cell for cell in cells if is_below(cell, kind)]

@@ -121,7 +121,9 @@ def timeline(found: Received, start: float, seconds: float) -> list[dict[str, fl
 
 
 def histogram(latency: Seconds) -> dict[str, list[float]]:
-    """Return how many deliveries took how long: ``counts`` between neighbouring ``edges_s``, from 10 ms to 100 s."""
+    """Return a histogram of the times of deliveries: ``counts`` between neighbouring ``edges_s``, from 10
+    ms to 100 s.
+    """
     edges = np.geomspace(0.01, 100, 81)
     counts, _ = np.histogram(np.clip(latency, edges[0], edges[-1]), edges)
     return {"edges_s": [round(edge, 4) for edge in edges.tolist()], "counts": counts.tolist()}

@@ -64,7 +64,7 @@ COST, GAIN = "cost", "gain"
 
 
 def run(*, quick: bool, output_dir: Path, part: str | None = None) -> dict[str, Any]:
-    """Return one part, or both: what the monitor costs (``monitor.json``), and what it gains
+    """Measure one part, or both: what the monitor costs (``monitor.json``), and what it gains
     (``monitor-drifting.json``), each with its plot; the results by name.
     """
     results = []

@@ -137,7 +137,7 @@ def _search_each(queries: Sequence[LineQuery], lines: pa.Table) -> Callable[[], 
 
 @compiled
 def _place(data: Any, begin: int, end: int, texts: Any, first: int, last: int) -> int:  # noqa: PLR0917
-    """Return where a text ends in some bytes, at its first place; -1 where it is not."""
+    """Return the place at which a text ends in some bytes, at its first place; -1 where it is not."""
     length = last - first
     for start in range(begin, end - length + 1):
         if data[start] == texts[first]:

@@ -11,7 +11,7 @@ from bench.plot import saved
 
 
 def plot_micro_arrows(result: dict[str, Any], path: Path) -> bool:
-    """Return the micro ratio and the relative cost over the standard deviation, points a seed and the line of the means
+    """Draw the micro ratio and the relative cost over the standard deviation, points a seed and the line of the means
     with their 95 % intervals, as in the table.
     """
     cases = result["results"]["cases"]

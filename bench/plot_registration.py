@@ -9,7 +9,7 @@ from bench.plot import saved
 
 
 def plot_registration(result: dict[str, Any], path: Path) -> bool:
-    """Return every run as a dot on a logarithmic axis of time, a row each kind of change, with its median."""
+    """Draw every run as a dot on a logarithmic axis of time, a row each kind of change, with its median."""
     results = result["results"]
 
     def draw(figure: Any) -> None:

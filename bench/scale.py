@@ -206,7 +206,7 @@ def _measured(name: str, contest: _Contest, size: Size) -> dict[str, Any]:
 
 
 def _rows_within(plan: Plan, columns: list[pa.Array], size: Size) -> int:
-    """Return the tuples of a batch, by what a small one finds."""
+    """Return the number of tuples of a batch, by the matches of a small one."""
     small = min(size.batch, SMALL_BATCH)
     found = len(match(plan, [column.slice(0, small) for column in columns], small))
     return min(size.batch, max(small, size.pairs * small // max(1, found)))

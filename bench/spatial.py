@@ -207,7 +207,7 @@ def _rivals(shapes: npt.NDArray[Any], places: Reals) -> dict[str, Callable[[], i
 
 
 def _star(size: Size) -> dict[str, Any]:
-    """Return one shape whose edges all come near its middle."""
+    """Measure one shape whose edges all come near its middle."""
     random = np.random.default_rng(0)
     angle = np.sort(random.random(size.star_vertices)) * 2 * np.pi
     reach = random.uniform(1.0, 10.0, size.star_vertices)

@@ -75,11 +75,11 @@ class StandaloneCluster:
         worker.wait()
 
     def work_folder(self, number: int) -> Path:
-        """Return where a worker's executors run: a folder an application, and in it one an executor."""
+        """Return the folder in which a worker's executors run: a folder an application, and in it one an executor."""
         return self._folder / f"work-{number}"
 
     def local_folder(self, number: int) -> Path:
-        """Return where a worker's executors keep blocks."""
+        """Return the folder in which a worker's executors keep blocks."""
         return self._folder / f"local-{number}"
 
     def _launch(self, name: str, main: str, *options: str) -> subprocess.Popen[bytes]:

@@ -18,7 +18,7 @@ ATTRIBUTES = (4, 8, 12, 16, 20)
 def run(
     *, scale: float, output_dir: Path, figure: int | None = None, ratios: bool = False, queries: int | None = None
 ) -> dict[str, Any]:
-    """Return one figure, the table of ``ratios``, or all; each writes its JSON, PNG and SVG into the folder. The
+    """Measure one figure, the table of ``ratios``, or all; each writes its JSON, PNG and SVG into the folder. The
     results by name.
 
     ``queries``: so many in the block, each of one conjunct; without it as many as the predicate sets have. The table
