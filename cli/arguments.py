@@ -34,7 +34,7 @@ def query_id_argument(command: Command) -> Command:
 
 
 def query_ids_argument(*, required: bool = True) -> Callable[[Command], Command]:
-    """Return one id or more, the command's ``query_ids``."""
+    """Add one id or more, the command's ``query_ids``."""
     metavar = "ID..." if required else "[ID...]"
     return click.argument("query_ids", metavar=metavar, nargs=-1, required=required, shell_complete=suggested_query_ids)
 

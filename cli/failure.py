@@ -94,7 +94,7 @@ _OF_FILES: Mapping[str, str] = MappingProxyType(
 
 
 def _file_text(error: click.UsageError) -> str | None:
-    """Return what is wrong with a file or folder that was named, in the form of every error; None for other errors."""
+    """Describe the fault of a file or folder that was named, in the form of every error; None for other errors."""
     if not isinstance(error, click.BadParameter) or error.param is None or not isinstance(error.param.type, click.Path):
         return None
     said = one_line(error.message).rstrip(".")
@@ -107,7 +107,7 @@ def _file_text(error: click.UsageError) -> str | None:
 
 
 def _name_of(parameter: click.Parameter) -> str:
-    """Return how a parameter is named in usage: the longest spelling of an option, what stands for an argument."""
+    """Return the name of a parameter in usage: the longest spelling of an option, the readable name of an argument."""
     if isinstance(parameter, click.Option):
         return max(parameter.opts, key=len)
     return parameter.human_readable_name.removesuffix("...")

@@ -58,7 +58,7 @@ def text_member(name: str, value: bytes | None) -> dict[str, str | None]:
 
 
 def plain_text(shown: Mapping[str, Any], name: str) -> str:
-    """Return for people what `text_member` made of bytes: the text, or ``base64`` before what is none.
+    """Format for people what `text_member` made of bytes: the text, or ``base64`` before what is none.
 
     >>> plain_text({"value": "late"}, "value"), plain_text({"value_base64": "/w=="}, "value")
     ('late', 'base64 /w==')

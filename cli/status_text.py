@@ -156,7 +156,7 @@ def _excluded(subject: str, status: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _within(those: str, others: str, seconds: float) -> str:
-    """Return how long some of the records took at most, or, beyond what is told apart, the others at least."""
+    """Say how long some of the records took at most, or, beyond what is told apart, the others at least."""
     if seconds >= _TOLD_APART_S:
         return f"{others} more than 1 h"
     if seconds >= _MINUTES_FROM_S:

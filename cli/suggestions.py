@@ -62,7 +62,7 @@ def suggested_commands(context: click.Context, parameter: click.Parameter, incom
 
 
 def _asked(context: click.Context, read: Callable[[Client], Suggested]) -> Suggested:
-    """Return what is read from the daemon that the command names; nothing where it cannot be had."""
+    """Ask the daemon that the command names; return nothing where it does not answer."""
     given: dict[str, Any] = context.params
     try:
         from cli.client import DEFAULT_SERVER, connected

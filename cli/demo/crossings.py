@@ -69,7 +69,7 @@ def told(records: Iterable[Mapping[str, Any]], row_of: Mapping[str, int]) -> lis
 
 
 def compared(found: Sequence[Crossing], wanted: Sequence[Crossing]) -> dict[str, Any]:
-    """Return both beside each other.
+    """Compare the received crossings with the expected ones.
 
     >>> compared([Crossing(3, "CHE", "enter")], [Crossing(3, "CHE", "enter"), Crossing(9, "CHE", "exit")])
     {'received': 1, 'expected': 2, 'agrees': False}

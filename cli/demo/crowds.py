@@ -96,7 +96,7 @@ def told(
 
 
 def compared(found: Mapping[int, Crowds], wanted: Mapping[int, Crowds]) -> dict[str, Any]:
-    """Return both beside each other: labels, and whether every window has the same.
+    """Compare both: labels, and whether every window has the same.
 
     >>> one, other = Crowds({7: (0, "core")}, 2), Crowds({7: (1, "core"), 9: (0, "border")}, 1)
     >>> compared({60: one}, {60: other})

@@ -190,7 +190,7 @@ def _asked(client: Client, by: Sequence[str], days: tuple[str, str] | None) -> G
 
 
 def duckdb_groups(by: Sequence[str], days: tuple[str, str] | None) -> Groups:
-    """Return what DuckDB answers over the packaged file."""
+    """Return DuckDB's answers over the packaged file."""
     import duckdb
 
     days_sql = "" if days is None else f" AND time_hour >= '{days[0]}' AND time_hour < '{days[1]}'"
@@ -206,7 +206,7 @@ def duckdb_groups(by: Sequence[str], days: tuple[str, str] | None) -> Groups:
 
 
 def _accounting(checkpoint_dir: Path) -> dict[str, Any]:
-    """Return what the file of the cubes says of its records, the daemon being gone."""
+    """Return the accounting of records in the file of the cubes, the daemon being gone."""
     from asc.schema import Schema
     from broker.operators.cube.keeper import Keeper, cubes_path
     from broker.operators.cube.merging import CubeLimits

@@ -93,7 +93,7 @@ def told(records: Iterable[Mapping[str, Any]]) -> dict[Meeting, dict[str, Any]]:
 
 
 def compared(found: Iterable[Meeting], wanted: Sequence[Meeting]) -> dict[str, Any]:
-    """Return both beside each other.
+    """Compare the received meetings with the expected ones.
 
     >>> compared([Meeting(10, "near", "a", "b")], [Meeting(10, "near", "a", "b"), Meeting(20, "apart", "a", "b")])
     {'received': 1, 'expected': 2, 'agrees': False}

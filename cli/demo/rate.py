@@ -83,7 +83,7 @@ def settled_rate(rate_of: Callable[[int], Rate], rows: int) -> Rate:
 
 
 def copies_of(records_per_s: float, rows: int) -> int:
-    """Return how many copies of so many rows take about as long as is measured.
+    """Return the number of copies of so many rows that take about as long as is measured.
 
     >>> copies_of(50_000, 20_000), copies_of(100, 20_000), copies_of(1e9, 20_000)
     (10, 1, 25)
@@ -131,7 +131,7 @@ def awaited(arrived: Callable[[], dict[str, int]], expected: int) -> tuple[dict[
 
 
 def _ends(consumer: Any, topics: Mapping[str, int]) -> dict[str, int]:
-    """Return how many records each topic has had."""
+    """Count the records that each topic has had."""
     from kafka import TopicPartition
 
     partitions = [TopicPartition(name, number) for name in topics for number in consumer.partitions_for_topic(name)]

@@ -16,7 +16,7 @@ time_option = click.option(
 
 
 def events_option(help_text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return ``--events``, the types of outputs: a list of them, None where they are not given."""
+    """Add ``--events``, the types of outputs: a list of them, None where they are not given."""
     return click.option("--events", metavar="TYPES", callback=_types, help=help_text)
 
 

@@ -71,7 +71,7 @@ class DesiredQueries:
         return body
 
     def place(self, query_id: str) -> str:
-        """Return where it says so."""
+        """Return the place in the files that has the query."""
         return self.places[self.line_of[query_id]]
 
     def prefix(self) -> str:

@@ -43,7 +43,7 @@ def list_text(queries: Sequence[Json], width: int | None, *, operators: bool = F
 
 
 def labels_text(labels: Json) -> str:
-    """Return labels in a line."""
+    """Format labels in a line."""
     return " ".join(f"{name}={value}" for name, value in sorted(labels.items()))
 
 

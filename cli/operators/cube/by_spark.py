@@ -51,7 +51,7 @@ def column_of(operand: Operand) -> str:
 def folding(
     definition: CubeDefinition, ddl: str, time_zone: str
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return what a task makes of its rows: a row for each piece, and one with what it counted."""
+    """Return the function of a task over its rows: a row for each piece, and one with what it counted."""
 
     def fold(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa

@@ -52,7 +52,7 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
 
 
 def sampled_cube(where: str, operator: Json, sample: Path, schema_file: Path, time_zone: str) -> tuple[Json, list[str]]:
-    """Return what a cube would hold of the records of a file, and warnings. AscError where something is refused.
+    """Return the content of a cube over the records of a file, and warnings. AscError where something is refused.
 
     Spark is started where it has to compute something.
     """
@@ -103,7 +103,7 @@ def show_check(found: Json, *, as_json: bool) -> None:
 
 
 def sample_text(sample: Json) -> str:
-    """Return in one line what a cube would hold of some records.
+    """Describe in one line what a cube would hold of some records.
 
     >>> sample_text({"records": 9, "counted": 0, "cells": None})
     'of 9 records it counts 0'
@@ -117,7 +117,7 @@ def sample_text(sample: Json) -> str:
 
 
 def estimate_text(estimate: Json) -> str:
-    """Return in one line what a daemon says of the size of a cube.
+    """Describe in one line a daemon's estimate of the size of a cube.
 
     >>> estimate_text({"cuboids": 6, "records": 0, "counted": 0, "cells": None, "reason": "the stream has no records"})
     'it has 6 cuboids; cells and bytes are not known: the stream has no records'

@@ -113,7 +113,7 @@ def _rolled(cube: Cube, question: Json, rows: int, engine: str) -> Rolled:
 
 
 def why_spark(layout: Layout, predicate: Predicate) -> str | None:
-    """Return why a cube cannot be folded without Spark: what it has Spark compute; None where it can be."""
+    """Return the reason why a cube cannot be folded without Spark: what it has Spark compute; None where it can be."""
     import pyarrow as pa
 
     from asc.predicate import normalise

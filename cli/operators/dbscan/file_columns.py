@@ -71,7 +71,9 @@ class Asked:
         return [*self.values.values(), *self.times.values(), *self.keys.values()]
 
     def why_spark(self) -> str | None:
-        """Return why the columns cannot be read without Spark: what it has to compute; None where they can be."""
+        """Return the reason why the columns cannot be read without Spark: what it has to compute; None where they can
+        be.
+        """
         import pyarrow as pa
 
         for where in self.wheres.values():

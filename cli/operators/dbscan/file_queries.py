@@ -80,7 +80,7 @@ def _query(
 
 
 def warnings_of(queries: Sequence[FileQuery]) -> list[str]:
-    """Return what is odd in queries, each once."""
+    """Return warnings of odd things in queries, each once."""
     found: dict[str, None] = {}
     for query in queries:
         found.update(dict.fromkeys(query.where.warnings))
