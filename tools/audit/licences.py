@@ -116,7 +116,7 @@ def from_name(text: str) -> str | None:
 
 
 def from_choice(names: Sequence[str]) -> str | None:
-    """Return several names of which one may choose, as Maven and OSGi leave it; None where one of them is not known.
+    """Return the choice between several names, as Maven and OSGi leave it; None where one of them is not known.
 
     >>> from_choice(["EPL 2.0", "GPL2 w/ CPE"])
     'EPL-2.0 OR GPL-2.0-only WITH Classpath-exception-2.0'

@@ -137,7 +137,7 @@ def _vulnerability(record: Mapping[str, Any]) -> Vulnerability:
 
 
 def _distinct(found: Iterable[Vulnerability]) -> list[Vulnerability]:
-    """Return one of those that share a name: databases repeat each other."""
+    """Keep one of the vulnerabilities that share a name: databases repeat each other."""
     kept: list[Vulnerability] = []
     for one in sorted(found, key=lambda one: one.names):
         if not any({*one.names} & {*other.names} for other in kept):

@@ -65,7 +65,7 @@ class Policy:
         return replace(component, parts=parts)
 
     def refusal(self, component: Component) -> str | None:
-        """Return why the component's licence is refused, in one line; None where it may be used."""
+        """Return the reason why the component's licence is refused, in one line; None where it may be used."""
         licence = component.licence
         if licence is None:
             place = f" ({component.place})" if component.place else ""

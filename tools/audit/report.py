@@ -26,7 +26,7 @@ class Finding:
 
 
 def licence_lines(components: Sequence[Component]) -> list[str]:
-    """Return how many packages and jars there are of each licence, the most frequent first."""
+    """Return a line for each licence with its number of packages and jars, the most frequent first."""
     counted = Counter(component.licence or "not known" for component in everything(components))
     return [
         f"{count:6,}  {licence}" for licence, count in sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -46,7 +46,7 @@ class CountedCube:
 
     @property
     def grain_us(self) -> int:
-        """Return the length of its panes."""
+        """Return the length of the cube's panes."""
         return int(self.operator["grain_s"]) * 1_000_000
 
     def cuboids(self) -> Iterator[Sequence[str]]:

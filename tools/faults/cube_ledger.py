@@ -46,7 +46,7 @@ class CubeAudit:
 
     @staticmethod
     def of(audits: Iterable[CubeAudit]) -> CubeAudit:
-        """Return several as one: what was compared in all of them."""
+        """Merge several audits into one: what was compared in all of them."""
         found = list(audits)
         numbers = {
             name: sum(getattr(own, name) for own in found)
@@ -127,7 +127,7 @@ class CubeLedger:
                     yield f"cube {self.cube.query}: {told.get(name)} {name} by its {source}, by DuckDB {number}"
 
     def _answer(self, question: Plain, answer: Plain) -> tuple[int, list[str]]:
-        """Return how many values were compared, and the differences."""
+        """Return the number of compared values, and the differences."""
         interval = _interval(question, answer)
         rows: dict[tuple[str, ...], dict[str, Plain]] = {tuple(names): {} for names in self.cube.cuboids()}
         wrong = []

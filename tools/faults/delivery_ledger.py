@@ -127,7 +127,7 @@ class DeliveryLedger:
             self._may[topic][row] = set()
 
     def outstanding(self, arrived: Iterable[Arrived]) -> int:
-        """Return how many copies have not arrived that had to."""
+        """Count the copies that have not arrived and had to."""
         found: dict[str, set[int]] = defaultdict(set)
         for record in arrived:
             found[record.topic].add(self._rows.get(record.source, -1))

@@ -38,7 +38,7 @@ class Fault:
     needs_mount: bool = False
 
     def possible(self, rig: Rig) -> bool:
-        """Return whether it can be made here."""
+        """Return whether the fault can be made here."""
         return not self.needs_mount or (rig.checkpoint_disk.mounted and rig.kafka_disk.mounted)
 
 

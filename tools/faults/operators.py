@@ -120,7 +120,7 @@ class Operators:
         return min(last.values()) >= until_s
 
     def _outputs(self, stream: str) -> list[Delivery]:
-        """Return what is in the topics of a stream's queries, each once: as ``broker.consume`` gives it."""
+        """Return the outputs in the topics of a stream's queries, each once: as ``broker.consume`` gives it."""
         topics = _topics(stream)
         return list(receive(self._client, topics, group=None, from_beginning=True, to_end=True, window=_REPEATS))
 

@@ -149,7 +149,7 @@ class Rig:
             self._calm_until = {int(partition): offset for partition, offset in offsets.items()}
 
     def delivered(self) -> int:
-        """Return how many records the query that accepts each has been seen to receive."""
+        """Count the records that the query that accepts each has been seen to receive."""
         return self._arrivals.count
 
     def rest_cube(self) -> None:

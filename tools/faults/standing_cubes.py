@@ -136,7 +136,7 @@ class StandingCubes:
             time.sleep(_LOOK_S)
 
     def _asked(self, method: str, cube: CountedCube, path: str = "", **request: Any) -> Mapping[str, Any]:
-        """Return what the API answers; asked again where a connection is left from before a fault."""
+        """Return the API's answer; it is asked again where a connection is left from before a fault."""
         deadline = time.monotonic() + _STALLED_S
         while True:
             try:

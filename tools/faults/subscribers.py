@@ -23,8 +23,8 @@ _Body = dict[str, str]
 
 
 def predicate(random_: random.Random) -> str:
-    """Return one that Spark and DuckDB read alike over the feed's records: of every kind, with NULL and a division by
-    zero.
+    """Return a predicate that Spark and DuckDB read alike over the feed's records: of every kind, with NULL and a
+    division by zero.
     """
     a, b = random_.randrange(2, 12), random_.randrange(-4, 4)
     return random_.choice(

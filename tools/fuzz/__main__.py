@@ -50,7 +50,7 @@ def runs_of(only: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def run(name: str, target: str, seconds: float, seed: int, folder: Path) -> Outcome:
-    """Return one run, with a bar."""
+    """Do one run, with a progress bar."""
     begun = time.monotonic()
     with tqdm(
         total=round(seconds), desc=f"{name:<8}", unit="s", bar_format="{desc} {n}/{total} s |{bar}|{postfix}"

@@ -11,7 +11,7 @@ _BYTES_MAX = 4_096
 
 
 def has_atheris() -> bool:
-    """Return whether it is installed: it has no wheels for every processor and Python."""
+    """Return whether Atheris is installed: it has no wheels for every processor and Python."""
     return find_spec("atheris") is not None
 
 

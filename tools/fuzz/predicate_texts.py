@@ -181,7 +181,7 @@ def _conditions() -> SearchStrategy[str]:
 
 
 def _deep() -> SearchStrategy[str]:
-    """Return one thing over and over: in itself, or after itself."""
+    """Generate one thing over and over: nested in itself, or after itself."""
     part = st.sampled_from(tuple(tokens()))
     count = st.sampled_from(_LONG)
     nested = st.tuples(part, count, st.sampled_from(_COLUMNS.split()), st.sampled_from((")", "", "]", " END", " > 1)")))

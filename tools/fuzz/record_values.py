@@ -68,7 +68,7 @@ def _value(rng: random.Random, whole: Callable[[], bytes]) -> bytes | None:
 
 
 def _extreme(rng: random.Random) -> bytes:
-    """Return one thing over and over."""
+    """Return a value that repeats one thing over and over."""
     depth, run = rng.choice(_DEPTHS), rng.choice(_RUNS)
     chosen = rng.randrange(7)
     if chosen == 0:

@@ -66,7 +66,7 @@ class SparkTarget(Target):
 
 
 def reason_fault(error: str | None, number: int, texts: Sequence[str]) -> str | None:
-    """Return what is wrong with the reason of a record and its number among the decoder's; None where nothing is.
+    """Return the fault of a record's reason and its number among the decoder's; None where there is none.
 
     >>> reason_fault("is empty", 2, ["is null", "is empty"]), reason_fault(None, 1, ["is null"])
     (None, 'has the reason None under the number 1')

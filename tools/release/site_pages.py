@@ -71,7 +71,7 @@ def with_links(markdown: str, uri: str) -> str:
 
 
 def place_on_site(path: str) -> str:
-    """Return where the site has a file or folder of the repository.
+    """Return the place of a file or folder of the repository on the site.
 
     >>> place_on_site("docs/cli.md"), place_on_site("README.md"), place_on_site("deploy")
     ('cli.md', 'index.md', 'repository/deploy.md')
