@@ -69,7 +69,7 @@ class CodedColumn:
         return pa.types.is_string(self.values.type) or len(self.values) < FEW_VALUES
 
     def counts(self) -> Integers:
-        """Return how many tuples have each code, NULL first."""
+        """Count the tuples of each code, NULL first."""
         return np.bincount(self.codes - NULL_CODE, minlength=len(self.values) - NULL_CODE)
 
 

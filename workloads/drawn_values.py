@@ -24,7 +24,7 @@ class Drawn:
         self.values = values
 
     def predicate(self) -> str:
-        """Return one in four has something else than a few values in some conjunct."""
+        """Return a predicate; one in four has something else than a few values in some conjunct."""
         first, second, third = (self.equality() for _ in range(3))
         least = int(self.random.integers(0, 100))
         forms = [

@@ -200,7 +200,7 @@ _DRAWS: Mapping[str, Draw] = {"uniform": _evenly(_DOMAIN), "log-normal": _log_no
 
 
 def _weights(attributes: Sequence[Attribute]) -> npt.NDArray[np.float64]:
-    """Return how likely a predicate is about each attribute."""
+    """Return the weights by which a predicate is about each attribute."""
     shares = {"number": _NUMBER_SHARE, "boolean": _BOOLEAN_SHARE}
     kinds = [_kind(each) for each in attributes]
     rest = 1 - sum(shares.values())
