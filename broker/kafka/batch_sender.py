@@ -52,8 +52,8 @@ class BatchSender:
 
     Every method that talks to Kafka raises KafkaError, in one line that says how many records are acknowledged: none of
     those is lost, others may have arrived. ``on_silence`` is called, from another thread, where Kafka does not answer
-    for some seconds; for how long it is waited: at the start as long as ``kafka`` says, later ACKNOWLEDGED_WITHIN_S
-    without a single acknowledgement.
+    for some seconds. The timeout is at the start that of ``kafka``, later ACKNOWLEDGED_WITHIN_S without a single
+    acknowledgement.
     """
 
     def __init__(self, kafka: KafkaClient, topic: str, *, on_silence: Callable[[], object] = lambda: None) -> None:
@@ -196,7 +196,7 @@ class BatchSender:
             raise self._refused(fault)
 
     def _limit(self, admin: AdminClient) -> int:
-        """The largest batch, in bytes, that the topic takes."""
+        """Return the size of the largest batch that the topic takes, in bytes."""
         from confluent_kafka import KafkaException
         from confluent_kafka.admin import ConfigResource, ResourceType  # type: ignore[attr-defined]
 
@@ -209,7 +209,7 @@ class BatchSender:
             return _RECORD_BYTES_MAX
 
     def _hear(self, error: Any) -> None:
-        """What librdkafka says beside the reports."""
+        """Note an error that librdkafka reports outside the delivery reports."""
         from confluent_kafka import KafkaError as ClientError
 
         self._heard = one_line(error.str())
@@ -217,7 +217,7 @@ class BatchSender:
             self._fault = error
 
     def _report(self, first: int, error: Any, _message: Any) -> None:
-        """One of the records of a batch, which begins after ``first`` records, has failed."""
+        """Count a delivery report of a record that failed; its batch begins after ``first`` records."""
         from confluent_kafka import KafkaError as ClientError
 
         if error is None:
@@ -249,7 +249,7 @@ class BatchSender:
         return self._error(f"refuses: {one_line(error.str())}")
 
     def _not_taken(self, fault: Any, before: int, size_bytes: int) -> KafkaError:
-        """That a record, which comes after so many others, is refused before it is sent."""
+        """Return the error of a record that is refused before it is sent, after ``before`` other records."""
         from confluent_kafka import KafkaError as ClientError
 
         self._fault = fault

@@ -55,15 +55,16 @@ class KafkaClient:
         self._looks_for_fault = True
 
     def hurried(self, within_s: float) -> KafkaClient:
-        """The same for somebody who waits: Kafka is waited for so long, and where it does not answer, no longer looked
-        at for the option that is at fault.
+        """Return the same client with a shorter timeout, for a caller who waits.
+
+        Where Kafka does not answer, this client does not search for the option that is at fault.
         """
         found = KafkaClient(self.bootstrap_servers, self._options, within_s, named_by=self.named_by)
         found._looks_for_fault = False
         return found
 
     def producer(self, **settings: Any) -> KafkaProducer:
-        """A new producer with acks=all and idempotence (the defaults of kafka-python 3)."""
+        """Return a new producer with acks=all and idempotence (the defaults of kafka-python 3)."""
         from kafka import KafkaProducer
 
         self._check()
@@ -73,7 +74,7 @@ class KafkaClient:
             )
 
     def consumer(self, **settings: Any) -> KafkaConsumer:
-        """A new consumer, that joins no group unless the settings name one."""
+        """Return a new consumer, which joins no group unless the settings name one."""
         from kafka import KafkaConsumer
 
         self._check()
@@ -83,7 +84,7 @@ class KafkaClient:
             )
 
     def admin(self, **settings: Any) -> KafkaAdminClient:
-        """A new client for topics and their settings."""
+        """Return a new client for the administration of topics and their settings."""
         from kafka.admin import KafkaAdminClient
 
         self._check()
@@ -91,12 +92,12 @@ class KafkaClient:
             return KafkaAdminClient(**{**self._settings(KafkaAdminClient.DEFAULT_CONFIG), **settings})
 
     def spark_options(self) -> dict[str, str]:
-        """Options of Spark's Kafka source and sink."""
+        """Return the options of Spark's Kafka source and sink."""
         options = {f"kafka.{key}": value for key, value in java_options(self._options).items()}
         return {**options, "kafka.bootstrap.servers": self.bootstrap_servers}
 
     def librdkafka_options(self) -> dict[str, Any]:
-        """Options of librdkafka's producer."""
+        """Return the options of librdkafka's producer."""
         self._check()
         return {**librdkafka_options(self._options), "bootstrap.servers": self.bootstrap_servers.replace(" ", "")}
 
@@ -109,7 +110,7 @@ class KafkaClient:
         group: str | None = None,
         to_end: bool = False,
     ) -> Iterator[Any]:
-        """The records of topics; without a group it reads all their partitions on its own.
+        """Yield the records of topics; without a group, of all their partitions.
 
         A group goes on from where it left off; ``from_beginning`` says where to begin where there is no such place.
         There is no end to them, or with ``to_end`` that which the topics have by now. The group's place is the caller's
@@ -140,8 +141,9 @@ class KafkaClient:
             client.close()
 
     def records_at(self, topic: str, places: Iterable[tuple[int, int]]) -> Generator[Any, None, None]:
-        """The records of a topic at places, each a partition and an offset, sorted by them; a place that has none is
-        left out. Nothing else is read but what Kafka sends along. KafkaError.
+        """Yield the records of a topic at the given places, pairs of partition and offset, sorted by them.
+
+        A place without a record is skipped. Nothing else is read but what Kafka sends along. KafkaError.
         """
         from kafka import TopicPartition
 
@@ -168,7 +170,7 @@ class KafkaClient:
             client.close()
 
     def topics(self) -> set[str]:
-        """The topics that there are."""
+        """Return the names of the topics that exist."""
         client: Any = self.consumer()
         try:
             with self._client_errors():
@@ -177,7 +179,7 @@ class KafkaClient:
             client.close()
 
     def partition_count(self, topic: str) -> int:
-        """The partitions of a topic, 0 of one that is not there."""
+        """Return the number of partitions of a topic, 0 where it does not exist."""
         client: Any = self.consumer()
         try:
             with self._client_errors():
@@ -187,7 +189,7 @@ class KafkaClient:
 
     @contextlib.contextmanager
     def clear_errors(self) -> Iterator[None]:
-        """Whatever fails in calls of the Kafka client as one KafkaError."""
+        """Raise each error of a call of the Kafka client, its own, ValueError and OSError, as a KafkaError."""
         try:
             with self._client_errors():
                 yield
@@ -196,7 +198,7 @@ class KafkaClient:
 
     @contextlib.contextmanager
     def _client_errors(self) -> Iterator[None]:
-        """Kafka's own errors alone, for the caller's code runs here as well."""
+        """Raise the client's own errors alone as KafkaError, for the caller's code runs in this context as well."""
         from kafka.errors import KafkaConnectionError, KafkaTimeoutError, RequestTimedOutError
         from kafka.errors import KafkaError as ClientError
 
@@ -208,12 +210,12 @@ class KafkaClient:
             raise KafkaError("Kafka", self.bootstrap_servers, f"refuses: {one_line(error)}") from error
 
     def not_admitted(self, why: object, so_far: str = "") -> KafkaError:
-        """That Kafka does not let anybody in who logs in as the options say."""
+        """Return the error of a Kafka that refuses the login of the options."""
         found = login_refusal(self.bootstrap_servers, self._options, one_line(why))
         return KafkaError(found.subject, found.value, f"{found.remedy}{so_far}")
 
     def silent(self, why: object, so_far: str = "") -> KafkaError:
-        """That Kafka does not answer, and which option is at fault where it is one."""
+        """Return the error of a Kafka that does not answer, with the option at fault where it is one."""
         found = refusal(self.bootstrap_servers, self._options) if self._looks_for_fault else None
         if found is not None:
             return KafkaError(found.subject, found.value, f"{found.remedy}{so_far}")

@@ -25,8 +25,8 @@ _CREATE_CHUNK = 200
 class KafkaCluster:
     """The topics of one Kafka cluster, through one client for administration, made when first needed.
 
-    Every method that talks to Kafka raises KafkaError, in one line, when it does not answer or refuses, and QueryError
-    where a topic cannot be what a query wants of it.
+    Every method that talks to Kafka raises KafkaError, in one line, when it does not answer or refuses. It raises
+    QueryError where a topic cannot be what a query wants of it.
     """
 
     def __init__(self, bootstrap_servers: str, config: KafkaConfig) -> None:
@@ -48,7 +48,7 @@ class KafkaCluster:
             self._admin = None
 
     def topics(self) -> set[str]:
-        """The names of all topics."""
+        """Return the names of all topics."""
         with self._admin_lock, self.client.clear_errors():
             return set(self._connected().list_topics())
 
@@ -69,7 +69,7 @@ class KafkaCluster:
         self.create_topics(missing, settings, partitions)
 
     def ensure_destinations(self, names: Collection[str], kind: str) -> None:
-        """As :meth:`ensure_topics`, for topics that records of every kind are sent to."""
+        """Act as :meth:`ensure_topics`, for topics that records of every kind are sent to."""
         refused, missing = self.destinations(names, kind)
         for refusal in refused.values():
             raise refusal
@@ -78,7 +78,7 @@ class KafkaCluster:
     def destinations(
         self, names: Collection[str], kind: str = "destination topic", *, keyed: Collection[str] = ()
     ) -> tuple[dict[str, AscError], set[str]]:
-        """Of topics that records of every kind are to be sent to: why some cannot be, and which are yet to be made.
+        """Return the refusals of destination topics that cannot be used, by name, and the names of those to be created.
 
         Refused is one that takes no record without a key, for one of them would stop a stream; and one that is not
         there and cannot be made. ``keyed``: those that get records with a key alone, and may be compacted.
@@ -89,7 +89,7 @@ class KafkaCluster:
         return refused, wanted - there - refused.keys()
 
     def compacted(self, names: Collection[str], kind: str = "destination topic") -> dict[str, AscError]:
-        """Of topics that are there, those that take no record without a key, with what to do about it."""
+        """Return the compacted ones of existing topics, each with a refusal: they take no record without a key."""
         remedy = "is compacted, so it takes no record without a key: name another, or set its cleanup.policy to delete"
         return {
             name: QueryError(kind, name, remedy)
@@ -105,23 +105,23 @@ class KafkaCluster:
             raise refusal
 
     def topic_settings(self, name: str) -> dict[str, str]:
-        """The settings of a topic, defaults included."""
+        """Return the settings of a topic, defaults included."""
         return dict(self._settings_of([name]))[name]
 
     def record_limits(self, names: Collection[str]) -> dict[str, int]:
-        """The largest record, in bytes, that each topic takes from this daemon."""
+        """Return the size of the largest record, in bytes, that each topic takes from this daemon."""
         most = self._config.request_bytes
         return {name: min(most, int(settings[_RECORD_LIMIT])) for name, settings in self._settings_of(names)}
 
     def topic_id(self, name: str) -> str | None:
-        """What tells a topic from one of its name that is made later; None where Kafka does not say."""
+        """Return the id that tells a topic from a later one of its name; None where Kafka does not say."""
         with self._admin_lock, self.client.clear_errors():
             (description,) = self._connected().describe_topics([name])
         found = description.get("topic_id")
         return None if found is None or found == UUID(int=0) else str(found)
 
     def partitions(self, name: str) -> list[int]:
-        """The partitions of a topic, sorted."""
+        """Return the partitions of a topic, sorted."""
         with self._admin_lock, self.client.clear_errors():
             (description,) = self._connected().describe_topics([name])
         if not description["partitions"]:
@@ -129,7 +129,7 @@ class KafkaCluster:
         return sorted(int(partition["partition_index"]) for partition in description["partitions"])
 
     def offsets(self, name: str, *, end: bool) -> Offsets:
-        """The first or, with ``end``, the next offset of each partition of a topic."""
+        """Return the first or, with ``end``, the next offset of each partition of a topic."""
         from kafka import TopicPartition
 
         partitions = [TopicPartition(name, partition) for partition in self.partitions(name)]

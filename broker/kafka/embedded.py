@@ -150,7 +150,10 @@ class EmbeddedKafka:
             self._supervisor = None
 
     def _locked(self) -> int:
-        """The locked descriptor of ``lock``; it lives on in the node, so the node of a dead owner is waited for."""
+        """Return the locked descriptor of ``lock``.
+
+        The node inherits it, so that this waits until the node of a dead owner is gone.
+        """
         try:
             self.data_dir.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self.data_dir / "lock", os.O_RDWR | os.O_CREAT, 0o644)
@@ -242,7 +245,7 @@ class EmbeddedKafka:
             )
 
     def _wait_until_ready(self, port: int) -> bool:
-        """True once the node answers a metadata request, False when its process has ended."""
+        """Return True once the node answers a metadata request, False when its process has ended."""
         deadline = time.monotonic() + self._start_timeout_s
         while self.running:
             if _answers(port):
@@ -264,7 +267,7 @@ class EmbeddedKafka:
         return write_whole(self.data_dir / name, "".join(f"{key}={value}\n" for key, value in properties.items()))
 
     def _last_ports(self) -> tuple[int, int]:
-        """The ports of the last start, kept for the clients' sake; 0 where there was none."""
+        """Return the ports of the last start, kept for the clients' sake; 0 where there was none."""
         with contextlib.suppress(OSError, ValueError):
             lines = (self.data_dir / "server.properties").read_text().splitlines()
             listeners = dict(line.split("=", 1) for line in lines)["listeners"].split(",")
@@ -287,7 +290,7 @@ class EmbeddedKafka:
 
 
 def new_cluster_id() -> str:
-    """A random identity as Kafka writes one: a UUID in the base64 of URLs, 22 characters.
+    """Return a random identity as Kafka writes one: a UUID in the base64 of URLs, 22 characters.
 
     Never one that begins with ``-``, which Kafka's own commands would take for an option.
     """
@@ -298,7 +301,7 @@ def new_cluster_id() -> str:
 
 
 def _reason(said: str) -> str:
-    """The exception at the bottom of what a JVM said, or its first line of an error, in brackets; else empty."""
+    """Return the innermost exception in the output of a JVM, or its first error line, in brackets; else empty."""
     causes = re.findall(r"[\w.$]+(?:Exception|Error): .+", said)
     lines = re.findall(r"^.*(?:ERROR|FATAL|rror: ).+", said, re.MULTILINE)
     telling = (causes[-1:] or lines[:1] or [""])[0].strip()
@@ -306,7 +309,7 @@ def _reason(said: str) -> str:
 
 
 def _answers(port: int) -> bool:
-    """Whether a broker answers a metadata request there."""
+    """Return whether a broker answers a metadata request at the port."""
     with socket.socket() as probe:
         if probe.connect_ex((_HOST, port)) != 0:
             return False

@@ -40,7 +40,7 @@ def record_bytes(record: Any) -> int:
 
 
 def _shares(there: Mapping[Any, int], last: int) -> dict[Any, int]:
-    """How many of each partition, given how many it has: the same of all, but for those that have fewer."""
+    """Return the number of records to read of each partition: the same of all, but for those that have fewer."""
     shares: dict[Any, int] = {}
     left = last
     for number, (partition, count) in enumerate(sorted(there.items(), key=lambda each: each[1])):

@@ -1,4 +1,4 @@
-"""Which of several daemons on one registry serves: the one to which Kafka gives the partition of the registry topic."""
+"""Leader election of the daemons on one registry: Kafka gives the partition of the registry topic to the leader."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOOK_S = 0.05
 
 
 def group_of(topic: str) -> str:
-    """The consumer group of the daemons on a registry topic."""
+    """Return the name of the consumer group of the daemons on a registry topic."""
     return f"asc-daemons-{topic}"
 
 
@@ -33,14 +33,15 @@ class Leadership:
     """Membership of the group of all daemons on one registry, kept up by a thread of its own.
 
     Invariant: the topic has one partition, so that Kafka gives it to one member at a time; that one leads. It keeps it
-    while others come and go. A member that is killed, stopped or cut off loses it after ``SESSION_S``, and knows as
-    soon as it hears of Kafka again: ``lost`` is true from then on, for what it has is out of date. Where nobody else
+    while others come and go. A member that is killed, stopped or cut off loses it after ``SESSION_S``. It knows as
+    soon as it hears of Kafka again: ``lost`` is true from then on, for its data is out of date. Where nobody else
     waits, it gets the partition back and nothing was lost.
 
     ``instance``: a name by which a daemon that is started again takes the place of what it was at once, without waiting
     until that has been silent for long enough. No two daemons that run may have the same. One that has a name is taken
     for silent, not for gone, when it leaves. Rejected: to find out by writing (a transaction that is fenced), for a
-    daemon that nobody changes queries in does not write; a lease of our own in a topic, which would compare clocks.
+    daemon without changes of queries does not write. Rejected too: a lease of our own in a topic, which would compare
+    clocks.
     """
 
     def __init__(self, client: KafkaClient, topic: str, instance: str | None = None) -> None:
@@ -53,7 +54,7 @@ class Leadership:
         self.lost = False
         """Whether another member leads after this one did."""
         self.problem: str | None = None
-        """What Kafka said when it was asked last, where that was a refusal."""
+        """Kafka's last answer, where that was a refusal."""
         self._answers = 0
         """The number of times that Kafka said that this one leads."""
         self.is_member = False
@@ -64,13 +65,13 @@ class Leadership:
         self._thread.start()
 
     def wait(self, timeout_s: float) -> bool:
-        """Whether this one leads, at the latest when the time is over."""
+        """Wait until this one leads, at most for the time, and return whether it does."""
         return self._leads.wait(timeout_s)
 
     def confirmed(self, timeout_s: float) -> bool:
         """Return whether Kafka says that this one leads, asked from now on and answered within the time.
 
-        What it knows otherwise may be as old as the process stood still.
+        Its knowledge may otherwise be as old as a suspension of the process is long.
         """
         # The next answer may be to a question that was asked before.
         wanted, until_s = self._answers + 2, time.monotonic() + timeout_s
@@ -85,7 +86,7 @@ class Leadership:
             self._thread.join(timeout=5)
 
     def _told(self, assigned: bool) -> None:
-        """A round of the group is over, with or without the partition for this member."""
+        """Note the end of a rebalance of the group, with or without the partition for this member."""
         self.is_member, self.problem = True, None
         if assigned:
             self._leads.set()
@@ -108,7 +109,7 @@ class Leadership:
                 self._over.wait(_PAUSE_S)
 
     def _belong(self) -> None:
-        """Be a member until another one leads, or this one leaves; what kafka-python raises ends the membership."""
+        """Join the group until another member leads, or this one leaves; an error of kafka-python ends that too."""
         from kafka import ConsumerRebalanceListener, OffsetAndMetadata
         from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
         from kafka.errors import CommitFailedError, KafkaTimeoutError, RebalanceInProgressError, RetriableError
@@ -131,7 +132,7 @@ class Leadership:
                 told(bool(assigned))
 
             def on_partitions_revoked(self, revoked: Collection[Any]) -> None:
-                """A round begins; it may well end as the last one did."""
+                """Ignore the beginning of a rebalance: it may well end as the last one did."""
 
         try:
             consumer.subscribe([self._topic], listener=Listener())

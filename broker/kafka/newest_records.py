@@ -56,7 +56,7 @@ def newest_records(
 
     Each partition is read in pieces, backwards, until ``are_enough`` of all of them are, ``most_bytes`` of keys, values
     and headers were read, or ``within_s`` have passed. Partitions have equal shares of the bytes. A piece with more
-    bytes than its share has left is left out. KafkaError where Kafka does not answer within that time.
+    bytes than its share has left is skipped. KafkaError where Kafka does not answer within that time.
     """
     tails: list[_Tail] = []
     with bounded_consumer(client, topic, within_s, max_partition_fetch_bytes=_FETCHED_BYTES) as bounded:

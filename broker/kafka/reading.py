@@ -14,11 +14,11 @@ _POLLED_EACH_S = 1.0
 
 
 def polled(consumer: Any) -> Iterator[Any]:
-    """The records of kafka-python's ``consumer`` one by one, without an end; before each time that it is polled, None.
+    """Yield the records of kafka-python's ``consumer`` one by one, without an end, and None before each poll.
 
-    Whatever its group does, it does while it is polled: then every record that was given has been asked for the next
-    one of, and no other one is held here. A group takes a member for dead that is not polled for max.poll.interval, and
-    one poll gives hundreds of records: so where those have taken a second, the rest is given back, and asked for again.
+    The consumer acts in its group during polls alone. At a poll the caller is done with every record that was yielded,
+    and no other one is held here. A group takes a member for dead that is not polled for max.poll.interval, and one
+    poll returns hundreds of records. Where those have taken a second, the consumer seeks back and polls the rest again.
     """
     from kafka import TopicPartition
 

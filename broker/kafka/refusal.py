@@ -16,8 +16,10 @@ _WITHIN_S = 3.0
 
 
 def refusal(bootstrap_servers: str, options: Mapping[str, str]) -> KafkaError | None:
-    """Looks at the first server that takes a connection: whether it speaks TLS, with a certificate that is trusted,
-    and lets in who logs in, as the options say. None where nothing is found; costs some seconds at most.
+    """Return the first fault of the options at the first server that takes a connection; None where none is found.
+
+    It checks whether the server speaks TLS, has a trusted certificate and accepts the login, as the options say. It
+    costs some seconds at most.
     """
     for server in bootstrap_servers.replace(" ", "").split(","):
         host, _, port = server.rpartition(":")
@@ -53,7 +55,7 @@ def _of_tls(server: str, address: tuple[str, int], options: Mapping[str, str]) -
 
 
 def login_refusal(bootstrap_servers: str, options: Mapping[str, str], why: str) -> KafkaError:
-    """That a Kafka does not let anybody in who logs in as the options say; ``why`` is what it said."""
+    """Return the error of a Kafka that refuses the login of the options; ``why`` is Kafka's answer."""
     is_mechanism = "unsupported" in why.lower() and "mechanism" in why.lower()
     key, what = ("sasl.mechanism", "it") if is_mechanism else ("sasl.plain.username", "it with the password")
     remedy = f"Kafka at {bootstrap_servers} does not take {what} ({why})"
@@ -61,7 +63,7 @@ def login_refusal(bootstrap_servers: str, options: Mapping[str, str], why: str) 
 
 
 def _of_login(server: str, options: Mapping[str, str]) -> KafkaError | None:
-    """As librdkafka is told it: kafka-python tries again and again, and does not say why."""
+    """Return a refusal of the login, as librdkafka reports it: kafka-python tries again and again without a reason."""
     if not protocol_of(options).startswith("SASL"):
         return None
     from confluent_kafka import KafkaError as ClientError

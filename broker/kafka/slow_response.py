@@ -40,7 +40,7 @@ class SlowResponse:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """What may take long; costs two assignments."""
+        """Watch the block of this context, which may take long; costs two assignments."""
         self._since = time.monotonic()
         try:
             yield

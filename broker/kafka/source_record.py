@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
     @staticmethod
     def of(text: str) -> Place:
-        """The place that a text names; QueryError where it names none.
+        """Return the place that a text names; QueryError where it names none.
 
         >>> Place.of("asc.late-flights-0-17")
         Place(topic='asc.late-flights', partition=0, offset=17)
@@ -67,11 +67,11 @@ class SourceRecord:
 
 
 def record_at(client: KafkaClient, place: Place, *, timeout_s: float, most_bytes: int) -> SourceRecord:
-    """The record at a place, as one reads it who is shown committed records alone.
+    """Return the record at a place, read at the isolation level ``read_committed``.
 
     Raises NotThereError where there is none, with the offsets that there are; QueryError where it is larger than
     ``most_bytes``; KafkaError where Kafka refuses, or does not give it within ``timeout_s``. Reads nothing else but
-    what Kafka sends along: the batch of records that it stands in.
+    what Kafka sends along: the batch of records that contains it.
     """
     from kafka import TopicPartition
 

@@ -1,6 +1,6 @@
-"""Runs one command for as long as its owner lives: ``python supervisor.py COMMAND...``, a pipe from the owner as input.
+"""Run one command for as long as its owner lives: ``python supervisor.py COMMAND...``, a pipe from the owner as input.
 
-The pipe ends when the owner closes it or dies, however it dies; the command is then told to stop, and killed if it does
+The pipe ends when the owner closes it or dies, however it dies; the command then gets SIGTERM, and is killed if it does
 not. When the supervisor itself is killed, the kernel kills the command (PR_SET_PDEATHSIG). It imports nothing of the
 broker: it starts in a few hundredths of a second.
 """
@@ -43,7 +43,7 @@ def main(command: list[str]) -> int:
 
 
 def _prepare_child() -> None:
-    """In the child, before it becomes the command."""
+    """Set the signals of the child before it becomes the command."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
