@@ -18,8 +18,8 @@ _CONFLUENT, _NONE = "confluent", "none"
 
 
 class Avro(Format):
-    """An Avro record a record. With the framing ``confluent`` a zero byte and the id of its schema in the registry
-    stand before it; with ``none`` nothing does, and all are written by the stream's own Avro schema.
+    """The format whose records are each one Avro record. With the framing ``confluent`` a zero byte and the id of its
+    schema in the registry precede it. With ``none`` nothing does, and all are written by the stream's own Avro schema.
     """
 
     name = "avro"

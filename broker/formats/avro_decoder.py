@@ -117,7 +117,7 @@ class AvroDecoder(FramedDecoder[AvroReading]):
         return f"CASE {' '.join(cases)} ELSE -1 END" if cases else "-1"
 
     def _raw(self, place: int, reading: AvroReading) -> Column:
-        """What Spark reads of a record of one writer; NULL of all others."""
+        """Return the column that Spark reads of a record of one writer; NULL of all others."""
         from pyspark.sql import functions as sf
         from pyspark.sql.avro.functions import from_avro
 

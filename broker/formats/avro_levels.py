@@ -29,8 +29,8 @@ _NOTHING: list[Any] = []
 def writer_text(schema: AvroSchema) -> str:
     """Return the JSON of a schema, in which each named type is written out where it is met first.
 
-    A record that comes back to itself through an array or a map is one of another name at each level, and after the
-    last level that array or map is empty. Cost: the types of such records, once a level.
+    A record that contains itself through an array or a map gets another name at each level. After the last level that
+    array or map is empty. Cost: the types of such records, once a level.
     """
     plain = _Writing(schema, {}, 0).text()
     circles = _circles(schema)

@@ -26,8 +26,9 @@ _Sql = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How a part is read: the schema it is read by, its value from what Spark makes of that, and the condition under
-    which it is none of the column's type; None where it always is.
+    """The reading of one part of a record, by SQL over the value that Spark reads by the schema ``expected``.
+
+    ``fault`` is the condition under which the value is none of the column's type; None where it always is of the type.
     """
 
     expected: Any
@@ -37,9 +38,10 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class ColumnReading:
-    """How a column is read: its value, and the condition (never NULL) under which what was written is none of its type,
-    from the SQL of the record that was read. ``value`` is None where no value that was written can be of its type, and
-    ``fault`` where each is.
+    """The reading of one column: the SQL of its value, from that of the record that was read, and of its fault.
+
+    ``fault`` is the condition (never NULL) under which the written value is none of the column's type. ``value`` is
+    None where no written value can be of its type, and ``fault`` where each is.
     """
 
     value: str | None
@@ -54,8 +56,8 @@ MISSING = ColumnReading("NULL", None)
 class AvroReading:
     """How the records of one writer become columns.
 
-    ``writer`` is the schema they were written with and ``reader`` that by which they are read, as JSON: of the
-    writer's fields those that columns need, in the writer's types, and WHOLE. ``columns``: by the name of the column;
+    ``writer`` is the schema they were written with, as JSON, and ``reader`` that by which they are read. The latter
+    has the writer's fields that columns need, in the writer's types, and WHOLE. ``columns``: by the name of the column;
     one that the writer does not have is NULL, or its default. Cost: nothing a record; it is made once a writer.
     """
 
@@ -65,8 +67,10 @@ class AvroReading:
 
 
 def reading_of(writer: AvroSchema, fields: Schema, record: str, own: AvroSchema | None = None) -> AvroReading:
-    """Return how records of a writer are read into fields; ``record`` is the SQL name of what Spark reads, ``own`` the
-    stream's own Avro schema, if it has one: what is missing takes its defaults, and its aliases name fields as well.
+    """Return how records of a writer are read into fields; ``record`` is the SQL name of the struct that Spark reads.
+
+    ``own`` is the stream's own Avro schema, if it has one: missing fields take its defaults, and its aliases name
+    fields as well.
     """
     resolver = _Resolver(writer, own)
     columns: dict[str, ColumnReading] = {}

@@ -30,12 +30,12 @@ _TYPES_DEEP_MAX = 200
 """Types within types on the longest way, each name written out: each is some calls of readers, here and in Java."""
 
 _VALUES_MAX = 50_000
-"""Types of a schema with each name written out: Java's reader makes room for all, and a record may have as many values
-in no bytes at all.
+"""Types of a schema with each name written out: Java's reader allocates memory for all, and a record may have as many
+values in no bytes at all.
 """
 
 _FIXED_BYTES_MAX = 1 << 24
-"""The largest fixed, for which Java's reader makes room before it sees whether a record has it."""
+"""The largest fixed, for which Java's reader allocates memory before it sees whether a record has it."""
 
 RECORDS = ("record", "error")
 
@@ -89,8 +89,9 @@ class AvroSchema:
         return AvroSchema(schema.node(schema.root), schema.named).checked(text)
 
     def checked(self, text: str) -> AvroSchema:
-        """Itself; SchemaError where its types are too many or too deep, or an array's items may take no bytes: then
-        some bytes would be as many items as they say.
+        """Return itself; SchemaError where its types are too many or too deep, or an array's items may take no bytes.
+
+        A few bytes could then declare any number of such items.
         """
         nodes = list(islice(self.nodes(), _NODES_MAX + 1))
         if len(nodes) > _NODES_MAX:
@@ -109,7 +110,7 @@ class AvroSchema:
         return self
 
     def _check_values(self, text: str, nodes: Sequence[Node]) -> None:
-        """SchemaError where a record without arrays has too many values, or an array's items may take no bytes."""
+        """Raise SchemaError where a record without arrays has too many values, or array items may take no bytes."""
         taking: dict[str, bool] = {}
         values: dict[str, int] = {}
 

@@ -47,10 +47,11 @@ class CloudEventsDecoder(Decoder):
     """A decoder of CloudEvents: fields that begin with ``ce_`` are the event's attributes, the others are read from its
     data by ``inner``.
 
-    An event is structured (its content type is ``application/cloudevents+json``: attributes, ``specversion`` among
-    them, and data are members of a JSON object) or binary (attributes are headers, the value is the data), as each
-    record says. Of an event without data, the columns of its data are NULL. The record that is delivered is the one
-    that came. Cost: a look through the headers for each attribute; of structured ones, JSON is read once more.
+    Each record says whether its event is structured or binary. The content type of a structured one is
+    ``application/cloudevents+json``: attributes, ``specversion`` among them, and data are members of a JSON object.
+    The attributes of a binary one are headers, and the value is the data. Of an event without data, the columns of its
+    data are NULL. The record that is delivered is the one that came. Cost: a look through the headers for each
+    attribute; of structured ones, JSON is read once more.
     """
 
     fields: Schema

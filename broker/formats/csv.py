@@ -22,7 +22,7 @@ _COLUMNS_MAX = 20_480
 """Columns of a record, where the option maxColumns does not say otherwise."""
 
 _PLAIN_FIELD = r"^[!#-+\--~](?:[ !#-+\--~]*[!#-+\--~])?\z"
-"""What is written as it is, for certain: ASCII without a comma and a quote, that no space begins or ends."""
+"""Texts that certainly need no quotes: ASCII without a comma and a quote, that no space begins or ends."""
 
 _COLUMNS_BOUND = 1_000_000
 _SEPARATORS = ("sep", "delimiter")

@@ -82,8 +82,9 @@ class Decoder(ABC):
 
     @abstractmethod
     def projections(self, carried: Sequence[str] = ()) -> tuple[tuple[Column, ...], ...]:
-        """What :meth:`decode` selects, one projection over the other: for all records of the stream alike. Columns that
-        are ``carried`` are left as they are.
+        """Return the projections of :meth:`decode`, each over the one before, for all records of the stream alike.
+
+        Columns that are ``carried`` are left as they are.
         """
 
     @abstractmethod
@@ -95,8 +96,9 @@ class Decoder(ABC):
         return self.example()
 
     def unknown(self, records: DataFrame) -> DataFrame | None:
-        """Of Kafka records the rows by which is seen what this decoder does not know yet, such as the schemas that they
-        were written with: by projections and conditions alone. None where it never needs to know more.
+        """Return the rows of Kafka records that show what this decoder does not know yet, such as writers' schemas.
+
+        They are made by projections and conditions alone. None where the decoder never needs to know more.
         """
         return None
 
@@ -135,9 +137,9 @@ class Decoder(ABC):
     def decode(self, records: DataFrame) -> DataFrame:
         """Return the attributes of Kafka records (``includeHeaders``), as columns, with RECORD and ERROR beside them.
 
-        Fields that a record lacks are NULL. A value that is null, not given to the parser by its format (empty, not
-        UTF-8) or not of the schema has a reason in ERROR, one of ``reasons``, that names the first column at fault; its
-        fields are then NULL or hold what could be read, and mean nothing.
+        Fields that a record lacks are NULL. A value has a reason in ERROR, one of ``reasons``, where it is null, not
+        given to the parser by its format (empty, not UTF-8) or not of the schema. The reason names the first column at
+        fault. The fields are then NULL or hold what could be read, and mean nothing.
         """
         for columns in self.projections():
             records = records.select(*columns)
@@ -234,8 +236,9 @@ class RecordDecoder(Decoder):
         return sf.coalesce(sf.col(_UNPARSED), sf.when(is_malformed, self._first_fault(decoded)))
 
     def _first_fault(self, decoded: Column) -> Column:
-        """What is wrong with a malformed record, for which it is parsed once more, into texts: the first column that
-        has a text and no value. Evaluated of malformed records alone.
+        """Return the reason of a malformed record: the first column that has a text and no value.
+
+        The record is parsed once more for that, into texts. Evaluated of malformed records alone.
         """
         from pyspark.sql import functions as sf
 
@@ -361,13 +364,13 @@ def _example_of(data_type: pa.DataType) -> str | None:
 
 
 def reason_of_column(malformed: str, field: pa.Field) -> DeadLetterReason:
-    """That a value is malformed, in these words, for it holds nothing of a field's type."""
+    """Return the reason that a value is malformed, in these words, for it holds nothing of a field's type."""
     text = f"{malformed}: column {field.name!r} holds no {ddl_of_type(field.type)[:_TYPE_CHARS]}"
     return DeadLetterReason(text, malformed, field.name)
 
 
 def as_records(rows: DataFrame, **fields: Column) -> DataFrame:
-    """Rows as Kafka records with those fields (KAFKA_FIELDS), cast to their types; the others are NULL."""
+    """Return rows as Kafka records with those fields (KAFKA_FIELDS), cast to their types; the others are NULL."""
     from pyspark.sql import functions as sf
 
     return rows.select(*(fields.get(name, sf.lit(None)).cast(kind).alias(name) for name, kind in KAFKA_FIELDS))

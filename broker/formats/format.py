@@ -25,13 +25,13 @@ _OF_ALL = {TOMBSTONES: ("dead-letter", AS_RECORD), CLOUDEVENTS: ("true", "false"
 """The values that options of every format may have."""
 
 Fault = tuple[str, str, str]
-"""What is wrong with an option: its name, its value, the remedy."""
+"""The fault of an option: its name, its value, the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a decoder may need beside a stream's fields and options: the text of the stream's schema, and where the
-    schemas of writers are; None where there is none.
+    """The inputs of a decoder beside a stream's fields and options: the text of the stream's schema, and the registry
+    of the writers' schemas; None where there is none.
     """
 
     schema_text: str | None = None
@@ -51,7 +51,7 @@ class Format(ABC):
     """The options that all formats of its kind have."""
 
     def wrong_options(self, options: Mapping[str, str]) -> Iterator[Fault]:
-        """What is wrong with a stream's options, in their order."""
+        """Yield the faults of a stream's options, in the order of the options."""
         known = (*self.own_options, *self.general_options, *_OF_ALL)
         for option, value in options.items():
             if option not in known:
@@ -71,11 +71,11 @@ class Format(ABC):
                 yield option, value[:50], wrong
 
     def wrong_option(self, option: str, value: str, options: Mapping[str, str]) -> str | None:
-        """What is wrong with the value of one of the format's own options, beside the others; None where nothing is."""
+        """Return the fault of the value of one of the format's own options, beside the others; None without one."""
         return None
 
     def wrong_general_option(self, option: str, value: str) -> str | None:
-        """What is wrong with the value of one of the general options; None where nothing is."""
+        """Return the fault of the value of one of the general options; None without one."""
         return None
 
     def wrong_type(self, data_type: pa.DataType) -> str | None:
@@ -91,9 +91,9 @@ class Format(ABC):
         return Schema.from_json(text) if text.lstrip().startswith("{") else Schema.from_ddl(text)
 
     def missing(self, options: Mapping[str, str], given: Given) -> str | None:
-        """What a stream with these options lacks, as a remedy; None where it has all that it needs."""
+        """Return the remedy for what a stream with these options lacks; None where it has all that it needs."""
         return None
 
     @abstractmethod
     def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, given: Given) -> Decoder:
-        """What decodes records into those fields, times without a zone being of ``time_zone``."""
+        """Return the decoder of records into those fields; times without a zone are of ``time_zone``."""

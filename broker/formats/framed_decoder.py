@@ -64,9 +64,9 @@ class FramedDecoder(Decoder, Generic[Reading]):
     dataclass.
 
     Invariant: ``writers`` are those that are known; where there is no ``registry``, the one that wrote all records,
-    which bear no id. Each batch is looked through for ids that are not known, and those are asked of the registry
-    before anything of the batch is written: so no record is read by a schema that is not its own, and none is lost
-    while the registry does not answer. Cost: a pass of its own over the records of each batch, for five bytes of each.
+    which bear no id. Each batch is scanned for unknown ids, and the registry is asked for their schemas before anything
+    of the batch is written. So no record is read by a schema that is not its own, and none is lost while the registry
+    does not answer. Cost: a pass of its own over the records of each batch, for five bytes of each.
     """
 
     __slots__ = ()
@@ -93,7 +93,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
         """Return how records of a schema are read; raises whatever says why they are not."""
 
     def said_of(self, reading: Reading) -> str:
-        """What the log adds of a reading."""
+        """Return the text that the log adds of a reading."""
         return ""
 
     def example(self) -> bytes:
@@ -193,7 +193,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
 
     def _read_by(self, schema: WrittenSchema, schema_id: int, records: DataFrame) -> Reading | None:
         """Return how records of a schema are read; None, and a line in the log, where they cannot be.
-        SchemaRegistryError where that is no fault of the schema: a disk without room.
+        SchemaRegistryError where that is no fault of the schema, as a full disk.
         """
         try:
             reading = self.reading(schema, schema_id, records)
@@ -245,12 +245,12 @@ def _ids(heads: Sequence[Row]) -> set[int]:
 
 
 def head_of(schema_id: int) -> bytes:
-    """Return the bytes that stand before a record of a schema."""
+    """Return the bytes that precede a record of a schema."""
     return schema_id.to_bytes(HEAD_BYTES, "big")
 
 
 def head_sql(schema_id: int) -> str:
-    """Return the bytes that stand before a record of a schema, as a literal of Spark's."""
+    """Return the bytes that precede a record of a schema, as a literal of Spark's."""
     return f"X'{head_of(schema_id).hex()}'"
 
 

@@ -69,7 +69,7 @@ class Json(TextFormat):
         return lambda row: json_text(respelled(row)).encode()
 
     def encoder_of_texts(self, schema: Schema) -> Encoder:
-        """Numbers and booleans are written by the schema's types, everything else as strings."""
+        """Return an encoder that writes numbers and booleans by the schema's types, everything else as strings."""
         literal_of = {field.name: _literal_for(field.type) for field in schema.arrow}
         respelled = respelling(schema)
 
@@ -101,9 +101,7 @@ class Json(TextFormat):
 
 
 def _literals(texts: pa.Array, data_type: pa.DataType | None) -> tuple[str, pa.Array, str]:
-    """Return a column as JSON: what stands before each literal, the literals (NULL for null), what
-    stands after each.
-    """
+    """Return a column as JSON: the text before each literal, the literals (NULL for null), the text after each."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 _CONFLUENT, _NONE = "confluent", "none"
 _MESSAGE = "message"
 _OWN = re.compile(r"^\s*(?:syntax|edition)\s*=|\bmessage\s+\w+\s*\{", re.MULTILINE)
-"""What a schema of Protobuf's has and Spark's DDL has not."""
+"""The features of a Protobuf schema that Spark's DDL lacks."""
 
 
 class Protobuf(Format):
-    """A message a record. With the framing ``confluent`` a zero byte, the id of its schema in the registry and the
-    message's place in that stand before it; with ``none`` nothing does, and all are of one message of ``schema_file``.
+    """The format whose records are each one message. With the framing ``confluent`` a zero byte, the id of its schema
+    in the registry and the message's place in that precede it. With ``none`` nothing does, and all are of one message
+    of ``schema_file``.
     """
 
     name = "protobuf"

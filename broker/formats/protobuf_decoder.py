@@ -92,7 +92,7 @@ class ProtobufDecoder(FramedDecoder[bytes]):
         return looked_at, read, decoded, attributes
 
     def _read(self, value: Column) -> Column:
-        """What the workers make of a value."""
+        """Return the column that the workers read from a value."""
         from pyspark.sql import SparkSession
         from pyspark.sql import functions as sf
 

@@ -19,7 +19,7 @@ WRAPPERS = frozenset(
 """Messages that stand for the value in them, and by their absence for NULL."""
 
 FINE, DAMAGED, NO_MESSAGE, FIRST_COLUMN = 0, 1, 2, 3
-"""What was found of a record; from FIRST_COLUMN on the first column that holds nothing of its type."""
+"""The outcome of reading a record; from FIRST_COLUMN on the first column that holds nothing of its type."""
 
 VALUES_MAX = 1_000_000
 """Values in the arrays and maps of one record: an item of two bytes may be a struct of many columns."""
@@ -103,7 +103,7 @@ class MessageReader:
         self._columns = [_field(message, field.name, field.type) for field in fields]
 
     def read(self, body: bytes) -> tuple[Any, ...]:
-        """What was found (FINE, DAMAGED, or a column), and the columns."""
+        """Return the outcome (FINE, DAMAGED, or a column), and the columns."""
         from google.protobuf.message import DecodeError
 
         found: list[Any] = [FINE]
@@ -121,9 +121,9 @@ class MessageReader:
 
 
 class RecordsReader:
-    """What Spark's workers call: of a record's value the columns, by the schema that its head names.
+    """The function that Spark's workers call: of a record's value the columns, by the schema that its head names.
 
-    ``schemas``: a FileDescriptorSet by the head that stands before a record, or by none of bare ones, which are all of
+    ``schemas``: a FileDescriptorSet by the head that precedes a record, or by none of bare ones, which are all of
     ``message``. Invariant: what is pickled holds no reader; those are made once a task, where a record needs one.
     """
 
@@ -136,7 +136,7 @@ class RecordsReader:
         return RecordsReader, self._given
 
     def __call__(self, value: bytes | None) -> tuple[Any, ...] | None:
-        """What was found, and the columns; None of a record that is not read."""
+        """Return the outcome and the columns; None of a record that is not read."""
         if value is None:
             return None
         schemas, fields, head_bytes, _ = self._given
@@ -169,8 +169,10 @@ class RecordsReader:
 
 
 def message_indexes(value: bytes, start: int) -> tuple[tuple[int, ...], int]:
-    """Return the place of a message in its schema as Confluent's serialisers write it, and where the message begins: a
-    number of indexes and these, each zigzag; a zero alone is the first message. ValueError for what is none.
+    """Return the place of a message in its schema as Confluent's serialisers write it, and where the message begins.
+
+    The place is a number of indexes and these, each zigzag; a zero alone is the first message. ValueError for what is
+    none.
 
     >>> message_indexes(bytes([0, 9, 9]), 0), message_indexes(bytes([4, 2, 0, 9]), 0)
     (((0,), 1), ((1, 0), 3))

@@ -113,7 +113,7 @@ def _marked(text: str) -> str:
 
 
 def _check_names(names: Sequence[str]) -> None:
-    """SchemaError where a name by which a schema is imported is not one that a file can have beside the others.
+    """Raise SchemaError where a name by which a schema is imported is not one that a file can have beside the others.
 
     A file system would refuse it, and a fault of the schema would be taken for one of the disk.
     """
@@ -130,7 +130,7 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _check_ways(descriptors: bytes, shown: str) -> None:
-    """SchemaError where messages lead from one to the next for longer than the parser's classes are made by recursion.
+    """Raise SchemaError where a chain of messages is longer than the recursion that makes the parser's classes allows.
 
     A worker makes the classes of a message, and of all in it, where a record needs them.
     """

@@ -35,7 +35,7 @@ class RecordFormat(Format):
     """
 
     is_lines_of: ClassVar[str | None] = None
-    """The format of files whose lines are such records as they stand, as ``ndjson``; None where there is none."""
+    """The format of files whose lines are such records unchanged, as ``ndjson``; None where there is none."""
 
     general_options = (*DATE_PATTERNS, "timeZone", "locale")
 
@@ -66,12 +66,14 @@ class RecordFormat(Format):
 
     @abstractmethod
     def misshapen(self, fields: Schema) -> str:
-        """What is wrong with a value that is not even a record of texts."""
+        """Return the fault of a value that is not even a record of texts."""
 
     @abstractmethod
     def parsed(self, value: Column, ddl: str, options: Mapping[str, str]) -> Column:
-        """Return a struct with one of the fields in ``ddl`` (:meth:`record_in`), read from a value; NULL or with the
-        column named by the option ``columnNameOfCorruptRecord`` where it is none, NULL of a value that is NULL.
+        """Return a struct with one of the fields in ``ddl`` (:meth:`record_in`), read from a value.
+
+        It is NULL of a value that is NULL. Where the value is no such record, it is NULL or has the column named by the
+        option ``columnNameOfCorruptRecord``.
         """
 
     def record_in(self, parsed: Column, options: Mapping[str, str]) -> Column:
@@ -96,7 +98,7 @@ class RecordFormat(Format):
 
 
 def wrong_pattern(pattern: str) -> str | None:
-    """What is wrong with a pattern of dates and times, as far as that is seen without Spark; None where nothing is.
+    """Return the fault of a pattern of dates and times, as far as it is seen without Spark; None without one.
 
     >>> wrong_pattern("yyyy-MM-dd'T'HH:mm:ss")
     >>> wrong_pattern("yyyy-MM-ddTHH:mm:ss")

@@ -37,7 +37,7 @@ _TIMEOUTS_A_SCHEMA_MAX = 6
 """The time for a schema with all that it refers to, in times of that for one answer."""
 
 _NOT_THERE = frozenset([40401, 40402, 40403])
-"""What a registry says of a subject, a version or a schema that it does not have."""
+"""Error codes of a registry for a subject, a version or a schema that it does not have."""
 
 _SUBJECTS = "/subjects?offset=0&limit=1"
 """A question about what a registry stores, and about no schema; older ones, and others, list all subjects."""
@@ -48,8 +48,9 @@ _TYPES = "/schemas/types"
 
 @dataclass(frozen=True, slots=True)
 class WrittenSchema:
-    """A schema as the registry has it: its text, its kind (AVRO, PROTOBUF, JSON), and the schemas that it refers to, by
-    the name that it has for each and the text, each after those that it needs itself.
+    """A schema as the registry has it: its text, its kind (AVRO, PROTOBUF, JSON), and the schemas that it refers to.
+
+    Each reference is the name that this schema has for it and its text, after those that it needs itself.
     """
 
     text: str
@@ -212,7 +213,7 @@ class SchemaRegistry:
             yield client
 
     def tls(self) -> ssl.SSLContext:
-        """What TLS is spoken with; OSError where a file of it cannot be used."""
+        """Return the context of the TLS connections; OSError where a file of it cannot be used."""
         import ssl
 
         import truststore

@@ -35,7 +35,7 @@ _LONG = f"value holds a number of more than {_DIGITS_MAX:,} digits"
 
 
 class TextFormat(RecordFormat):
-    """A format that Spark parses from a text. What is empty or not UTF-8 is not given to the parser."""
+    """A format that Spark parses from a text. The parser gets no value that is empty or not UTF-8."""
 
     def unparsed(self, value: Column, fields: Schema, options: Mapping[str, str]) -> Column:
         """See :class:`RecordFormat`."""
@@ -80,7 +80,7 @@ class TextFormat(RecordFormat):
 
     @abstractmethod
     def parsed_text(self, text: Column, ddl: str, options: Mapping[str, str]) -> Column:
-        """As :meth:`parsed`, of a text."""
+        """Return the struct of :meth:`parsed`, read from a text."""
 
 
 def _any_decimal(fields: Schema) -> bool:

@@ -20,7 +20,7 @@ _UTC_TEXTS = {
     **{"Z": "+0000", "ZZ": "+0000", "ZZZ": "+0000", "ZZZZ": "GMT", "ZZZZZ": "Z"},
     **{"VV": "UTC", "z": "UTC", "O": "GMT", "OOOO": "GMT"},
 }
-"""What letters of a zone write for UTC."""
+"""The texts that letters of a zone write for UTC."""
 
 _NUMBERS: dict[str, tuple[int, Callable[[datetime], int]]] = {
     "d": (2, lambda time: time.day),
@@ -32,7 +32,7 @@ _NUMBERS: dict[str, tuple[int, Callable[[datetime], int]]] = {
     "m": (2, lambda time: time.minute),
     "s": (2, lambda time: time.second),
 }
-"""Letters that write a number: how often they may stand, and the number."""
+"""Letters that write a number: how often they may occur, and the number."""
 
 _Write = Callable[[datetime], str]
 
@@ -51,8 +51,10 @@ class TimePattern:
 
     @staticmethod
     def of(pattern: str, locale: str = "en-US") -> TimePattern:
-        """Read a pattern. ValueError, with the letters, where they cannot be written as Java does: names of days and
-        eras, of months and halves of a day in another locale than en-US, hours of half a day without the half.
+        """Read a pattern. ValueError, with the letters, where they cannot be written as Java does.
+
+        Those are names of days and eras, names of months and halves of a day in another locale than en-US, and hours
+        of half a day without the half.
 
         >>> TimePattern.of("dd/MM/yyyy HH:mm:ss.SSS").written(datetime(2013, 1, 31, 9, 5, 0, 120000))
         '31/01/2013 09:05:00.120'
@@ -80,7 +82,7 @@ class TimePattern:
 
 
 def _parts(pattern: str, locale: str) -> Iterator[tuple[_Write, str]]:
-    """What each part of a pattern writes, and the regular expression of it."""
+    """Yield for each part of a pattern the function that writes it, and its regular expression."""
     for part in _PART.finditer(pattern):
         quoted, letter, sign = part.groups()
         if letter:
