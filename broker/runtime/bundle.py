@@ -1,7 +1,7 @@
 """A bundle: every locked jar in one file (a tar), so that a machine without a network can be set up.
 
-Its members are named as the files of the cache are, and a folder's name there follows from its content: whatever a
-bundle says of itself, what is loaded is what ``jars.lock`` names, and nothing else.
+Its members are named as the files of the cache are, and a folder's name there follows from its content. Whatever a
+bundle says of itself, ``jars.lock`` alone decides which jars are loaded.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 class _Source(FileIO):
-    """A bundle's file. What fails while it is read is the file's own, whatever else fails in the meantime."""
+    """A bundle's file. An error of reading it is reported as the file's own, whatever else fails in the meantime."""
 
     def readinto(self, buffer: WriteableBuffer) -> int | None:
         try:

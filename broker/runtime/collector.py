@@ -8,8 +8,10 @@ from contextlib import contextmanager
 
 
 def settle() -> None:
-    """Collect what is garbage, and have the collector pass over all that is there from now on: it would walk over a
-    million queries again and again, and never free one. What is dropped later goes by its count, as ever.
+    """Collect the garbage, and have the collector pass over all objects of now from here on.
+
+    It would walk over a million queries again and again, and never free one. Objects that are dropped later are freed
+    by their reference count, as ever.
 
     Cycles that are still in use are kept for good, so it is not to be called where a request is answered.
     """
@@ -19,7 +21,7 @@ def settle() -> None:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """While many objects are made that stay: nothing is collected before the end."""
+    """Pause the garbage collector while many objects are made that stay."""
     if not gc.isenabled():
         yield
         return

@@ -10,7 +10,7 @@ from typing import Any
 from weakref import WeakSet
 
 Trace = Callable[[str, Mapping[str, Any]], None]
-"""What httpcore tells of a request (its extension ``trace``): the event, and what belongs to it."""
+"""The callback of httpcore's extension ``trace``: it receives an event of a request, and its details."""
 
 
 class Connections:
@@ -23,7 +23,7 @@ class Connections:
 
     @contextmanager
     def traced(self) -> Iterator[Trace]:
-        """The ``trace`` of a request that is made within the ``with`` block."""
+        """Yield the ``trace`` of a request that is made within the ``with`` block."""
         with ExitStack() as request:
 
             def trace(event: str, info: Mapping[str, Any]) -> None:

@@ -48,7 +48,10 @@ def is_complete(jar_set: JarSet) -> bool:
 
 @contextmanager
 def staging_folder(folder: Path) -> Iterator[Path]:
-    """An empty folder in the folder of jars, gone afterwards. Under the lock: an interrupted one is swept before."""
+    """Yield an empty folder in the folder of jars, deleted afterwards.
+
+    The caller has the lock: a folder of an interrupted call is deleted first.
+    """
     staging = folder / "fetching"
     with written(folder):
         shutil.rmtree(staging, ignore_errors=True)

@@ -84,7 +84,7 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 
 
 def _probe(executable: Path) -> tuple[Path, int] | None:
-    """Home and version as that Java tells them itself (one on PATH may be a wrapper); None if it does not run."""
+    """Return home and version as that Java prints them (one on PATH may be a wrapper); None if it does not run."""
     command = [str(executable), "-XshowSettings:properties", "-version"]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

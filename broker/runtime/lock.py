@@ -44,8 +44,9 @@ class Wanted:
 
 
 def wanted_sets() -> tuple[Wanted, ...]:
-    """What is locked: Kafka connector and Avro reader of the installed PySpark, without what that ships, and the node
-    of Kafka.
+    """Return the sets of jars to lock: Kafka connector and Avro reader of the installed PySpark, and the node of Kafka.
+
+    Jars that PySpark ships are not among them.
     """
     import pyspark
 
@@ -88,7 +89,10 @@ def resolve(wanted: Wanted, progress: Progress = lambda line: None) -> JarSet:
 
 
 def _jars(report: Path, root: str) -> Iterator[Jar]:
-    """What Ivy's report names, hashed as Ivy fetched it: from that very path, and checked against the SHA-1 beside."""
+    """Yield the jars that Ivy's report names, hashed as Ivy fetched them.
+
+    Each comes from that very path, and was checked against the SHA-1 beside.
+    """
     for module in ElementTree.parse(report).getroot().iter("module"):
         for revision in module.iter("revision"):
             for artifact in revision.iter("artifact"):
@@ -104,7 +108,10 @@ def _jars(report: Path, root: str) -> Iterator[Jar]:
 
 
 def _ivy_command(wanted: Wanted, root: str, folder: Path) -> list[str]:
-    """Ivy with one resolver of its own: the default ones trip over an artifact half present in a local repository."""
+    """Return the command that runs Ivy with one resolver of its own.
+
+    The default ones fail over an artifact half present in a local repository.
+    """
     settings = folder / "settings.xml"
     settings.write_text(
         '<ivysettings><settings defaultResolver="repository"/>'
@@ -127,7 +134,7 @@ def _ivy_command(wanted: Wanted, root: str, folder: Path) -> list[str]:
 
 @contextmanager
 def _served_repository() -> Iterator[str]:
-    """The repository at an address of this machine, ending with a slash."""
+    """Serve the repository at an address of this machine, and yield the address, ending with a slash."""
     with Repository() as repository:
 
         class Relay(BaseHTTPRequestHandler):
@@ -149,10 +156,10 @@ def _served_repository() -> Iterator[str]:
                 self.do_GET()
 
             def log_request(self, *arguments: object) -> None:
-                """Nothing: Ivy says what it asks for."""
+                """Log nothing: Ivy says what it asks for."""
 
             def log_error(self, *arguments: object) -> None:
-                """Nothing: Ivy says what it is answered."""
+                """Log nothing: Ivy says what it is answered."""
 
         with ThreadingHTTPServer(("127.0.0.1", 0), Relay) as server:
             thread = threading.Thread(target=server.serve_forever, name="asc-repository-relay", daemon=True)

@@ -1,7 +1,7 @@
 """``jars.lock``: every jar that is fetched, with version, SHA-256 and path in a Maven repository.
 
-The file is JSON, one jar a line: read and written with the standard library alone (TOML has no writer there, and no
-reader before Python 3.11), and a jar that changed is one line of a diff. ``python -m broker.runtime lock`` makes it.
+The file is JSON, one jar a line, so that a jar that changed is one line of a diff. The standard library alone reads and
+writes it (TOML has no writer there, and no reader before Python 3.11). ``python -m broker.runtime lock`` makes it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the Python workers of a cluster need, packed into one archive: Spark unpacks it beside each executor.
+"""Archive of all packages that the Python workers of a cluster need: Spark unpacks it beside each executor.
 
 An interpreter is no part of it: each host has one of the same minor version.
 """
@@ -29,7 +29,7 @@ SUFFIXES = (".tar", ".tar.gz", ".tgz")
 """Of archives that Spark unpacks."""
 
 _NEEDED = ("bitarray", "numba", "numpy", "pandas", "pyarrow", "pyspark", "scipy", "shapely", "sqlglot")
-"""What the workers import, with all that it requires. The API, Kafka's client and Java are the driver's alone."""
+"""Packages that the workers import, with all that they require. The API, Kafka's client and Java are the driver's."""
 
 _LEFT_OUT = frozenset(["tests", "include", "jars"])
 """Folders that no worker reads: half of all bytes. Spark's jars are those of the cluster."""
@@ -87,7 +87,7 @@ def write_packed(path: Path, progress: Progress = lambda line: None, *, replace:
 
 
 def packed_files() -> dict[str, Path]:
-    """What an archive holds: its members, each with the file that it is made of. RuntimeMissingError where a package is
+    """Return the members of an archive, each with the file that it is made of. RuntimeMissingError where a package is
     missing.
     """
     return dict(sorted({**_own_files(), **_needed_files()}.items()))
@@ -142,7 +142,7 @@ def _is_read(name: str, file: PurePosixPath) -> bool:
 
 
 def _closure(names: tuple[str, ...]) -> Iterator[Distribution]:
-    """Installed packages and those they require, each once."""
+    """Yield installed packages and those they require, each once."""
     waiting, seen = list(names), set()
     while waiting:
         name = waiting.pop()

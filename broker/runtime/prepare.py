@@ -1,4 +1,4 @@
-"""What a first start would do, and what makes every start faster, done ahead."""
+"""Preparation before a first start: the work that it would do, and work that makes every start faster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from broker.runtime.warm_up import compile_kernels
 def prepare(tell: Progress, progress: Progress) -> None:
     """Find Java, fetch the jars, compile the kernels and archive Spark's classes; what is there is left as it is.
 
-    ``tell`` is told what was found and made, ``progress`` what takes a while. RuntimeMissingError.
+    ``tell`` receives lines about what was found and made, ``progress`` about what takes a while. RuntimeMissingError.
     """
     tell(str(find_java()))
     for jar_set in (spark_connector(), kafka_node()):

@@ -10,7 +10,7 @@ from types import TracebackType
 from tqdm import tqdm
 
 Progress = Callable[[str], None]
-"""Is told, in one line, what is being done; called only when something takes time."""
+"""Receives a line about the work in progress; called only when something takes time."""
 
 
 def print_to_stderr(line: str) -> None:
@@ -21,7 +21,7 @@ def print_to_stderr(line: str) -> None:
 class Transfer:
     """A transfer (``what``) of ``count`` jars, ``total_bytes`` together, within a ``with`` block.
 
-    On a terminal (stderr) a bar is drawn, and gone afterwards; elsewhere ``progress`` is told each jar that is there.
+    On a terminal (stderr) a bar is drawn, and gone afterwards; elsewhere ``progress`` gets a line a jar that is there.
     """
 
     def __init__(self, what: str, count: int, total_bytes: int, progress: Progress) -> None:
@@ -41,12 +41,12 @@ class Transfer:
         self._bar.close()
 
     def advanced(self, by_bytes: int) -> None:
-        """So much more is there, or less where a jar is begun again. From any thread."""
+        """Add bytes that have arrived; fewer than 0 where a jar is fetched anew. From any thread."""
         with self._lock:
             self._bar.update(by_bytes)
 
     def finished(self, name: str) -> None:
-        """A jar is there. From the thread of the transfer's owner, whose exception ends the transfer."""
+        """Count a jar that is there. From the thread of the transfer's owner, whose exception ends the transfer."""
         self._finished += 1
         if self._bar.disable:
             self._progress(f"  {self._finished:3d}/{self._count} {name}")

@@ -14,7 +14,10 @@ _MEANS_SOMETHING = re.compile(r"[^0-9A-Za-z._-]")
 
 @contextmanager
 def properties_file(properties: Mapping[str, str]) -> Iterator[Path]:
-    """A file with these properties in Java's format, of mode 0600 in a folder of mode 0700; gone with the block."""
+    """Yield a file with these properties in Java's format, of mode 0600 in a folder of mode 0700.
+
+    It is deleted with the block.
+    """
     with TemporaryDirectory(prefix="asc-spark-") as folder:
         path = Path(folder) / "spark.properties"
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

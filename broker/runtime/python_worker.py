@@ -1,10 +1,11 @@
-"""What Spark starts for its Python workers in place of ``pyspark.daemon``: the same, from files rather than archives,
-and with what takes long to import imported once.
+"""Daemon of Spark's Python workers in place of ``pyspark.daemon``: the same, from files rather than archives.
 
-Spark puts ``pyspark.zip`` and its own jar before the installed packages, and has Python forget before each task what it
-knows of the places that it imports from: it then reads the directory of each archive anew, once for each package that
-was imported from it, which takes longer than a small task does. Its workers are forked from this process, and end after
-a minute without work.
+It imports once the modules that take long to import.
+
+Spark puts ``pyspark.zip`` and its own jar before the installed packages. Before each task it has Python clear its
+caches of the places that it imports from. Python then reads the directory of each archive anew, once for each package
+that was imported from it. That takes longer than a small task does. Spark's workers are forked from this process, and
+end after a minute without work.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Repository:
         return self.url.copy_with(path=f"{self.url.path.rstrip('/')}/{path}")
 
     def fetch(self, jar: Jar, folder: Path, advanced: Callable[[int], None]) -> None:
-        """Put a jar into a folder under its file name; ``advanced`` is told the bytes as they come (less: begun anew).
+        """Put a jar into a folder under its file name; ``advanced`` gets the bytes as they come (less: from the start).
 
         Tries again what may be better in a moment. Raises RuntimeMissingError where that does not help, OSError where
         the folder cannot be written.
@@ -89,9 +89,9 @@ class Repository:
                     raise told(error, shown(url)) from error
 
     def abort(self) -> None:
-        """End what any thread is fetching, at once: also those that wait for a server that says nothing, or no more.
+        """End the fetches of all threads at once, also where a server does not answer, or sends no more of its answer.
 
-        Those that have not reached one yet end with the time that is given for that, and do not try again.
+        A thread that has not connected yet ends with its timeout for that, and does not try again.
         """
         self._stop.set()
         self._connections.end()
@@ -121,7 +121,7 @@ class Repository:
 
 
 def repository_url() -> httpx.URL:
-    """``ASC_MAVEN_URL``, else the address that the Ivy of the installed PySpark has for Maven's central repository.
+    """Return ``ASC_MAVEN_URL``, else the address of Maven's central repository in the Ivy of the installed PySpark.
 
     Raises RuntimeMissingError where the variable is no http(s) address, or one with a query or a fragment, or there is
     neither.
@@ -144,7 +144,7 @@ def repository_url() -> httpx.URL:
 
 
 def _masked(address: str) -> str:
-    """What may be printed of whatever was given as an address: before the last @ may be a password, after ? a token.
+    """Return the printable part of a text given as an address: a password may precede the last @, a token follow ?.
 
     >>> _masked("ftp://me:secret@mirror/maven"), _masked("//mirror/maven?token=a"), _masked("me?secret@mirror")
     ('ftp://mirror/maven', '//mirror/maven', '...')

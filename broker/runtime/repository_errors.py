@@ -1,4 +1,4 @@
-"""What went wrong with a repository, in one line that says what to do about it."""
+"""Errors of a repository, each in one line that says what to do about it."""
 
 from __future__ import annotations
 

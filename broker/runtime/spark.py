@@ -65,7 +65,8 @@ _READER_BOUNDS = (
     "-Dorg.apache.avro.limits.string.maxLength=16777216",
     "-Dorg.apache.avro.limits.collectionItems.maxLength=1000000",
 )
-"""Of Avro's reader, in every JVM that decodes: it makes room for what a record claims before it sees that it has less.
+"""Of Avro's reader, in every JVM that decodes: it allocates the size that a record claims before it sees that it has
+less.
 """
 
 _SEVERAL: Mapping[str, str] = {
@@ -75,7 +76,7 @@ _SEVERAL: Mapping[str, str] = {
     "spark.executorEnv.PYTHONPATH": ":",
     "spark.jars": ",",
 }
-"""The properties set here that hold several values, with what stands between two."""
+"""The properties set here that hold several values, with the text between two."""
 
 _TELL_OF_FAILURES = (
     "org.apache.spark.executor.Executor",
@@ -262,7 +263,10 @@ def _leave_working_folder(session: SparkSession) -> None:
 
 
 def _quiet_python_loggers() -> None:
-    """PySpark prints a JSON line of ten kilobytes beside every exception of the analyser; the exception says it all."""
+    """Disable the loggers with which PySpark prints ten kilobytes of JSON beside every exception of the analyser.
+
+    The exception says it all.
+    """
     from pyspark.logger import PySparkLogger
 
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
@@ -273,7 +277,7 @@ def _quiet_python_loggers() -> None:
 
 @contextmanager
 def _environment(**variables: str) -> Iterator[None]:
-    """The variables PySpark reads only from the environment, and only while it starts."""
+    """Set variables for the block that PySpark reads only from the environment, and only while it starts."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

@@ -1,4 +1,4 @@
-"""Compile the kernels ahead of the first record: Numba keeps what it compiled on disk, for every later process."""
+"""Compile the kernels before the first record: Numba keeps what it compiled on disk, for every later process."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _warm_up_operators() -> None:
 
 
 def _compile_shapes() -> None:
-    """Every relation to a shape of each kind, small and of many vertices, in degrees and in a plane."""
+    """Compile every relation to a shape of each kind, small and of many vertices, in degrees and in a plane."""
     from asc import Matcher
 
     turn = np.linspace(0, 2 * np.pi, _MANY_VERTICES)
@@ -107,7 +107,7 @@ def _compile_shapes() -> None:
 
 
 def _count_errors(plan: Plan) -> None:
-    """As where an expression of the first tuple failed."""
+    """Compile the count of evaluation errors, as where an expression of the first tuple failed."""
     from asc.evaluation.evaluation_errors import queries_with_errors
 
     def one(kind: pa.DataType) -> Any:
@@ -118,7 +118,7 @@ def _count_errors(plan: Plan) -> None:
 
 
 def _compile_measuring(queries: list[Query]) -> None:
-    """What runs beside matching: the search for both sequences, the executor along micro-arrows, evaluation errors."""
+    """Compile the kernels beside matching: the search for both sequences, the executor along micro-arrows, errors."""
     from asc.evaluation.evaluation_errors import queries_with_errors
     from asc.evaluation.executor import match
     from asc.evaluation.regions import region_ids
