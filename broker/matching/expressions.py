@@ -1,4 +1,4 @@
-"""What Spark says of p-attributes as expressions over the columns of a DataFrame."""
+"""Analysis by Spark of p-attributes as expressions over the columns of a DataFrame."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def analyse(frame: DataFrame, attributes: Iterable[PAttribute], *, plan: bool = 
 
 
 def countable_errors(frame: DataFrame, attributes: Iterable[PAttribute]) -> dict[int, str]:
-    """By slot, the conditions under which p-attributes fail to evaluate.
+    """Return the conditions under which p-attributes fail to evaluate, by slot.
 
-    One that Spark refuses is left out: what is counted beside is not worth a stream that stops.
+    A condition that Spark refuses is excluded: a count of errors is not worth a stream that stops.
     """
     conditions = {slot: a.error_condition for slot, a in enumerate(attributes) if a.error_condition is not None}
     if not conditions or not isinstance(_selected(frame, list(conditions.values()), False), str):

@@ -1,4 +1,4 @@
-"""The handoff ``fold`` in a task: partial states of queries, filled while records are judged, handed over once."""
+"""The handoff ``fold`` in a task: partial states of queries, filled while records are evaluated, handed over once."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ class TaskFold:
         self._counts[name] = self._counts.get(name, FoldCounts()).plus(found)
 
     def _keep_to_share(self, sizes: dict[str, int]) -> None:
-        """Fail the widest states of each kind until the others have room in the task's share."""
+        """Fail the widest states of each kind until the others fit into the task's share."""
         for op, most in self._folding.bytes_max.items():
             own = {name: size for name, size in sizes.items() if self._folding.queries[name].op == op}
             share = most // self._tasks

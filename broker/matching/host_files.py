@@ -25,10 +25,9 @@ class HostFiles:
         self._folder = folder
 
     def open(self, name: str, own: Path) -> BinaryIO:
-        """Return the file that goes by a name here; ``own``, and from now on for the others as well, where there is
-        none.
+        """Return the file of a name on this host; where there is none, ``own``, which then has the name for others too.
 
-        Who gives the name vouches for the bytes: no two files of one name say different things.
+        The caller guarantees that all files of one name have the same bytes.
         """
         file = own.open("rb")
         if self._folder is None:
@@ -49,9 +48,9 @@ class HostFiles:
 
 @contextmanager
 def host_files() -> Iterator[HostFiles]:
-    """The links of this user on this host; links that lead nowhere any more are swept first.
+    """Yield the links of this user on this host; links to files that are gone are deleted first.
 
-    Where there may be no such folder, or it is another one's, every file is taken for itself.
+    Where such a folder cannot be made, or it is another user's, no file is shared.
     """
     folder = Path(tempfile.gettempdir()) / f"asc-parts-{os.getuid()}"
     try:

@@ -1,4 +1,4 @@
-"""What Spark's own parser makes of predicates, beside what was read of them."""
+"""Comparison of our parse of predicates with that of Spark's own parser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NOT_PARSED = "Spark does not parse it"
-"""What a difference begins with that is a refusal of Spark's, rather than another reading."""
+"""The beginning of a difference that is a refusal of Spark's, rather than another reading."""
 
 _EXPRESSION_ID = re.compile(r'"exprId":\{[^}]*\}')
 

@@ -1,4 +1,4 @@
-"""What plans call the queries that registered ones stand for: a query itself, or a member of a join for each shape."""
+"""Ids of plans for registered queries: a query has its own id, a join one for each shape (a member of the join)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Flags = npt.NDArray[np.bool_]
 
 
 def member_id(join_id: str, shape_id: str, *, per_shape: bool) -> str:
-    """What plans call the query that a join is for a shape.
+    """Return the id in plans of the member of a join for a shape.
 
     >>> member_id("over", "CHE", per_shape=False), member_id("over", "a/b", per_shape=True)
     ('over/CHE', 'over|a/b')
@@ -73,10 +73,10 @@ def registered_id(plan_id: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegisteredIds:
-    """Which registered query each query of a plan belongs to.
+    """The registered query to which each query of a plan belongs.
 
-    ``ids``: the registered ones, sorted. ``owner`` int32[queries of the plan]: the place among them; ``is_member``
-    bool[queries of the plan]: whether it is one of a join, ``is_pair``: whether of one that delivers a record a shape.
+    ``ids``: the registered ones, sorted. ``owner`` int32[queries of the plan]: the place among them. ``is_member``
+    bool[queries of the plan]: whether it is one of a join. ``is_pair``: whether of one that delivers a record a shape.
     All None in a plan without joins, where every query is itself. Invariant: the members of a join follow each other in
     a plan. Cost: a pass over the ids, once a plan, and with joins some more.
     """
@@ -106,8 +106,10 @@ class RegisteredIds:
         return RegisteredIds(ids, owner, _flags(is_member), _flags(is_pair))
 
     def accepted(self, rows: Integers, queries: Integers) -> Integers:
-        """Return the places of the registered queries that accepted rows, of the (row, query of the plan) pairs, in
-        order: a join once a row, or where it delivers a record a shape once a shape.
+        """Return the places of the registered queries that accepted rows, in the order of the pairs.
+
+        The pairs are (row, query of the plan). A join is there once a row, or, where it delivers a record a shape, once
+        a shape.
         """
         if self.owner is None or self.is_pair is None:
             return queries
@@ -137,7 +139,7 @@ def shape_texts(plan_ids: pa.StringArray) -> pa.StringArray:
 
 
 def header_texts(plan_ids: pa.StringArray) -> pa.StringArray:
-    """Of members of joins, what the header of a shape says: ``<query>/<shape>``.
+    """Return the texts of the shape header for members of joins: ``<query>/<shape>``.
 
     >>> header_texts(pa.array(["over/CHE", "near|a|b"])).to_pylist()
     ['over/CHE', 'near/a|b']

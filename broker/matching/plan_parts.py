@@ -29,7 +29,7 @@ _MAPPED_FROM = 64
 
 _PLAN, _PART, _REGISTERED, _DESTINATIONS = "asc_plan", "asc_part", "asc_registered", "asc_destinations"
 _EVALUATED = "asc_evaluated"
-"""What a process notes at a broadcast that it has read, so that it is forgotten with it."""
+"""Attributes that a process sets at a broadcast that it has read, so that they are freed with it."""
 
 
 class PartBroadcast(Broadcast[bytes]):
@@ -57,12 +57,12 @@ class PartBroadcast(Broadcast[bytes]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanParts:
-    """The broadcasts of a plan's parts, the head first; what travels to a worker is their numbers.
+    """The broadcasts of a plan's parts, the head first; only their numbers travel to a worker.
 
-    A process maps the file that Spark has on its host, checked for damage by Spark, so that all of its processes share
-    the memory; each part is read once, and the plan put together once, however many tasks match with it and whatever
-    other plans have the part too. Spark has a file for each executor; those of a host map that of one of them, by the
-    part's name.
+    A process maps the file that Spark has on its host, checked for damage by Spark, so that all processes of the host
+    share the memory. Each part is read once, whatever other plans have it too, and the plan is put together once,
+    however many tasks match with it. Spark has a file for each executor; those of a host map that of one of them, by
+    the part's name.
     """
 
     broadcasts: tuple[Broadcast[bytes], ...]
@@ -86,7 +86,7 @@ class PlanParts:
 
     @property
     def registered(self) -> RegisteredIds:
-        """Which registered queries those of the plan belong to."""
+        """The registered queries to which those of the plan belong."""
         head = self.broadcasts[0]
         found: RegisteredIds | None = getattr(head, _REGISTERED, None)
         if found is None:
@@ -96,7 +96,7 @@ class PlanParts:
 
     @property
     def destinations(self) -> Destinations:
-        """What the matches of the plan's queries are delivered under."""
+        """The destinations under which the matches of the plan's queries are delivered."""
         head = self.broadcasts[0]
         found: Destinations | None = getattr(head, _DESTINATIONS, None)
         if found is None:

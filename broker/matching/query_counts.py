@@ -27,7 +27,7 @@ class QueryCounts:
 
     @staticmethod
     def none() -> QueryCounts:
-        """No query accepted anything."""
+        """Return counts in which no query accepted anything."""
         return QueryCounts(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
     @staticmethod
@@ -43,8 +43,8 @@ class QueryCounts:
 class QueryCounting:
     """Counts for one task, from the pairs that the executor finds.
 
-    Ordinals are put aside until they are as many as the plan's queries, and added up then: a pair costs a copy and an
-    addition, whatever number of queries there are, and a batch that accepts little costs nothing for the others.
+    Ordinals are put aside until they are as many as the plan's queries, and added up then. So a pair costs a copy and
+    an addition, whatever the number of queries, and a batch that accepts little costs nothing for the others.
     Invariant: what was counted is ``_sums`` and ``_aside`` together.
     """
 
@@ -55,7 +55,7 @@ class QueryCounting:
         self._aside_count = 0
 
     def add(self, ordinals: npt.NDArray[np.integer]) -> None:
-        """Count a record more for each: an ordinal stands as often as its query accepted one."""
+        """Count a record more for each: an ordinal is there as often as its query accepted one."""
         self._aside.append(ordinals)
         self._aside_count += len(ordinals)
         if self._aside_count >= max(_FOLDED_AT, self._queries):
@@ -64,7 +64,7 @@ class QueryCounting:
             self._sums, self._aside, self._aside_count = sums, [], 0
 
     def counts(self) -> QueryCounts:
-        """What was counted so far."""
+        """Return the counts so far."""
         found = [_added(np.concatenate(self._aside), None, self._queries)] if self._aside_count else []
         if self._sums is not None:
             filled = np.flatnonzero(self._sums)

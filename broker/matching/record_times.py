@@ -21,9 +21,9 @@ class RecordTimes:
     """Times of records in bins.
 
     ``at_ms`` int64[n] is the middle of each bin in milliseconds since 1970, ``counts`` int64[n] the records in it. The
-    latest record of a batch is delivered no sooner than it came, so a bin is off by a 128th of the batch's longest
-    latency at most for each time that it was made of others. Invariant: no more than ``_BINS_MAX`` bins. Cost: a pass
-    over the times.
+    latest record of a batch is delivered no sooner than it came. So each time that a bin is made of others, it is off
+    by a 128th of the batch's longest latency at most. Invariant: no more than ``_BINS_MAX`` bins. Cost: a pass over the
+    times.
     """
 
     at_ms: Integers
@@ -31,7 +31,7 @@ class RecordTimes:
 
     @staticmethod
     def of(times_ms: Integers) -> RecordTimes:
-        """Return the times of records, in any order; those before 1970 are of records without a time, and left out."""
+        """Return the times of records, in any order; those before 1970 are of records without a time, and excluded."""
         known = times_ms[times_ms >= 0]
         return _binned(known, np.ones(len(known), dtype=np.int64))
 

@@ -24,8 +24,8 @@ class ShippedPlan:
     """A plan, its parts as the workers read them, and how its p-attributes and what is folded cross into Python.
 
     Holds for every DataFrame with the columns of the one it was made for. Cost: the parts once more, on the driver's
-    disk and on that of each host, until :meth:`release`; of a plan that was changed from another one that was shipped,
-    only those that are new.
+    disk and on that of each host, until :meth:`release`. Of a plan that was changed from another shipped one, only the
+    new parts.
     """
 
     plan: Plan
@@ -77,7 +77,7 @@ class ShippedPlan:
 
     @property
     def parts(self) -> PlanParts:
-        """What travels to the workers."""
+        """The parts as they travel to the workers."""
         return PlanParts.of(self.broadcasts.values())
 
     def release(self, after: ShippedPlan | None = None) -> None:

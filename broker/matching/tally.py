@@ -1,4 +1,4 @@
-"""What a batch tells besides its matches: counts by block, a sample, evaluation errors, dead letters."""
+"""Tallies of batches, their results besides the matches: counts by block, a sample, evaluation errors, dead letters."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from broker.matching.record_times import RecordTimes
 Counts = npt.NDArray[np.int64]
 
 REASON_BITS = 16
-"""Of the number that tells of a record: the lower ones are the reason why it is a dead letter, 0 where it is none;
-above them is its time in milliseconds, -1 where it has none.
+"""Bits of the number that describes a record. The lower ones are the reason why it is a dead letter, 0 where it is
+none; above them is its time in milliseconds, -1 where it has none.
 """
 
 NO_TIME = -(1 << 63)
@@ -39,7 +39,7 @@ Newest = Mapping[tuple[str, int], int]
 """Event times (microseconds) by time expression and source partition."""
 
 _BYTES_MATCHED = 1_024
-"""Of a text that is matched with patterns, for what matches may stand anywhere in it."""
+"""Of a text that is matched with patterns, for the match may be anywhere in it."""
 
 _BYTES_KEPT = 64
 """Of a string or binary value in a sample: one cut short lies in another region only where constants are as long."""
@@ -111,8 +111,9 @@ class Tally:
     newest: Newest = field(default_factory=dict)
 
     def error_counts(self, plan: Plan) -> dict[str, int]:
-        """``errors`` by the id of a query, under the plan that was tallied; of a join by the shape that has most, for
-        what fails does so on the same records for all of them.
+        """Return ``errors`` by the id of a query, under the plan that was tallied.
+
+        A join has the count of the shape with most, for an expression fails on the same records for all of its shapes.
         """
         if not self.errors:
             return {}
@@ -124,9 +125,7 @@ class Tally:
         return found
 
     def merged(self, other: Tally, sample_tuples: int) -> Tally:
-        """Return the sum of two; what was counted under an older plan (a task of a failed batch came
-        late) is left out.
-        """
+        """Return the sum of two; counts under an older plan (a task of a failed batch came late) are excluded."""
         if self.plan != other.plan:
             return self if self.plan > other.plan else other
         draws = [draw for draw in (self.draw, other.draw) if draw is not None]
@@ -172,10 +171,10 @@ def tally_accumulator(context: SparkContext, sample_tuples: int) -> Accumulator[
 
 @dataclass(frozen=True, slots=True)
 class Tallying:
-    """What a worker needs to tally: where to, for which plan, and how to draw (None: counts alone).
+    """The instructions for a tally in a worker: where to, for which plan, and how to draw (None: counts alone).
 
-    ``counts_records``: the last thing that arrives of a row is what is known of its record, in one number (see
-    REASON_BITS). ``times``: the names of the event times that arrive as well, NO_TIME where a record has none.
+    ``counts_records``: the last value that arrives of a row describes its record, in one number (see REASON_BITS).
+    ``times``: the names of the event times that arrive as well, NO_TIME where a record has none.
     """
 
     accumulator: Accumulator[Tally | None]
@@ -188,10 +187,10 @@ class Tallying:
 class TaskTally:
     """Adds up one task's batches in the worker, and hands them over once, at the task's end.
 
-    It runs in the task that matches the stream, so a failure of its own is no failure of the task: it gives up, and the
-    monitor learns nothing of the batch. Draws are put aside and merged when they come to twice what is kept; from then
-    on only numbers below the greatest of those kept are drawn. So most batches cost a look at their random numbers and
-    a copy of a few rows. ``alike``: queries that are counted by another one, which stands for them.
+    It runs in the task that matches the stream, so a failure of its own is no failure of the task. It then gives up,
+    and the monitor learns nothing of the batch. Draws are put aside and merged when they come to twice what is kept;
+    from then on only numbers below the greatest of those kept are drawn. So most batches cost a look at their random
+    numbers and a copy of a few rows. ``alike``: queries that are counted by another one, which represents them.
     """
 
     def __init__(self, tallying: Tallying, alike: Alike | None = None) -> None:

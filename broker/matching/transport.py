@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 APART = "__asc_apart_"
-"""What the names of columns that are computed apart begin with."""
+"""The prefix of the names of columns that are computed apart."""
 
 FLAG_BITS = 63
 """Flags a word: the sign bit stays free."""
@@ -29,9 +29,9 @@ class Carrier:
     """One p-attribute on its way: the SQL text the JVM evaluates, and how the values that arrive are read.
 
     PySpark 4.0 hands a scalar UDF Pandas columns, which hold neither NULL in numbers nor all dates and timestamps. So
-    numbers, dates, timestamps and decimals of up to 18 digits travel as integers or floats that are never NULL, with
-    their NULLs as bits of a word of flags (``flag`` is the bit's number over all words); a boolean travels as 0, 1 or
-    -1 for NULL. Strings travel as bytes, so that one that is not UTF-8 arrives as it is; they, binary and wider
+    numbers, dates, timestamps and decimals of up to 18 digits travel as integers or floats that are never NULL. Their
+    NULLs are bits of a word of flags (``flag`` is the bit's number over all words). A boolean travels as 0, 1 or -1
+    for NULL. Strings travel as bytes, so that one that is not UTF-8 arrives as it is; they, binary and wider
     decimals are Python objects for a moment, None for NULL. A position crosses as its two ``parts``, and is put
     together again. ``argument``: which one of the UDF it is; what is compared and matched with patterns as well crosses
     once.
@@ -75,13 +75,13 @@ FLAGGED_DIGITS = 18
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """The p-attributes of a plan on their way, in slot order, the words of NULL flags after them, and after these the
-    words of evaluation errors, if they are to be counted: a bit for each slot of ``fallible``.
+    """The p-attributes of a plan on their way into Python, in slot order, then the words of NULL flags, then of errors.
 
+    The last are words of evaluation errors, if they are to be counted: a bit for each slot of ``fallible``.
     ``arguments``: SQL texts, the arguments of the UDF; at least one, for the row count. They may name ``apart``:
-    columns to be computed in a projection of their own below the UDF, by name. That is what has a lambda: Spark 4.0
-    finds no UDF that has a lambda within a lambda among its arguments, for as it compares such ones the outer variable
-    looks like a column that is not there.
+    columns to be computed in a projection of their own below the UDF, by name. Those are the expressions with a lambda:
+    Spark 4.0 finds no UDF that has a lambda within a lambda among its arguments. When it compares such arguments, the
+    outer variable looks like a column that is not there.
     """
 
     carriers: tuple[Carrier, ...]
@@ -138,7 +138,7 @@ class Transport:
         return len({one.argument for carrier in self.carriers for one in carrier.parts or (carrier,)})
 
     def columns_apart(self) -> list[Column]:
-        """What is to be selected beside all columns, below the UDF; nothing for most plans."""
+        """Return the columns to be selected beside all others, below the UDF; none for most plans."""
         from pyspark.sql import functions as sf
 
         return [sf.expr(sql).alias(name) for name, sql in self.apart.items()]
@@ -181,7 +181,7 @@ def _named(text: str, apart: dict[str, str]) -> str:
 
 
 def _words(conditions: Sequence[str]) -> tuple[str, ...]:
-    """Conditions that are never NULL as bits of as few words as hold them."""
+    """Return conditions that are never NULL as bits of as few words as hold them."""
     terms = [f"shiftleft(CAST(({c}) AS BIGINT), {bit % FLAG_BITS})" for bit, c in enumerate(conditions)]
     return tuple(" | ".join(terms[start : start + FLAG_BITS]) for start in range(0, len(terms), FLAG_BITS))
 
@@ -217,7 +217,10 @@ _ZEROS = {
 
 
 def _micros(sql: str, data_type: pa.DataType) -> str:
-    """Microseconds since 1970; without a zone put together from the fields, as a cast would go by the session's."""
+    """Return the SQL of the microseconds since 1970 of a timestamp.
+
+    Without a zone they are put together from the fields, as a cast would go by the session's zone.
+    """
     if data_type.tz is not None:
         return f"unix_micros({sql})"
     seconds = f"unix_date(CAST(({sql}) AS DATE)) * 86400L + hour({sql}) * 3600 + minute({sql}) * 60"
@@ -225,7 +228,7 @@ def _micros(sql: str, data_type: pa.DataType) -> str:
 
 
 def _decimals(unscaled: npt.NDArray[np.int64], data_type: pa.DataType, mask: Mask | None) -> pa.Array:
-    """decimal128 from its unscaled values: the low word and its sign."""
+    """Return a decimal128 array from its unscaled values: the low word and its sign."""
     words = np.empty((len(unscaled), 2), dtype=np.int64)
     words[:, 0] = unscaled
     words[:, 1] = unscaled >> 63

@@ -1,4 +1,4 @@
-"""What runs in Spark's Python workers: batches of p-attributes in, for each row a text of what accepts it."""
+"""Matching in Spark's Python workers: batches of p-attributes in, for each row a text of the queries that accept it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ _PAIRS = 1 << 25
 """(row, query) pairs that one call of the executor may find: 256 MiB of them."""
 
 _SPARE = 4
-"""Times as many pairs a row are reckoned with as the rows before had: to find that there is no room is work in vain."""
+"""A call expects so many times the pairs a row of the rows before: a call that finds too many of them is work in vain.
+"""
 
 _PIECE_BYTES = 1 << 27
 """Bytes of text that leave Python in one piece; an Arrow array of strings holds 2 GiB."""
@@ -112,7 +113,7 @@ def matching_task(
 def _told(
     tally: TaskTally, fold: TaskFold | None, tallying: Tallying, carried: Sequence[pa.Array], told: Batch
 ) -> Mask | None:
-    """Count what is told of the records of a batch beside their values; return which are dead letters, None for none.
+    """Count the facts about a batch's records that come beside their values; return the dead letters, None for none.
 
     With ``fold`` it begins the batch there.
     """
@@ -205,7 +206,7 @@ def texts_of(
 
 
 def _pieces(matches: Matches, pairs: int) -> Iterator[tuple[int, int]]:
-    """Ranges of rows whose texts stay within a piece."""
+    """Yield ranges of rows whose texts stay within a piece."""
     first = 0
     while len(matches) and first < matches.tuples:
         # The row of the first pair that has no room; a row alone is never divided.
@@ -251,8 +252,9 @@ def _deliveries(
 def _joined(
     plan: Plan, registered: RegisteredIds, destinations: Destinations, rows: Rows, queries: Rows
 ) -> tuple[Rows, pa.Array]:
-    """As :func:`_deliveries`, of a plan with joins: beside each topic the shapes that accept the row, and each query
-    once; the members that deliver a record a pair each by themselves.
+    """Return the result of :func:`_deliveries` for a plan with joins: beside each topic the shapes that accept the row.
+
+    Each query is there once; the members that deliver a record a pair are there each by themselves.
     """
     owner, is_member, is_pair = registered.owner, registered.is_member, registered.is_pair
     assert owner is not None
