@@ -1,7 +1,7 @@
 """The rows of CSV files many at a time, column by column: those that `read_csv` gives one by one.
 
-Arrow reads what it certainly reads as Python's `csv` does, which is several times as fast; from the first lines on that
-are written in an odd way, it is Python.
+Arrow reads the lines that it certainly reads as Python's `csv` does, several times as fast. From the first lines on
+that are written in an odd way, Python reads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OPEN_BYTES_MAX = 16 * _BLOCK_BYTES
 """Of a file whose quotes do not come to an end, what is looked at."""
 
 _MARK = b"\xef\xbb\xbf"
-"""What may begin a file in UTF-8, and Arrow leaves out wherever it begins to read."""
+"""The byte order mark, which may begin a file in UTF-8, and which Arrow drops wherever it begins to read."""
 
 _ROWS = 5_000
 _FIELD_BYTES_MAX = csv.field_size_limit()
@@ -37,7 +37,7 @@ def read_csv_batches(path: Path, advance: Advance) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a CSV file with a header as texts, NULL for an empty field; of standard input as they come. The
     first batch has no row: it names the columns, also of a file that has nothing else.
 
-    What is wrong with a file is a InputError with the line, after the rows before it.
+    A fault of the file is an InputError with the line, after the rows before it.
     """
     blocks = _whole(read_blocks(path, _BLOCK_BYTES, advance), waits=path != STDIN)
     first = next(blocks, b"").removeprefix(_MARK)
@@ -93,7 +93,7 @@ def _plain_header(line: bytes) -> list[str] | None:
 
 
 def _by_arrow(block: bytes, names: Sequence[str]) -> pa.RecordBatch | None:
-    """Whole lines as rows; None where Python might read them otherwise, or refuse them."""
+    """Return whole lines as rows; None where Python might read them otherwise, or refuse them."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import csv as arrow_csv

@@ -69,7 +69,7 @@ def decoded_rows(
     numbered: bool = False,
     report: Progress = print_to_stderr,
 ) -> Iterator[DecodedRows]:
-    """Yield the rows of files in a Spark session, with a bar of the tasks done; ``progress`` stands before it.
+    """Yield the rows of files in a Spark session, with a bar of the tasks done; ``progress`` is its label.
 
     ``numbered``: all rows, also those that could not be decoded, with NUMBER and IS_DECODED. Errors of Spark become a
     InputError.

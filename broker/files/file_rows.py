@@ -64,7 +64,7 @@ def decoder_of(path: Path, format_name: str, decoding: Decoding) -> RecordDecode
 
 
 def attributes(columns: Mapping[str, Column], schema: Schema) -> list[Column]:
-    """The columns of the schema, in its order and types, from those of a frame by lower name."""
+    """Return the columns of the schema, in its order and types, from those of a frame by lower name."""
     from pyspark.sql import functions as sf
 
     from asc.spark_types import ddl_of_type
@@ -97,7 +97,7 @@ def _lines(spark: SparkSession, paths: Sequence[Path]) -> DataFrame:
 
 
 def _decoded(lines: DataFrame, decoder: RecordDecoder, decoding: Decoding) -> DataFrame:
-    """Lines as records of a stream with the fields of a decoder."""
+    """Return lines as records of a stream with the fields of a decoder."""
     from pyspark.sql import functions as sf
 
     from broker.formats.decoder import ERROR, RECORD, as_records

@@ -102,7 +102,7 @@ def _guesses(rows: Iterable[dict[str, Any]], rows_max: int, *, texts: bool) -> t
 
 
 def _header_doubts(names: Sequence[str]) -> Iterator[str]:
-    """What a person should look at in the first line of a CSV file."""
+    """Yield the doubts about the first line of a CSV file that a person should look at."""
     values = [name for name in names if is_value(name)]
     if values:
         yield f"the first line was taken for names, though {values[0][:30]!r} is a value: put a line of names before it"

@@ -18,7 +18,7 @@ _HEADER_REMEDY = "the first line must name the columns"
 
 
 def format_of(inputs: Sequence[Path]) -> str:
-    """The one format of the files, by their names; InputError where there are several."""
+    """Return the one format of the files, by their names; InputError where there are several."""
     for path in inputs:
         if path.name.startswith(("_", ".")):
             remedy = "Spark reads no file whose name begins with '_' or '.': rename it"
@@ -30,8 +30,10 @@ def format_of(inputs: Sequence[Path]) -> str:
 
 
 def check_columns(inputs: Sequence[Path], format_name: str, schema: Schema, options: Mapping[str, str]) -> None:
-    """InputError for a CSV or Parquet file that names no column of the schema, or has one of a type that cannot
-    become the schema's, and for a JSON array in place of NDJSON.
+    """Raise InputError for files whose columns do not fit the schema, and for a JSON array in place of NDJSON.
+
+    A CSV or Parquet file does not fit where it names no column of the schema, or has one of a type that cannot become
+    the schema's.
     """
     for path in inputs:
         if format_name == "csv":
@@ -44,7 +46,7 @@ def check_columns(inputs: Sequence[Path], format_name: str, schema: Schema, opti
 
 
 def csv_columns(path: Path, schema: Schema, options: Mapping[str, str]) -> list[str]:
-    """The columns that the first line of a CSV file names, each once, at least one of them of the schema."""
+    """Return the columns that the first line of a CSV file names, each once, at least one of them of the schema."""
     from broker.formats.csv import separator_of
     from broker.formats.registry import RECORD_FORMATS
 
@@ -89,7 +91,10 @@ def _check_parquet(path: Path, schema: Schema) -> None:
 
 
 def _becomes(stored_type: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether values of a type of Parquet can become those of the schema: numbers, times, texts, and what is alike."""
+    """Return whether values of a type of Parquet can become those of the schema.
+
+    They can between numbers, between times, from or to texts, and between similar types.
+    """
     import pyarrow as pa
 
     types = pa.types

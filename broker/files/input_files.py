@@ -34,7 +34,7 @@ STDIN = Path("-")
 """Standing for standard input where a file is read once, from its beginning to its end."""
 
 Advance = Callable[[int], object]
-"""Is told from time to time how many bytes of the file have been read so far."""
+"""Receives from time to time the number of bytes of the file that have been read so far."""
 
 LINE_BYTES_MAX = 64 << 20
 """The longest line that is read: more than Spark's parsers take, and than a record of Kafka may be."""
@@ -60,7 +60,7 @@ _CSV_FAULTS: Mapping[str, str] = MappingProxyType(
 
 
 def file_format(path: Path) -> str:
-    """``csv``, ``ndjson`` or ``parquet``, by the name; InputError for another.
+    """Return ``csv``, ``ndjson`` or ``parquet``, by the name; InputError for another.
 
     >>> file_format(Path("flights.CSV.gz"))
     'csv'
@@ -78,7 +78,7 @@ def file_format(path: Path) -> str:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[Callable[[], int], BinaryIO]]:
-    """How many bytes of the file have been read, and its bytes decompressed."""
+    """Yield a function that returns how many bytes of the file have been read, and the bytes decompressed."""
     if path == STDIN:
         yield _nothing_read, sys.stdin.buffer
         return
@@ -193,7 +193,9 @@ def read_lines(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:
 
 
 def read_blocks(path: Path, size_bytes: int, advance: Advance) -> Iterator[bytes]:
-    """Whole lines of a text file, about so many bytes at a time, of standard input as they come; in bounded memory.
+    """Yield whole lines of a text file, about so many bytes at a time, in bounded memory.
+
+    Those of standard input are yielded as they come.
 
     InputError for a line that is too long.
     """
@@ -217,14 +219,14 @@ def read_blocks(path: Path, size_bytes: int, advance: Advance) -> Iterator[bytes
 
 
 OnUneven = Callable[[int, str], object]
-"""Is told the number of a row of CSV that is excluded, for it is longer or shorter than the header, and how long."""
+"""Receives the number of a row of CSV that is excluded, for it is longer or shorter than the header, and its length."""
 
 
 def read_csv(path: Path, advance: Advance, on_uneven: OnUneven | None = None) -> Iterator[dict[str, str | None]]:
     """Yield the rows of a CSV file with a header, by column; an empty field is None.
 
     Errors: InputError with the line for text that is not UTF-8, and for a row that is longer or shorter than the
-    header where nothing is told of such rows.
+    header where ``on_uneven`` is None.
     """
     rows: Iterator[list[str]] = iter(())
     line = 0

@@ -103,7 +103,7 @@ _WRITTEN_AS = {
 
 
 def _taken(value: Column, stored_type: str, wanted: pa.DataType, decoding: Decoding) -> tuple[Column, Column | None]:
-    """A value as the schema has it, and whether it is one of its type; None where each is."""
+    """Return a value as the schema has it, and whether it is one of its type; None where each is."""
     import pyarrow as pa
     from pyspark.sql import functions as sf
 

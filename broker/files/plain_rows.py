@@ -1,6 +1,6 @@
 """The rows of files read by Arrow, where it is certain that Spark would decode them to the same.
 
-What is not certain is Spark's: a text that is spelled in an odd way, a line that is not divided plainly, an option of
+Doubtful files are left to Spark: a text that is spelled in an odd way, a line that is not divided plainly, an option of
 the stream. Here is no row that cannot be decoded.
 """
 
@@ -52,7 +52,7 @@ _ODD_DECIMAL = re.compile(
 
 
 class DoubtError(Exception):
-    """What Spark alone reads for certain; the text says what it is and where it stands."""
+    """The error of a file that Spark alone reads for certain; the text says what is in doubt and where it is."""
 
 
 def plain_tables(
@@ -239,7 +239,7 @@ def _of_json(path: Path, field: pa.Field, values: pa.Array, decoding: Decoding) 
 def _of_texts(
     path: Path, field: pa.Field, texts: pa.Array | pa.ChunkedArray, decoding: Decoding
 ) -> pa.Array | pa.ChunkedArray:
-    """Texts as values of a type, all of them spelled plainly."""
+    """Return texts as values of a type, all of them spelled plainly."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

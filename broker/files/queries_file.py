@@ -32,7 +32,7 @@ _REMEDY = 'write one a line: {"id": "late", "where": "delay > 60"}'
 
 
 def read_queries(path: Path) -> dict[str, str]:
-    """Predicates by id, from a file in any of the forms of `bodies`.
+    """Return predicates by id, from a file in any of the forms of `bodies`.
 
     Errors: InputError for what cannot be read, an id given twice, a predicate that is no text, a join, which is none
     of the rows alone, no query at all.
@@ -108,8 +108,8 @@ def form_of(name: str, content: bytes) -> str:
 def bodies(content: bytes, form: str, name: str) -> Iterator[tuple[str, Json]]:
     """Return the queries of a file as bodies of the API, each with its place in words.
 
-    NDJSON has an object a line. JSON is a list of such objects, one of them, a page as the API answers it, or, like
-    TOML, a mapping of ids to predicates or to objects without the id. InputError for what is none of these.
+    NDJSON has an object a line. JSON is a list of such objects, one of them, or a page as the API answers it. It may
+    also be, like TOML, a mapping of ids to predicates or to objects without the id. InputError for another content.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -136,8 +136,9 @@ def check_no_removal(body: object, place: str) -> None:
 
 
 def queries_text(queries: Iterable[Mapping[str, Any]], form: str) -> str:
-    """Queries of the daemon in one of ``FORMATS``, with what can be set of them and nothing else: 'asc query apply'
-    makes the same of it.
+    """Return queries of the daemon in one of ``FORMATS``, with the fields that can be set and nothing else.
+
+    'asc query apply' makes the same queries of the text.
 
     >>> late = {"id": "late", "where": "delay > 60", "labels": {"team": "ops"}, "expires_at": None, "version": 7}
     >>> print(queries_text([late], "ndjson"))
@@ -240,7 +241,7 @@ def _is_toml(text: str) -> bool:
 
 
 def _parsed_json(text: str | bytes) -> Any:
-    """What a text holds as JSON; None where it is none."""
+    """Return the value of a text as JSON; None where it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -30,7 +30,7 @@ _SIGNS = {"sep": ",", "delimiter": ",", "quote": '"', "escape": '"'}
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the records of a stream are: their format and fields, the options they are decoded by, and its time zone."""
+    """The target of records, a stream: their format and fields, the options that decode them, and its time zone."""
 
     format: str
     schema: Schema
@@ -39,7 +39,7 @@ class Target:
 
 
 OnColumns = Callable[[Sequence[str], bool], object]
-"""Is told a file's columns, as far as they are known, before its first row is given; and whether they go by case."""
+"""Receives a file's columns, as far as they are known, before its first row is given, and whether they go by case."""
 
 
 class RecordBatch(NamedTuple):
@@ -50,8 +50,9 @@ class RecordBatch(NamedTuple):
 
 
 class OddLine(NamedTuple):
-    """A line of NDJSON that is no JSON object: its number, whether none of those looked at by then is one, and whether
-    it is the first of all and begins an array.
+    """A line of NDJSON that is no JSON object: its number, with two facts about the lines so far.
+
+    ``is_all``: no line so far is an object. ``begins_array``: it is the first line of all, and begins an array.
     """
 
     number: int
@@ -63,7 +64,7 @@ class OddLine(NamedTuple):
 class OddLines:
     """The lines of NDJSON that are no JSON objects, as far as they were read: how many, and the number of the first.
 
-    ``on_first`` is told the first of them, before its record is given.
+    ``on_first`` gets the first of them, before its record is given.
     """
 
     on_first: Callable[[OddLine], object] = lambda _: None
@@ -109,8 +110,8 @@ def read_batches(
     """Return the rows of a file, or of standard input as they come, as records of a stream, without those to ``skip``.
 
     Times of CSV and Parquet are written as the stream's options read them. A value that does not fit its attribute's
-    type is sent as it stands: the stream decides. NDJSON into a JSON stream is sent byte for byte, and so is a line of
-    it that is no JSON object, without a key; such a line is excluded where it has to be converted, and goes to
+    type is sent unchanged: the stream decides. NDJSON into a JSON stream is sent byte for byte, and so is a line of
+    it that is no JSON object, without a key. Such a line is excluded where it has to be converted, and goes to
     ``odd_lines`` either way. Without a key every line is looked at, but not parsed. Errors: InputError for a file
     that cannot be read, a key that is no column, and whatever ``on_columns`` and ``odd_lines`` raise.
     """
@@ -170,7 +171,7 @@ def _lines_as_they_stand(
 
 
 def _is_object_shaped(line: bytes) -> bool:
-    """To parse every line would take longer than to send it."""
+    """Return whether a line looks like a JSON object: to parse every line would take longer than to send it."""
     return line.lstrip()[:1] == b"{" and line.rstrip()[-1:] == b"}"
 
 
@@ -249,7 +250,7 @@ def _of_parquet(
 
 
 def _check_signs(options: Mapping[str, str]) -> None:
-    """InputError for a CSV stream that would not read what is written here."""
+    """Raise InputError for a CSV stream that would not read what is written here."""
     for name, sign in _SIGNS.items():
         if options.get(name, sign) != sign:
             remedy = f"CSV is written with {sign!r} here: publish with another producer"

@@ -15,7 +15,7 @@ _NAMES_SHOWN = 10
 
 
 def column_warnings(columns: Sequence[str], schema: Schema) -> Iterator[str]:
-    """What is not shared, in a line each; nothing where no column is known."""
+    """Yield warnings of the columns that are not shared, a line each; none where no column is known."""
     if not columns:
         return
     names = spelled(columns, schema)
@@ -29,9 +29,9 @@ def column_warnings(columns: Sequence[str], schema: Schema) -> Iterator[str]:
 
 
 def check_shared(source: str, columns: Sequence[str], schema: Schema, *, by_case: bool = False) -> None:
-    """InputError where columns are known and none of them is a field of the schema: every record would be NULLs.
+    """Raise InputError where columns are known and none of them is a field of the schema: every record would be NULLs.
 
-    ``by_case``: whether a name in another case is another name, as it is in records that are sent as they stand.
+    ``by_case``: whether a name in another case is another name, as it is in records that are sent unchanged.
     """
     names = set(columns if by_case else spelled(columns, schema))
     fields = [field.name for field in schema.arrow]

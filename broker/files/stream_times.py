@@ -28,11 +28,11 @@ Rewrite = Callable[[Any], Any]
 def time_rewrites(
     schema: Schema, options: Mapping[str, str], time_zone: str, columns: Sequence[str], *, texts: bool
 ) -> Mapping[str, Rewrite]:
-    """By field, of those that are among the columns, how its times are written by the stream's patterns; a stream
-    without patterns reads ISO 8601, as they are written else.
+    """Return the functions that write times by the stream's patterns, by field, for fields among the columns.
 
-    ``texts``: of CSV, where a text in ISO 8601 is rewritten unless it looks like the pattern, and any other sent as it
-    stands. Raises InputError for a pattern that cannot be written.
+    A stream without patterns reads ISO 8601, as times are written else. ``texts``: of CSV, where a text in ISO 8601 is
+    rewritten unless it looks like the pattern, and any other is sent unchanged. Raises InputError for a pattern that
+    cannot be written.
     """
     if not DATE_PATTERNS.keys() & options.keys():
         return {}
@@ -136,7 +136,7 @@ def _of_text(written: Rewrite, pattern_text: str, options: Mapping[str, str]) ->
 
 
 def _python_iso(text: str) -> str:
-    """As Python before 3.11 reads it: no Z, fractions of six digits."""
+    """Return a text as Python before 3.11 reads it: no Z, fractions of six digits."""
     text = re.sub("Z$", "+00:00", text)
     return re.sub(r"\.([0-9]+)", lambda found: "." + found[1].ljust(6, "0"), text)
 

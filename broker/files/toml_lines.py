@@ -15,7 +15,7 @@ def toml_lines(
     above: tuple[str, ...] = (),
 ) -> Iterator[str]:
     r"""Yield a table as TOML: its own keys first, then its tables. A key without a value becomes a comment; the
-    ``notes`` on keys, by their paths, stand behind them.
+    ``notes`` on keys, by their paths, follow them.
 
     >>> print("\n".join(toml_lines({"api": {"port": 8750, "root_token_file": None}})))
     <BLANKLINE>

@@ -37,7 +37,7 @@ _BIGINT = 2**63
 _DECIMAL = 10**38
 _ODD_SHOWN = 3
 _DEPTH_MAX = 16
-"""How deep what is nested is looked into; deeper it is a text, as which Spark reads whatever stands in JSON."""
+"""The depth to which nested values are examined; deeper ones are texts, as which Spark reads any value in JSON."""
 
 
 class TypeGuess:
