@@ -10,14 +10,14 @@ from broker.config.text_file import read_text
 from broker.errors import ConfigError
 
 _OUT_OF_TIME = (9, 10)
-"""What OpenSSL calls a certificate that does not hold yet, or no longer."""
+"""OpenSSL's error codes for a certificate that is not valid yet, or no longer."""
 
 
 def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """TLS 1.2 or later with a PEM certificate (those that vouch for it behind it in the file) and its key.
+    """Return a context of TLS 1.2 or later with a PEM certificate (its issuers behind it in the file) and its key.
 
-    ConfigError where a file cannot be read or is none of its kind, where the key asks for a password or is not that of
-    the certificate, and where the certificate does not hold today.
+    ConfigError where a file cannot be read or is none of its kind, and where the key asks for a password or is not that
+    of the certificate. ConfigError too where the certificate is not valid today.
     """
     for name, path in (("api.tls_cert_file", certificate), ("api.tls_key_file", key)):
         if "-----BEGIN" not in read_text(name, path):
@@ -53,7 +53,7 @@ def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
 
 
 def _check_handshake(context: ssl.SSLContext, certificate: Path) -> None:
-    """ConfigError where a client that trusts just this certificate would refuse it."""
+    """Raise ConfigError where a client that trusts just this certificate would refuse it."""
     trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     trusting.check_hostname = False
     trusting.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN

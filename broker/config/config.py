@@ -121,7 +121,7 @@ class Config(Section):
         return named
 
     def tls(self) -> ssl.SSLContext | None:
-        """What the API speaks TLS with; None where it speaks none. ConfigError."""
+        """Return the context with which the API speaks TLS; None where it speaks none. ConfigError."""
         certificate, key = self.api.tls_cert_file, self.api.tls_key_file
         if certificate is None and key is None:
             return None
@@ -132,12 +132,14 @@ class Config(Section):
         return server_context(certificate, key)
 
     def check(self) -> None:
-        """ConfigError, ConfigFaultsError for what one section cannot know of another."""
+        """Raise ConfigError or ConfigFaultsError for faults that one section cannot know of another."""
         _raise([] if self.streams else [_no_stream()], self.faults())
 
     def faults(self) -> Iterator[ConfigError]:
-        """What is wrong that one section cannot know of another: streams against topics, the address against the token,
-        each stream's options and schema against its format.
+        """Yield the faults that one section cannot know of another.
+
+        They are of streams against topics, the address against the token, and each stream's options and schema against
+        its format.
         """
         yield from self.kafka.faults()
         yield from self.spark.faults()
@@ -265,8 +267,9 @@ def _with_own_kafka(config: Config) -> Config:
 
 
 def load_kafka_options(path: Path | None, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """``[kafka.options]`` of a TOML file, whatever else it has, and of variables, for clients beside the daemon. Raises
-    as :func:`load_config`.
+    """Return ``[kafka.options]`` of a TOML file, whatever else it has, and of variables, for clients beside the daemon.
+
+    Raises as :func:`load_config`.
     """
     overlay = overlaid({} if path is None else _document(path), variables, Config)
     kafka = overlay.document.get("kafka", {})
@@ -294,7 +297,7 @@ def _document(path: Path) -> dict[str, Any]:
 
 
 def _parsed(overlay: Overlay) -> tuple[Config, list[ConfigError]]:
-    """What can be read of a document, and what is wrong with the rest."""
+    """Return the readable part of a document as a configuration, and the faults of the rest."""
     document = overlay.document
     try:
         return Config.model_validate(document), list(overlay.faults)
@@ -319,7 +322,7 @@ def _texts(detail: ErrorDetails) -> tuple[str, ...]:
 
 
 def _fault(detail: ErrorDetails) -> ConfigError:
-    """What pydantic found, in one line."""
+    """Return a fault that pydantic found, in one line."""
     location = _texts(detail)
     key = ".".join(location)
     if location[:2] in (("kafka", "options"), ("spark", "options")):

@@ -50,7 +50,7 @@ def overlaid(document: Mapping[str, Any], variables: Mapping[str, str], model: t
     """Return a document with the variables that begin with PREFIX in the place of its own keys; empty ones count as not
     set.
 
-    ``model``: the sections and their keys. A value that is text to its key is taken as it stands, any other is read as
+    ``model``: the sections and their keys. A value that is text to its key is taken unchanged, any other is read as
     TOML; what is none is left for the check of the whole. The document itself is not changed.
     """
     merged = {name: _copied(table) for name, table in document.items()}
@@ -88,7 +88,7 @@ def of_variables(fault: ConfigError, overlay: Overlay, location: KeyPath = ()) -
 def _settings(
     name: str, value: str, document: Mapping[str, Any], model: type[BaseModel]
 ) -> Iterator[tuple[KeyPath, Any]]:
-    """What one variable sets: a key, or all that its table of options has."""
+    """Yield the settings of one variable: a key with its value, or all that its table of options has."""
     section, *rest = [part.lower() for part in name.removeprefix(PREFIX).split("__")]
     where: KeyPath
     keys: type[BaseModel] | None
@@ -120,7 +120,10 @@ def _settings(
 
 
 def _put(document: dict[str, Any], path: KeyPath, value: Any) -> bool:
-    """Set a key; not where the file has something in the way that is no table, which is told of the file."""
+    """Set a key, and return whether it is set.
+
+    It is not where the file has another value than a table on its path; the file's check reports that.
+    """
     table: Any = document
     for part in path[:-1]:
         table = table.setdefault(part, {})
@@ -176,7 +179,7 @@ def _read(value: str) -> Any:
 
 
 def _content(name: str, path: str) -> str:
-    """What a file holds, without the end of its line: how secrets are handed to containers."""
+    """Return the content of a file, without the end of its line: containers receive secrets so."""
     text = read_text(f"{name}: file", Path(path)).rstrip("\r\n")
     if not text:
         raise ConfigError(f"{name}: file", path, "is empty: write the value into it")

@@ -13,8 +13,10 @@ _KAFKAS = ("ssl.keyfile", "ssl.keystore.location")
 
 
 def exposed_files(config: Config, config_file: Path | None = None) -> dict[Path, str]:
-    """Of the files with a token, a private key or a password those that every user of the machine may read; and of
-    these, the configuration and the tokens file those that every user may write: what every user may do with each.
+    """Return the secret files that every user of the machine may read or write, each with the verb.
+
+    ``read`` is for files with a token, a private key or a password; ``write`` for these, the configuration and the
+    tokens file.
     """
     options = config.kafka.options
     secret = [

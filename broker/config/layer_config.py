@@ -33,7 +33,7 @@ class LayerConfig(Section):
         return self.crs == PLANAR
 
     def rules(self, limits: LimitsConfig) -> Rules:
-        """What its shapes are held to."""
+        """Return the rules for the layer's shapes."""
         properties = properties_of_ddl(self.properties or "")
         return Rules(
             self.is_planar, self.allow_edges_over_180_deg, vertices_max=limits.shape_vertices, properties=properties

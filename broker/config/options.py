@@ -81,7 +81,7 @@ Options = dict[str, Annotated[str, BeforeValidator(_option_text)]]
 
 
 def masked(options: Mapping[str, str]) -> dict[str, str]:
-    """Options with all values hidden but those of settings that are known to hold no secret.
+    """Return options with all values hidden but those of settings that are known to hold no secret.
 
     >>> masked({"ssl.key.password": "x", "security.protocol": "SSL", "basic.auth.user.info": "me:x"})
     {'ssl.key.password': '********', 'security.protocol': 'SSL', 'basic.auth.user.info': '********'}

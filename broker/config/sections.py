@@ -21,7 +21,7 @@ from broker.errors import ConfigError
 from broker.formats.schema_registry import SchemaRegistry
 
 TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
-"""What Kafka takes as the name of a topic ("." and ".." apart)."""
+"""The names of topics that Kafka takes ("." and ".." apart)."""
 
 
 def collision_name(topic: str) -> str:
@@ -89,7 +89,7 @@ class KafkaConfig(Section):
 
     @property
     def buffer_bytes(self) -> int:
-        """What the producer holds at most of records that are not sent yet."""
+        """The largest size of the producer's buffer of records that are not sent yet."""
         return int(self.options.get("buffer.memory", _SIZES["buffer.memory"]))
 
     def faults(self) -> Iterator[ConfigError]:
@@ -147,7 +147,7 @@ class SchemaRegistryConfig(Section):
         )
 
     def faults(self) -> Iterator[ConfigError]:
-        """What does not go together, and files that cannot be used."""
+        """Yield the faults of keys that do not go together, and of files that cannot be used."""
         if self.url is None:
             for name in type(self).model_fields:
                 if name not in ("url", "timeout_s") and getattr(self, name) is not None:
@@ -332,7 +332,7 @@ class LimitsConfig(Section):
     stream_join_shapes: int = Field(default=2_000_000, ge=0, strict=True)
 
     def of_predicates(self) -> Limits:
-        """Those that bound one predicate."""
+        """Return the limits of one predicate."""
         return Limits(self.length_chars, self.nesting_depth, self.conjuncts, self.spark_nodes, self.join_nodes)
 
 

@@ -1,4 +1,4 @@
-"""TLS and SASL: what Kafka's clients are told by ``[kafka.options]``, each in its own words."""
+"""TLS and SASL: the settings of each of Kafka's clients by ``[kafka.options]``, in the client's own names."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def protocol_of(options: Mapping[str, str]) -> str:
 
 
 def security_faults(options: Mapping[str, str]) -> Iterator[ConfigError]:
-    """What is wrong with the options for TLS and SASL, as far as it is seen without Kafka."""
+    """Yield the faults of the options for TLS and SASL, as far as they are seen without Kafka."""
     protocol, mechanism = protocol_of(options), options.get("sasl.mechanism", "")
     if protocol not in PROTOCOLS:
         yield _fault(options, "security.protocol", f"is one of {', '.join(PROTOCOLS)}")

@@ -1,4 +1,4 @@
-"""Which of Spark's own properties a configuration may set, and which of them are shown."""
+"""Spark's own properties that a configuration may set, and those of them that are shown."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ _SHOWN = frozenset(
         "spark.yarn.queue",
     ]
 )
-"""Those that are known to hold no secret: options of a JVM and variables of an environment may."""
+"""Properties that are known to hold no secret: options of a JVM and variables of an environment may."""
 
 
 def spark_option_remedy(key: str) -> str | None:
     """Return why a property is not the configuration's to set, as a remedy; None where it is.
 
-    What decides what predicates mean (``spark.sql.``), how workers run (``spark.python.``) or how often a record is
-    written (``spark.speculation``) is the broker's.
+    The broker sets the properties that decide the meaning of predicates (``spark.sql.``), how workers run
+    (``spark.python.``) or how often a record is written (``spark.speculation``).
     """
     if key in _TAKEN:
         return _TAKEN[key]
@@ -109,7 +109,9 @@ def spark_option_remedy(key: str) -> str | None:
 
 
 def masked_spark(options: Mapping[str, str]) -> dict[str, str]:
-    """Properties with all values hidden but those that are known to hold no secret, and of these who logs in by a URL.
+    """Return properties with all values hidden but those that are known to hold no secret.
+
+    Of these, the login in a URL is hidden.
 
     >>> masked_spark({"spark.executor.memory": "2g", "spark.authenticate.secret": "x"})
     {'spark.executor.memory': '2g', 'spark.authenticate.secret': '********'}

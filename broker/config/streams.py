@@ -141,7 +141,7 @@ class StreamConfig(Section):
 
 
 def check_stream_name(name: str) -> None:
-    """ConfigError for a name that folders and topics could not be called after."""
+    """Raise ConfigError for a name that folders and topics could not be called after."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
         raise ConfigError("stream name", name, "use 1 to 100 of A-Z a-z 0-9 . _ -, a letter or digit first")
 
