@@ -1,1 +1,1 @@
-"""Who may do what: tokens and what each is limited to, how often they may ask, and what they changed."""
+"""Access control: tokens and the limits of each, rates of requests, and the audit of changes."""

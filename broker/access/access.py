@@ -1,4 +1,4 @@
-"""Who asks: from the header of a request to a scope."""
+"""Authentication: from the header of a request to a scope."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Access:
         return self._token_digest is not None or self._named is not None
 
     def replace(self, named: Mapping[str, Scope]) -> None:
-        """Take the tokens of the file as it is now: the next request is told by them."""
+        """Replace the tokens by those of the file as it is now: the next request is authenticated by them."""
         self._named = dict(named)
 
     def bearer(self, authorization: str) -> Scope | None:
-        """Whose token the header ``Authorization`` brings; None for a wrong one."""
+        """Return the scope of the token in the header ``Authorization``; None for a wrong one."""
         kind, _, given = authorization.partition(" ")
         given = given.strip()
         if kind.lower() != "bearer" or not given:
@@ -41,7 +41,7 @@ class Access:
         return self.of_digest(digest(given))
 
     def of_digest(self, token_digest: str) -> Scope | None:
-        """Whose token it is that has a hash; None for that of a wrong one."""
+        """Return the scope of the token with a hash; None for that of a wrong one."""
         if self._token_digest is not None and secrets.compare_digest(token_digest, self._token_digest):
             return _TOKEN_BEARER
         return None if self._named is None else self._named.get(token_digest)

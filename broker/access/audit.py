@@ -24,7 +24,7 @@ class Audit:
     """Writes lines to the logger ``asc.audit`` and, where a file is given, to the end of that.
 
     Invariant: a line is one object, whatever its texts hold, for all but printable ASCII is escaped. The file is opened
-    for each change, so that it may be renamed away. Where it cannot be written, the change stands and the log says so,
+    for each change, so that it may be renamed away. Where it cannot be written, the change holds and the log says so,
     once until it can be written again. Threads may share it.
     """
 
@@ -35,7 +35,7 @@ class Audit:
         self._is_torn = False
 
     def check(self) -> None:
-        """ConfigError where the file cannot be opened; it is made where it is missing."""
+        """Raise ConfigError where the file cannot be opened; it is made where it is missing."""
         if self._path is not None:
             try:
                 os.close(self._opened(self._path))
@@ -44,7 +44,7 @@ class Audit:
                 raise ConfigError("api.audit_file", str(self._path), remedy) from error
 
     def write(self, who: str, entries: Iterable[Mapping[str, object]]) -> None:
-        """A line for each entry, with the time and who it was. Never raises for what the file does."""
+        """Write a line for each entry, with the time and who it was. Never raises for an error of the file."""
         at = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         lines = [json.dumps({"at": at, "who": who, **entry}) for entry in entries]
         is_written = False

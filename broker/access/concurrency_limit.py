@@ -26,7 +26,7 @@ class ConcurrencyLimit:
 
     @asynccontextmanager
     async def of(self, name: str) -> AsyncIterator[None]:
-        """Within, a request of that caller has its turn."""
+        """Wait until a request of that caller may run; it occupies a slot during the block."""
         caller = self._callers.setdefault(name, _Caller(asyncio.Semaphore(self._at_once)))
         caller.requests += 1
         try:

@@ -42,7 +42,7 @@ class RequestRate:
 
 
 def network_of(host: str) -> str:
-    """What stands for a host that brings no token: its address, of IPv6 the network of 64 bits that is one's own.
+    """Return the name of a host without a token: its address, of IPv6 its network of 64 bits.
 
     A socket that listens on ``::`` shows those who come by IPv4 as addresses of one such network: each is its own.
 

@@ -1,4 +1,4 @@
-"""What one caller may see and change of the standing queries."""
+"""Permissions of one caller to see and change standing queries."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Scope:
 
     A query is the caller's *own* where its id begins with ``id_prefix`` and its stream is one of ``streams``: it sees
     and changes no other. A query that it leaves registered delivers to a topic that begins with one of
-    ``topic_prefixes`` and names no columns but ``columns`` and what is in them (folded paths), whoever wrote its
-    predicate. ``max_queries``: so many own queries stand at most when it has registered a new one, paused ones counted.
+    ``topic_prefixes``. It names no columns but ``columns`` and those in them (folded paths), whoever wrote its
+    predicate. ``max_queries``: so many own queries may be registered after a new one, paused ones counted.
 
-    Invariant: what is refused for its id, stream, topic or columns is refused whatever stands, so that a refusal tells
-    nothing of others' queries. ``name``: whose scope it is, as the audit has it.
+    Invariant: a refusal for id, stream, topic or columns does not depend on registered queries, so that it tells
+    nothing of others' queries. ``name``: the owner of the scope, as the audit has it.
     """
 
     name: str
@@ -35,30 +35,30 @@ class Scope:
     max_queries: int | None = None
 
     def check_change(self) -> None:
-        """ForbiddenError where nothing may be changed."""
+        """Raise ForbiddenError where nothing may be changed."""
         if self.read_only:
             raise ForbiddenError("token", self.name, "may only read: use one that may write")
 
     def check_id(self, query_id: str) -> None:
-        """ForbiddenError for an id that no own query can have."""
+        """Raise ForbiddenError for an id that no own query can have."""
         if not query_id.startswith(self.id_prefix):
             remedy = f"the ids of token '{self.name}' begin with '{self.id_prefix}'"
             raise ForbiddenError("query id", query_id[:250], remedy)
 
     def check_stream(self, stream: str) -> None:
-        """ForbiddenError for a stream that is none of its own, whether there is one of that name or not."""
+        """Raise ForbiddenError for a stream that is none of its own, whether there is one of that name or not."""
         if self.streams is not None and stream not in self.streams:
             remedy = f"the streams of token '{self.name}' are {_listed(sorted(self.streams))}"
             raise ForbiddenError("stream", stream[:200], remedy)
 
     def check_topic(self, topic: str) -> None:
-        """ForbiddenError for a destination that begins as none may."""
+        """Raise ForbiddenError for a destination topic that begins with none of ``topic_prefixes``."""
         if self.topic_prefixes is not None and not topic.startswith(self.topic_prefixes):
             remedy = f"the destinations of token '{self.name}' begin with {_listed(self.topic_prefixes)}: name one"
             raise ForbiddenError("destination topic", topic[:300], remedy)
 
     def check_columns(self, predicate: Predicate) -> None:
-        """ForbiddenError for a predicate that names a column which it may not, or what holds one."""
+        """Raise ForbiddenError for a predicate that names a column it may not, or a struct that holds one."""
         if self.columns is None:
             return
         for path in sorted(predicate.columns):
@@ -68,7 +68,7 @@ class Scope:
                 raise ForbiddenError("column", dotted(path)[:200], f"token '{self.name}' may name {allowed}")
 
     def check_number(self, own_queries: int) -> None:
-        """ForbiddenError where so many own queries would be too many."""
+        """Raise ForbiddenError where so many own queries would be too many."""
         if self.max_queries is not None and own_queries > self.max_queries:
             remedy = f"token '{self.name}' has {self.max_queries} at most, paused ones counted: remove one first"
             raise ForbiddenError("number of queries", own_queries, remedy)

@@ -8,7 +8,7 @@ import secrets
 from broker.errors import ConfigError
 
 MARK = "asc_"
-"""What a token that is made here begins with: scanners of repositories and logs find it by that."""
+"""The prefix of tokens that are made here: scanners of repositories and logs find them by it."""
 
 _RANDOM_BYTES = 32
 
@@ -24,14 +24,14 @@ def new_secret() -> str:
 
 
 def check_secret(secret: str) -> None:
-    """ConfigError for a token that could be found by trying, as far as its looks tell; it is not shown."""
+    """Raise ConfigError for a token that looks as if it could be found by trying; the error does not show it."""
     if len(secret) < LEAST_CHARS or len(set(secret)) < _LEAST_DIFFERENT:
         remedy = f"can be found by trying: {LEAST_CHARS} characters or more, drawn at random"
         raise ConfigError("bearer token", f"{len(secret)} characters", remedy)
 
 
 def digest(secret: str) -> str:
-    """What is kept of a token, in hexadecimal: its SHA-256.
+    """Return the SHA-256 of a token in hexadecimal, the one form in which it is kept.
 
     A slow hash is for passwords, which people choose from a few billions. Of 128 random bits or more nobody tries a
     share worth naming, however fast a trial is, and a request would pay for the slowness each time.

@@ -1,4 +1,4 @@
-"""Who looks at the console: browsers that were once shown a token, told by a cookie."""
+"""Sessions of the console: browsers that were once shown a token, recognised by a cookie."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class _Session:
 class Sessions:
     """Sessions of browsers: a random name each, that stands for the token that was shown.
 
-    Invariant: of a session's name and of its token nothing is held but the hashes, and what a session may do is asked
-    anew each time: that of a token which was taken back ends with it. At most 1,000; the one that was not heard of for
-    longest goes first. A start of the daemon ends them all.
+    Invariant: of a session's name and of its token only the hashes are kept. The scope of a session is looked up anew
+    each time: the session of a token which was taken back ends with it. At most 1,000; the one that was not heard of
+    for longest goes first. A start of the daemon ends them all.
     """
 
     def __init__(self, access: Access, clock: Callable[[], float] = time.monotonic) -> None:
@@ -52,7 +52,7 @@ class Sessions:
         return name
 
     def scope(self, name: str) -> Scope | None:
-        """What the session of a name may do; None where there is none by now."""
+        """Return the scope of the session of a name; None where there is none by now."""
         key = digest(name)
         with self._lock:
             session = self._sessions.get(key)

@@ -16,7 +16,7 @@ from broker.errors import ConfigError
 from broker.toml_text import parse_toml
 
 RESERVED_NAMES = ("token", "daemon")
-"""What the audit calls the bearer of the one token of ``api.root_token_file``, and the daemon itself."""
+"""The audit's names for the bearer of the one token of ``api.root_token_file``, and for the daemon itself."""
 
 _NAME_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -55,7 +55,7 @@ class TokenEntry(BaseModel):
     max_queries: int | None = Field(default=None, ge=0, strict=True)
 
     def scope(self, name: str) -> Scope:
-        """What the bearer of the token may do."""
+        """Return the scope of the bearer of the token."""
         return Scope(
             name,
             read_only=self.read_only,
@@ -74,7 +74,7 @@ class TokenEntry(BaseModel):
 
 
 def check_token_name(name: str) -> None:
-    """ConfigError for a name that no token of a file may have."""
+    """Raise ConfigError for a name that no token of a file may have."""
     if not _NAME_FORM.fullmatch(name):
         remedy = "use 1 to 100 of A-Z a-z 0-9 . _ -, a letter or digit first"
         raise ConfigError("token name", name[:200], remedy)
