@@ -1,4 +1,4 @@
-"""Which version of the queries each batch was run with, durable before the batch writes anything."""
+"""Bindings of batches to versions of the queries, durable before a batch writes anything."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Binding:
 class BatchBindings:
     """One small file a batch, named by its id, and a copy of it, in a folder beside Spark's checkpoint of the stream.
 
-    Invariant: a file is whole (written aside, synced, renamed, folder synced) and never changes: a batch that is
+    Invariant: a file is whole (written aside, synced, renamed, folder synced) and never changes. So a batch that is
     replayed after a crash finds the version that it was first run with. A copy is there only where the file was before
     it, so that a copy alone is of a file that somebody took away. The folder is made once: a daemon whose folder was
     taken over (:mod:`broker.plans.stream_folder`) binds no batch any more, and so writes none. Bindings that Spark's
     offset log does not know (its ``checkpoint`` was removed) are removed, for their ids will be given again. Beside
-    them a file says how often a
-    batch was begun that was begun more than once, so that one that ends the process is known for it at the next start.
+    them a file has the number of starts of a batch that was started more than once. So a batch that ends the process is
+    known for it at the next start.
     Cost: three syncs a batch, five of one that is run again. Source: spec, section 3.
     """
 
@@ -91,12 +91,12 @@ class BatchBindings:
         return binding
 
     def check_folder(self) -> None:
-        """BrokerError where another daemon has taken the folder over."""
+        """Raise BrokerError where another daemon has taken the folder over."""
         if not self._folder.is_dir():
             raise self._taken()
 
     def times_begun(self, batch_id: int) -> int:
-        """Return how often a batch was begun, as far as it is to blame for not having been done: see :meth:`excuse`."""
+        """Return how often a batch was started and not done by its own fault: see :meth:`excuse`."""
         if not self.has(batch_id):
             return 0
         try:
@@ -106,7 +106,7 @@ class BatchBindings:
             return 1
 
     def excuse(self, batch_id: int, times: int = 1) -> None:
-        """Count a batch as begun so many times less: what kept it from being done was none of it."""
+        """Count a batch as started so many times less: it failed by no fault of its own."""
         if self.has(batch_id):
             self._note(batch_id, max(0, self.times_begun(batch_id) - times))
 
@@ -171,7 +171,7 @@ def copy_of(path: Path) -> Path:
 
 
 def binding_text(binding: Binding) -> str:
-    """Return the text of a binding's file: JSON, with a sum over the rest by which a changed byte is told."""
+    """Return the text of a binding's file: JSON, with a checksum of the rest that reveals a changed byte."""
     plain: dict[str, Any] = {"version": binding.version, "end_offsets": _plain(binding.end_offsets)}
     if binding.first_offsets is not None:
         plain["first_offsets"] = _plain(binding.first_offsets)

@@ -18,7 +18,7 @@ _LAST = 2
 
 
 def begin_anew(folder: Path) -> str:
-    """What to do where nothing else helps."""
+    """Return the remedy where nothing else helps."""
     return f"stop the daemon and remove {folder}, and the stream begins at its starting_offsets"
 
 
@@ -26,15 +26,14 @@ def mend_checkpoint(folder: Path, topic: str) -> Iterator[str]:
     """Mend what can be mended of a stream's folder before its job starts, without losing a record; a line for each
     file.
 
-    A batch and the version it is run with are known twice: Spark's log of offsets has where it ends, and so has its
-    binding, which is there before anything of the batch is written. So an entry of the log that cannot be read is
-    written anew from the binding; the last ones without one are taken away, for nothing of those batches was written,
-    and they are planned anew. A binding is written anew from its copy: with another version, what was to reach a query
-    before its removal would be lost. Notes that batches are done are taken back from the last one to the last that can
-    be read: the batch after that is run once more, as it was bound, and its records come twice with the same
-    ``asc-source``. Spark reads the last two entries and the last note. ``topic`` is the source where no entry says
-    which. Raises BrokerError, with what to do, for what cannot be mended, and for a file that is there and cannot be
-    read at all.
+    The end of a batch is known twice: from Spark's log of offsets, and from the batch's binding, which is there before
+    anything of the batch is written. So an entry of the log that cannot be read is written anew from the binding. The
+    last entries without a binding are removed: nothing of those batches was written, and they are planned anew. A
+    binding is written anew from its copy: with another version, records that were to reach a query before its removal
+    would be lost. Commits of batches are removed from the last one back to the last that can be read. The batch after
+    that is run once more, as it was bound, and its records come twice with the same ``asc-source``. Spark reads the
+    last two entries and the last commit. ``topic`` is the source where no entry says which. Raises BrokerError, with
+    what to do, for what cannot be mended, and for a file that is there and cannot be read at all.
     """
     spark, bindings = folder / "spark", folder / "bindings"
     offsets, commits = spark / "offsets", spark / "commits"
@@ -110,8 +109,9 @@ def _newest_first(folder: Path) -> Iterator[Path]:
 
 
 def _is_whole(path: Path, *, lines: int) -> bool:
-    """Return whether a file of Spark's has so many lines: JSON, but for the first one where there are several; and the
-    sums that Hadoop keeps beside it, and would not read it without.
+    """Return whether a file of Spark's has so many lines and fits the checksums that Hadoop keeps beside it.
+
+    The lines are JSON, but for the first one where there are several. Hadoop reads no file that does not fit.
     """
     try:
         if not _fits_sums(path):
@@ -136,7 +136,7 @@ def _fits_sums(path: Path) -> bool:
 
 
 def _bound(path: Path, batch_id: int | None = None) -> Binding | None:
-    """What a binding says, of the batch that its file is named by; None where it says nothing."""
+    """Return the binding in a file, of the batch of that id, or that the file is named by; None for no binding."""
     try:
         return parsed_binding(int(path.name) if batch_id is None else batch_id, _read(path))
     except ValueError:
@@ -144,7 +144,7 @@ def _bound(path: Path, batch_id: int | None = None) -> Binding | None:
 
 
 def _read(path: Path) -> bytes:
-    """What a file holds. One that cannot be read is not damaged: maybe the next start can read it."""
+    """Return the content of a file. One that cannot be read is not damaged: maybe the next start can read it."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -168,5 +168,5 @@ def _remove(path: Path) -> None:
 
 
 def _forget_checksum(path: Path) -> None:
-    """Of what the file was before: Hadoop would take the new one for damaged."""
+    """Remove the checksum of a file's former content: Hadoop would take the new one for damaged."""
     path.with_name(f".{path.name}.crc").unlink(missing_ok=True)

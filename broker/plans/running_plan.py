@@ -22,7 +22,7 @@ LOG = logging.getLogger("asc.plan")
 @dataclass(frozen=True, slots=True)
 class BoundBatch:
     """A batch's plan and its records. ``is_replay``: the plan is that of an earlier version, with which the batch was
-    begun before.
+    started before.
 
     ``first`` and ``end``: offsets by source partition, the first of the batch and the first after it; equal where a
     partition has no record in it. They are the same whenever the batch is run.
@@ -41,7 +41,7 @@ class BoundBatch:
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedBatch:
-    """The last batch that was bound, where it is not done: its plan, the records it is of, how often it was begun.
+    """The last batch that was bound, where it is not done: its plan, its records, and how often it was started.
 
     ``first`` and ``end``: offsets by source partition. ``times_begun``: as far as it is to blame for not being done.
     """
@@ -57,11 +57,11 @@ class RunningPlan:
     """The plan of one stream, what each batch was bound to, and the offsets from which a plan holds.
 
     Registration puts other queries in with :meth:`replace`, the monitor other orders with :meth:`arrange`; neither
-    undoes what the other did meanwhile. A batch gets its plan from :meth:`bind`, which makes it durable first; one that
-    was bound before (it failed, or a crash came between) gets the plan of that version again.
+    undoes what the other did meanwhile. A batch gets its plan from :meth:`bind`, which makes it durable first. A batch
+    that was bound before (it failed, or a crash came between) gets the plan of that version again.
 
-    Invariant: ``plan`` is replaced in one step, never changed, by whoever holds the lock; a batch is bound under it, so
-    that the offsets that a plan holds from are those after every batch that was bound before. Until the first
+    Invariant: ``plan`` is replaced in one step, never changed, by the holder of the lock. A batch is bound under it, so
+    that the effective offsets of a plan are those after every batch that was bound before. Until the first
     :meth:`replace` the plan is of no query. Cost: the running plan and that of the last batch, which is the same one
     unless it was replaced since. Source: spec, sections 2 and 3.
     """
@@ -87,17 +87,17 @@ class RunningPlan:
 
     @property
     def version_to_replay(self) -> int | None:
-        """The version of the batch that was begun and not committed; None where there is none."""
+        """The version of the batch that was started and not committed; None where there is none."""
         return None if self._bound is None or self.is_settled else self._bound.version
 
     def replay_with(self, plan: Plan) -> None:
-        """The plan of :attr:`version_to_replay` from now on; by the time the batch comes another one may run."""
+        """Keep the plan of :attr:`version_to_replay` for the replay; when the batch comes another plan may run."""
         with self._lock:
             self._bound_plan = plan
 
     def unfinished(self) -> UnfinishedBatch | None:
-        """Return the batch that was begun and not committed; None where there is none. BrokerError where its binding or
-        Spark's log cannot be read.
+        """Return the batch that was started and not committed; None where there is none. BrokerError where its binding
+        or Spark's log cannot be read.
         """
         with self._lock:
             bound = self._bound
@@ -108,11 +108,11 @@ class RunningPlan:
         return UnfinishedBatch(bound.batch_id, plan, self._first_of(bound), bound.end_offsets, times_begun)
 
     def check_folder(self) -> None:
-        """BrokerError where another daemon has taken the stream's folder over: no batch is bound any more."""
+        """Raise BrokerError where another daemon has taken the stream's folder over: no batch is bound any more."""
         self._bindings.check_folder()
 
     def excuse(self, times: int = 1) -> None:
-        """What kept the last batch from being done was none of it: it counts as begun so many times less."""
+        """Count the last batch as started so many times less: it failed by no fault of its own."""
         bound = self._bound
         if bound is not None and not self.is_settled:
             self._bindings.excuse(bound.batch_id, times)
@@ -149,7 +149,7 @@ class RunningPlan:
 
     def done_offsets(self) -> Offsets:
         """Return the first offsets, by source partition, that are after all batches that are done; where Spark's log
-        does not say, after the last one that was begun.
+        does not say, after the last one that was started.
         """
         with self._lock:
             bound, offsets = self._bound, self._effective_offsets()

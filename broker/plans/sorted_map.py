@@ -65,8 +65,8 @@ class SortedMap(Mapping[K, V], Generic[K, V]):
             at = 0
 
     def count_from(self, first: K, is_over: Callable[[K], bool]) -> int:
-        """Return how many keys there are from ``first`` on until one ``is_over``, as are all behind it. Cost: the
-        chunks between the two are told by their lengths.
+        """Return how many keys there are from ``first`` on until one ``is_over``, as are all behind it. Cost: of the
+        chunks between the two the lengths are added.
         """
         if not self._chunks:
             return 0

@@ -1,6 +1,4 @@
-"""The folders in that of checkpoints, one a stream: where they are, and how they are taken from a daemon that stands
-still.
-"""
+"""The folders in that of checkpoints, one a stream: where they are, and how they are taken from a suspended daemon."""
 
 from __future__ import annotations
 
