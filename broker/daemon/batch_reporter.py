@@ -22,7 +22,7 @@ class BatchReporter:
         self._traces = None if endpoint is None else BatchTraces(endpoint)
 
     def report(self, stream: str, batch: DoneBatch) -> None:
-        """A batch of a stream is done, and all is known of it; returns at once."""
+        """Report a batch of a stream that is done, with all its figures; returns at once."""
         if self._logs:
             said = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in batch.said.items())
             LOG.info("stream '%s': batch %d in %.3f s: %s", stream, batch.batch_id, batch.whole.seconds, said)

@@ -24,9 +24,9 @@ class CheckpointLock:
     """A lock on the folder that ends with the process, whatever ends that, and that the next leader may take over.
 
     Invariant: of all locks on one folder one is held and not lost at most, where the file system has locks. The lock is
-    on the file that bears the name ``lock``. Who takes it over gives that name to a file that it has locked before.
+    on the file that bears the name ``lock``. A takeover gives that name to a file that was locked before.
     ``mark`` writes into the file which registry its holder serves. None but the leader of that registry may take the
-    lock over: the holder is no leader any more, and serves no other registry. Who lets go takes the mark away.
+    lock over: the holder is no leader any more, and serves no other registry. A release removes the mark.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -106,9 +106,9 @@ class CheckpointLock:
             return False
 
     def take_over(self, registry: str, streams: Iterable[str]) -> None:
-        """Lock the folder in the place of a holder that stands still, and take the folders of its streams and of
-        its snapshots from it: whatever it writes when it goes on is written nowhere. BrokerError where that cannot be
-        done.
+        """Lock the folder in the place of a suspended holder, and take its folders of streams and snapshots over.
+
+        Writes of that holder go nowhere when it continues. BrokerError where that cannot be done.
 
         Only the leader of the registry that the holder serves may do that. The lock is marked from the first moment on.
         """
@@ -137,8 +137,9 @@ class CheckpointLock:
             self._lock, self._is_marked = None, False
 
     def instance(self) -> str:
-        """A name that a daemon has again when it is started again, and no other one that runs: it stands in the folder,
-        which is locked.
+        """Return a name that a daemon has again after a restart, and no other running one.
+
+        It is stored in the folder, which is locked.
         """
         path = self._folder / "instance"
         name = path.read_text("utf-8", "replace").strip() if path.exists() else ""

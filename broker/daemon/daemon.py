@@ -49,7 +49,7 @@ _UPKEEP_PAUSE_S = 1.0
 _UPKEEP_ENDS_S = 2.0
 
 _SETTLED_QUERIES = 50_000
-"""So many more, and half as many again, and the cyclic collector is told to pass over them."""
+"""Beyond so many more queries, and half as many again, the cyclic collector is set to pass over them."""
 
 _FIRST_TRIGGER_S = 10.0
 
@@ -135,8 +135,9 @@ class Daemon:
             raise
 
     def check_processes(self) -> None:
-        """BrokerError when a process that the daemon started has died, or another daemon has its registry: only a new
-        daemon makes up for the one, and what this one delivers is out of date in the other.
+        """Raise BrokerError when a process that the daemon started has died, or another daemon has its registry.
+
+        Only a new daemon makes up for the former. In the latter case the deliveries of this one are out of date.
         """
         from broker.runtime.spark import has_stopped
 
@@ -156,8 +157,8 @@ class Daemon:
             raise self._registrar.problem
 
     def reload(self, config: Config) -> None:
-        """Take the monitor's settings from a configuration that was read again, from the next batch on. What else
-        differs takes a new start, and is named in the log.
+        """Take the monitor's settings from a configuration that was read again, from the next batch on. Other
+        changes take a new start, and are named in the log.
         """
         changed = [name for name in Config.model_fields if getattr(config, name) != getattr(self.config, name)]
         others = [name for name in changed if name != "monitor"]
@@ -199,7 +200,7 @@ class Daemon:
         return self._url
 
     def readiness(self) -> str | None:
-        """Why the daemon is not ready, in one line; None when it is."""
+        """Return why the daemon is not ready, in one line; None when it is."""
         if self._phase is not None:
             return self._phase
         if self._watch is not None and self._watch.problem is not None:
@@ -217,23 +218,26 @@ class Daemon:
         return None
 
     def registrar(self) -> Registrar:
-        """What changes and holds the standing queries; BrokerError while the daemon starts or stops."""
+        """Return the registrar, which changes and holds the standing queries.
+
+        BrokerError while the daemon starts or stops.
+        """
         if self._registrar is None or self._phase is not None:
             raise self._not_ready()
         return self._registrar
 
     def streams(self) -> Mapping[str, Stream]:
-        """The streams by name; BrokerError while the daemon starts or stops."""
+        """Return the streams by name; BrokerError while the daemon starts or stops."""
         if self._phase is not None:
             raise self._not_ready()
         return self._streams
 
     def bootstrap_servers(self) -> str:
-        """Where Kafka is; BrokerError before it is reached."""
+        """Return the addresses of Kafka; BrokerError before it is reached."""
         return self.cluster.bootstrap_servers
 
     def security_protocol(self) -> str:
-        """How Kafka is spoken to, as ``SASL_SSL``."""
+        """Return the security protocol of the connections to Kafka, as ``SASL_SSL``."""
         return self.config.kafka.security_protocol
 
     @property
@@ -387,8 +391,9 @@ class Daemon:
                 return
 
     def _spare_collector(self) -> None:
-        """Have Python's cyclic collector pass over all that the start made, which lives as long as the daemon: it
-        would take half of the time in which a long predicate is judged.
+        """Have Python's cyclic collector pass over all that the start made, which lives as long as the daemon.
+
+        It would take half of the time in which a long predicate is validated.
         """
         collector.settle()
         self._settled = 0 if self._registrar is None else len(self._registrar.standing)

@@ -29,8 +29,8 @@ _GRACE_S = 2.0
 class LeaderElection:
     """The right to serve a registry: leadership of the daemons on it, and the checkpoint folder.
 
-    ``stands_by``: it waits for as long as another daemon serves, and takes the folders of ``streams`` over from one
-    that stands still. Otherwise it has the folder already, joins by a name of its own, and does not start beside
+    ``stands_by``: it waits for as long as another daemon serves, and takes the folders of ``streams`` over from a
+    suspended one. Otherwise it has the folder already, joins by a name of its own, and does not start beside
     another one. ``topic_id`` tells the registry from every other one, also where several have one name; None where
     Kafka gives topics no ids, and then nothing is taken over.
     """
@@ -57,7 +57,7 @@ class LeaderElection:
         self._leadership.start()
 
     def leave(self) -> None:
-        """Belong to them no more."""
+        """Leave the group of daemons."""
         self._leadership.close()
 
     def wait(self, enter: Callable[[str], None], is_stopping: Callable[[], bool]) -> None:
@@ -86,7 +86,7 @@ class LeaderElection:
         raise RegistryTakenError("registry topic", self._topic, remedy)
 
     def check(self) -> None:
-        """RegistryTakenError where another daemon serves after this one did: what this one has is out of date."""
+        """Raise RegistryTakenError where another daemon serves after this one, whose data is then out of date."""
         if self._leadership.lost or self._lock.is_lost:
             remedy = "another daemon serves it: this one stops, for what it has is out of date"
             raise RegistryTakenError("registry topic", self._topic, remedy)
@@ -117,7 +117,7 @@ class LeaderElection:
             self._lock.take_as_leader(self._topic_id, self._streams)
 
     def _take_over_after(self, patient_until: float) -> None:
-        """Take the folder over from a former leader that does not let go, for it stands still or is cut off."""
+        """Take the folder over from a former leader that does not let go, for it is suspended or cut off."""
         if time.monotonic() < patient_until or self._topic_id is None or not self._lock.is_of(self._topic_id):
             time.sleep(_LOOK_S)
             return

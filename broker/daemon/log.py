@@ -12,10 +12,10 @@ from typing import Literal
 from broker.kafka.client import quiet_client_log
 
 _OF_STREAM = "stream '%s'"
-"""What the entries of a stream begin with, before its name is put in."""
+"""The beginning of the entries of a stream, before its name is put in."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
-"""What could end a line, or do something to a terminal; a tab is left."""
+"""Characters that could end a line, or do something to a terminal; a tab is left."""
 
 
 def begin_log(form: Literal["text", "json"]) -> None:
@@ -31,26 +31,27 @@ def begin_log(form: Literal["text", "json"]) -> None:
 
 
 class TextLines(logging.Formatter):
-    """An entry as text: local time, level, logger and message, of which control characters are escaped. What an error
-    was raised by comes in lines behind it.
+    """An entry as text: local time, level, logger and message, of which control characters are escaped. The
+    traceback of an error follows in lines of its own.
     """
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
-        """The line itself."""
+        """Return the line itself."""
         record.message = _CONTROL.sub(_escaped, record.message)
         return super().formatMessage(record)
 
 
 class JsonLines(logging.Formatter):
-    """An entry as one JSON object in one line of ASCII: ``time`` (RFC 3339, UTC), ``level``, ``logger``, ``message``,
-    and where there is one the ``stream`` and the ``error`` with what it was raised by.
+    """An entry as one JSON object in one line of ASCII: ``time`` (RFC 3339, UTC), ``level``, ``logger``, ``message``.
+
+    Where there is one it has the ``stream``, and the ``error`` with its traceback.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Return the line."""
         at = datetime.fromtimestamp(record.created, timezone.utc)
         told = {
             "time": at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z",
@@ -67,7 +68,7 @@ class JsonLines(logging.Formatter):
 
 
 def stream_of(record: logging.LogRecord) -> str | None:
-    """The stream that an entry is of; None where it is of none, or says so in another way."""
+    """Return the stream of an entry; None where it is of none, or names it in another form."""
     if not isinstance(record.args, tuple) or not record.args:
         return None
     first = record.args[0]

@@ -37,7 +37,7 @@ class Signals:
                 self._take(self._arrived.get_nowait())
 
     def take_hang_up(self) -> bool:
-        """Whether there was a SIGHUP since this was last asked: many at once are one."""
+        """Return whether there was a SIGHUP since the last call: many at once are one."""
         has_hung_up, self._has_hung_up = self._has_hung_up, False
         return has_hung_up
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def warm_up_standby(config: Config, spark: SparkSession, cluster: KafkaCluster) -> None:
-    """Judge a predicate and run batches of made-up records on each stream, with everything that its batches need.
+    """Validate a predicate and run batches of made-up records on each stream, with everything that its batches need.
 
     Nothing is written to Kafka, and nothing to the checkpoint folder, which is another daemon's meanwhile. Costs what
     the same steps of a start cost, and ``spark.warm_up_s``; they are done in a second or two then. Raises ConfigError
