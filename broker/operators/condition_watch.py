@@ -1,4 +1,4 @@
-"""Conditions that the reader of a feed judges itself, and the watch that excludes those which end its batches."""
+"""Conditions that the reader of a feed evaluates itself, and the watch that excludes those which end its batches."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Suspects(Protocol):
 
 
 class JudgedBatch(Protocol):
-    """The conditions of a batch by their texts, and the rows that each of them judges."""
+    """The conditions of a batch by their texts, and the rows for which each of them is evaluated."""
 
     @property
     def texts(self) -> Sequence[str]:
@@ -63,4 +63,4 @@ class ConditionWatch(Protocol):
     """The watch that excludes from batches the conditions that end them."""
 
     def judging(self, batch_id: int, batch: JudgedBatch) -> AbstractContextManager[Collection[str]]:
-        """Enter a context, while a batch is judged, with the texts of the conditions that it is to judge."""
+        """Enter a context for the evaluation of a batch, with the texts of the conditions that it is to evaluate."""

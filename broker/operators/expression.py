@@ -23,7 +23,7 @@ from broker.operators.value_predicate import value_predicate
 
 Role = Literal["key", "time", "number", "value", "position", "predicate"]
 """The use of an expression: the text that identifies an object, a TIMESTAMP, a number, any scalar, a point, or a
-predicate over several records, which the reader of the feed judges.
+predicate. The latter is over several records, and the reader of the feed evaluates it.
 """
 
 _COMPUTED: Mapping[Role, str] = {

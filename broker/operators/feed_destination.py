@@ -68,7 +68,7 @@ class FeedDestination:
     """A query of a kind with the handoff ``feed``, in a plan.
 
     It has all that the kind needs to know of the query, so that a replayed batch uses the definitions of its plan.
-    ``conditions``: those that the reader of the feed judges itself (:mod:`broker.operators.condition_watch`).
+    ``conditions``: those that the reader of the feed evaluates itself (:mod:`broker.operators.condition_watch`).
     """
 
     track: Track

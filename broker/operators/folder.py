@@ -102,8 +102,8 @@ class Folder(Protocol):
         """Take the queries of the kind that are registered: begin the states of planned ones, delete those of others.
 
         ``registered``: their ``since`` by id, None where it cannot be read, those that are paused or not served too.
-        ``planned``: by id, those in the plan of a version, which no batch has yet. What cannot be written now is left
-        to :meth:`tidy`; batches of earlier plans bring nothing back.
+        ``planned``: by id, those in the plan of a version, which no batch has yet. A write that fails now is left to
+        :meth:`tidy`; batches of earlier plans bring nothing back.
         """
 
     def tidy(self) -> None:

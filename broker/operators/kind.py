@@ -33,7 +33,7 @@ class StreamContext:
     """The parts of a stream that the readers of its feed need.
 
     ``sink``: options of Spark's Kafka sink. ``messages_max``: the most messages of the feed in one batch.
-    ``analyser``: of predicates over the stream's records. ``watch``: of the conditions that the reader judges.
+    ``analyser``: of predicates over the stream's records. ``watch``: of the conditions that the reader evaluates.
     """
 
     name: str
@@ -125,7 +125,7 @@ class FeedKind(OperatorKind[D], Protocol[D]):
 
 
 class FoldKind(OperatorKind[D], Protocol[D]):
-    """A kind whose states workers fill while they judge records.
+    """A kind whose states workers fill while they evaluate records.
 
     ``partial_limit``: the key of ``[limits]`` that bounds the bytes of the states of one batch. ``kept``: the form of
     what answers say of a state.
@@ -151,7 +151,7 @@ class FoldKind(OperatorKind[D], Protocol[D]):
     def estimate(self, destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
         """Return how large the states of a query would be, by a sample of records; a text says why there is none.
 
-        What no record tells is null.
+        A figure that no record shows is null.
         """
 
 
@@ -161,5 +161,5 @@ def read_fields(definition: Definition, analyser: RecordAnalyser) -> tuple[Predi
 
 
 def conditions_of(definition: Definition) -> tuple[str, ...]:
-    """Return the predicates of a definition, which the reader of the feed judges itself, as the user gave them."""
+    """Return the predicates of a definition, which the reader of the feed evaluates itself, as the user gave them."""
     return tuple(own.sql for own in definition.expressions() if own.role == "predicate")

@@ -12,7 +12,7 @@ _FILE = "latest.json"
 
 
 class LatestFigures:
-    """The figures that the parts of a feed told of their queries: see :class:`PartFile`."""
+    """The figures that the parts of a feed reported of their queries: see :class:`PartFile`."""
 
     def __init__(self, folder: Path) -> None:
         """Read the figures that a folder has."""

@@ -1,4 +1,4 @@
-"""Files of what the parts of a feed told last, kept over restarts for the status."""
+"""Files of the last reports of the parts of a feed, kept over restarts for the status."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _NOT_NULL: Mapping[str, str] = MappingProxyType(
         "late": "merge or apart",
     }
 )
-"""Fields that are left out and never null, with what to give."""
+"""Fields that are omitted and never null, with what to give."""
 
 Late = Literal["merge", "apart"]
 LATES: tuple[Late, ...] = ("merge", "apart")

@@ -48,7 +48,7 @@ _PREPARED_MAX = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Standing:
-    """The queries that stand: see :meth:`Folder.stand`."""
+    """The registered queries: see :meth:`Folder.stand`."""
 
     registered: Mapping[str, int | None]
     planned: Mapping[str, FoldDestination]

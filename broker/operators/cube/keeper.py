@@ -209,7 +209,7 @@ class Keeper:
     def resume(self, cube: CubeId) -> None:
         """Have a parked cube fold again, without its damaged pieces; harmless where it is not parked.
 
-        What it missed is a gap. Raises QueryError where its pieces do not fit the records any more.
+        The records that it missed are a gap. Raises QueryError where its pieces do not fit the records any more.
         """
         with self._lock:
             before = self._sure()
@@ -238,7 +238,7 @@ class Keeper:
     def note(self, cube: CubeId, windows: WindowState, raised: Mapping[Unit, int]) -> None:
         """Note what is acknowledged of the windows of a cube. ``raised``: revisions that are used up.
 
-        Whoever is killed before it writes the same windows again. CubeStoreError where it cannot be written.
+        A daemon that is killed before writes the same windows again. CubeStoreError where it cannot be written.
         """
         with self._lock:
             before = self._sure()

@@ -71,7 +71,7 @@ class PieceReader:
             return merged(layout, parts)
 
     def keep(self, numbers: Numbers, cells: Cells) -> None:
-        """Keep cells, as long as there is room."""
+        """Keep cells, unless they alone exceed the capacity; drop the oldest ones beyond it."""
         size_bytes = cells.size_bytes
         if size_bytes > self._kept_bytes:
             return

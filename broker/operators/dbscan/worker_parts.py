@@ -45,7 +45,7 @@ class WorkerParts:
         return WorkerPart(kept, self)
 
     def keep(self, state: bytes, part: Clusters) -> None:
-        """Keep a part under the bytes that it wrote, and drop others beyond the room."""
+        """Keep a part under the bytes that it wrote, and drop others beyond the capacity."""
         self._kept[state] = part
         while len(self._kept) > PARTS or self._held_bytes() > self._room:
             del self._kept[next(iter(self._kept))]

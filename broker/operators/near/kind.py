@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from broker.operators.stateful_query import FeedReader
 
 _TRACK_PREFIX = "n"
-"""The first letter of the names of tracks. It is how messages of form 1, which have no tags, are known as this kind's
-(:mod:`asc.operators.feed_form_1`); names stay as they are, so that states that began in form 1 go on.
+"""The first letter of the names of tracks. Messages of form 1 have no tags and are known as this kind's by it
+(:mod:`asc.operators.feed_form_1`). Names stay as they are, so that states that began in form 1 go on.
 """
 
 _BATCH_MESSAGES = 50_000

@@ -34,7 +34,7 @@ _HOLDS = {"own": "__asc_own", "other": "__asc_other"}
 class NearReader(FeedReader):
     """The feed reader of pairs (:class:`asc.operators.near.pair_tick.PairEvent`).
 
-    Python finds the pairs of a tick. Spark judges the condition, as in a filter over both objects, in the batch that
+    Python finds the pairs of a tick. Spark evaluates the condition, as in a filter over both objects, in the batch that
     writes the pairs. ``sink``: options of Spark's Kafka sink. ``messages_max``: the most messages of the feed in one
     batch. ``analyser``: checks a condition that came through the feed as at registration, without a limit of time.
     ``watch``: excludes the conditions that end batches, with the pairs of their queries alone. Cost: the candidate

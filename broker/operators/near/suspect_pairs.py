@@ -80,7 +80,7 @@ class SuspectPairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedPairs:
-    """The pairs of a batch that conditions judge, by the texts of these."""
+    """The pairs of a batch for which conditions are evaluated, by the texts of these."""
 
     pairs: DataFrame
     conditions: Mapping[str, NearCondition]
@@ -96,7 +96,7 @@ class JudgedPairs:
         return self.pairs.sparkSession
 
     def write(self, file: Path) -> None:
-        """Write the values that conditions judge, each once, to a file of this machine."""
+        """Write the values that conditions read, each once, to a file of this machine."""
         write_pairs(self.pairs, file)
 
     def suspects(
@@ -108,7 +108,7 @@ class JudgedPairs:
 
 
 def write_pairs(pairs: DataFrame, file: Path) -> None:
-    """Write the values that conditions judge in a batch, each once, to a file of this machine.
+    """Write the values that conditions read in a batch, each once, to a file of this machine.
 
     Cost: a job a partition; some thousand rows of a batch are in memory at a time.
     """

@@ -14,7 +14,7 @@ PAIRS_DDL = (
     "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING, kind STRING, "
     "condition STRING, own_a STRING, own_b STRING, other_a STRING, other_b STRING"
 )
-"""Candidate pairs, before their conditions are judged: :class:`asc.operators.near.pair_tick.PairEvent`."""
+"""Candidate pairs, before their conditions are evaluated: :class:`asc.operators.near.pair_tick.PairEvent`."""
 
 
 def near_task(tallies: Accumulator[FeedTally]) -> PartFunction:
