@@ -26,14 +26,15 @@ def mend_checkpoint(folder: Path, topic: str) -> Iterator[str]:
     """Mend what can be mended of a stream's folder before its job starts, without losing a record; a line for each
     file.
 
-    The end of a batch is known twice: from Spark's log of offsets, and from the batch's binding, which is there before
-    anything of the batch is written. So an entry of the log that cannot be read is written anew from the binding. The
-    last entries without a binding are removed: nothing of those batches was written, and they are planned anew. A
-    binding is written anew from its copy: with another version, records that were to reach a query before its removal
-    would be lost. Commits of batches are removed from the last one back to the last that can be read. The batch after
-    that is run once more, as it was bound, and its records come twice with the same ``asc-source``. Spark reads the
-    last two entries and the last commit. ``topic`` is the source where no entry says which. Raises BrokerError, with
-    what to do, for what cannot be mended, and for a file that is there and cannot be read at all.
+    A batch and its version are known twice: Spark's log of offsets and the binding have its end, the binding and a copy
+    its version. The binding is there before anything of the batch is written. So an entry of the log that cannot be
+    read is written anew from the binding. The last entries without a binding are removed: nothing of those batches was
+    written, and they are planned anew. A binding is written anew from its copy: with another version, records that were
+    to reach a query before its removal would be lost. Commits of batches are removed from the last one back to the last
+    that can be read. The batch after that is run once more, as it was bound, and its records come twice with the same
+    ``asc-source``. Spark reads the last two entries and the last commit. ``topic`` is the source where no entry says
+    which. Raises BrokerError, with what to do, for what cannot be mended, and for a file that is there and cannot be
+    read at all.
     """
     spark, bindings = folder / "spark", folder / "bindings"
     offsets, commits = spark / "offsets", spark / "commits"
