@@ -32,8 +32,9 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class TranslatedPlan:
-    """A plan as a query: its predicate, over which ``layer`` it is a join if it is, which ``events`` it asks for, the
-    table of its stream; what is to be said of it.
+    """A plan as a query: its predicate, the table of its stream, and ``warnings`` to print.
+
+    ``layer``: the layer of the join, None where it is none. ``events``: the events that it asks for.
     """
 
     where: str
@@ -63,7 +64,7 @@ class _Tuple:
         return f"ST_PolygonFromEnvelope({x1}, {y1}, {x2}, {y2})"
 
     def meets(self, box: Sequence[Interval]) -> str:
-        """That it meets a constant box."""
+        """Return the condition that it meets a constant box."""
         if len(box) != len(self.ends):
             remedy = f"the record's box has {len(self.ends)}: name --dimension for each"
             raise InputError("dimensions of a box of the plan", len(box), remedy)
@@ -89,7 +90,7 @@ class _Tuple:
         self.ends = [(f"greatest(-180D, ({x1}) - {across})", f"least(180D, ({x2}) + {across})"), (south, north)]
 
     def enlarge_by_metres_as_bboxdb(self, first_m: float, second_m: float) -> None:
-        """As BBoxDB's code does: its first dimension by the cosine of its own low end."""
+        """Extend it as BBoxDB's code does: its first dimension by the cosine of its own low end."""
         (x1, x2), (y1, y2) = self.ends
         first = f"{first_m / 2 * 360 / _THEIR_EQUATOR_M!r}D / abs(cos(radians({x1})))"
         second = f"{second_m / 2 * 360 / _THEIR_POLES_M!r}D"
@@ -99,7 +100,9 @@ class _Tuple:
 def translated(
     text: str, position: str | None, dimensions: Sequence[str] = (), *, as_bboxdb: bool = False
 ) -> TranslatedPlan:
-    """The query of a plan, by the text of its JSON. ``position``: of a record, as ``ST_Point(x, y)`` or an envelope;
+    """Return the query of a plan, by the text of its JSON.
+
+    ``position``: of a record, as ``ST_Point(x, y)`` or an envelope;
     ``dimensions``: its box where the plan is of other than two, of each dimension an expression, or two with a comma.
     ``as_bboxdb``: boxes are enlarged as BBoxDB's code does it, not as its paper says. InputError for what is no plan,
     and what has no counterpart.
@@ -171,7 +174,7 @@ def _ends(position: str | None, dimensions: Sequence[str]) -> list[tuple[str, st
 
 
 def _arguments(text: str) -> list[str]:
-    """What commas part, those within brackets and quotes aside.
+    """Return the parts of a text between commas, without regard to commas within brackets and quotes.
 
     >>> _arguments("coalesce(a, 0), 'x,y'")
     ['coalesce(a, 0)', "'x,y'"]
@@ -301,7 +304,7 @@ def _joined(plan: Mapping[str, Any], layer: str, box: _Tuple, position_sql: str)
 
 
 def _events(plan: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]]:
-    """Which events invalidations come to, and what is to be said."""
+    """Return the events that correspond to a plan's invalidations, and the warnings."""
     warnings = []
     if plan.get("report-watermarks"):
         warnings.append("report-watermarks: watermarks are not delivered")
