@@ -22,7 +22,7 @@ from broker.plans.offsets import Offsets
 LOG = logging.getLogger("asc.layers")
 
 _READ_ROWS = 5_000
-"""Rows that are read and judged together."""
+"""Rows that are read and validated together."""
 
 _SILENT_S = 60.0
 _POLL_MS = 200
@@ -54,9 +54,9 @@ class News:
 class Layers:
     """Reader of the layers' topics, and one of their writers: others may write to them as well.
 
-    A record's key is a row's id, its value a GeoJSON Feature, null where the row was removed. What a layer is at a
-    mark is what the records before it say, so that it is the same whenever it is read; the registry holds the mark of
-    every version. Not thread-safe but for :meth:`write`: the caller holds one lock over the rest.
+    A record's key is a row's id, its value a GeoJSON Feature, null where the row was removed. The records before a mark
+    decide the layer at that mark, so that it is the same whenever it is read. The registry holds the mark of every
+    version. Not thread-safe but for :meth:`write`: the caller holds one lock over the rest.
     """
 
     def __init__(self, config: Config, cluster: KafkaCluster) -> None:
@@ -97,8 +97,9 @@ class Layers:
     def at(
         self, marks: Mapping[str, LayerMark], since: Mapping[str, LayerMark] | None = None
     ) -> tuple[dict[str, StoredLayer], dict[str, set[str] | None]]:
-        """Return the layers at some marks, and the ids of the rows that changed after those ``since`` (all of them
-        where that is not told): None where that may be any, for the topic is another one now.
+        """Return the layers at some marks, and the ids of the rows that changed after the marks ``since``.
+
+        Without ``since`` those are all ids. None in their place: it may be any rows, for the topic is another one now.
         """
         found: dict[str, StoredLayer] = {}
         changed: dict[str, set[str] | None] = {}
@@ -118,7 +119,7 @@ class Layers:
         return found, changed
 
     def news(self, current: Mapping[str, StoredLayer], until: Mapping[str, Offsets] | None = None) -> dict[str, News]:
-        """What was written to the topics since; ``until``: what is waited for, the offsets that were written."""
+        """Return the rows that were written to the topics since; ``until``: written offsets for which to wait."""
         from kafka import TopicPartition
 
         if not self._config.layers:
@@ -269,7 +270,7 @@ class Layers:
 
 
 def check_layer(name: str, layers: Collection[str]) -> None:
-    """QueryError for a layer that is not configured."""
+    """Raise QueryError for a layer that is not configured."""
     if name not in layers:
         known = ", ".join(sorted(layers)) or "none is configured ([layers.NAME] with topic = ...)"
         raise QueryError("unknown layer", name[:200], f"known: {known}")

@@ -1,4 +1,4 @@
-"""How far the topic of a layer was read for a version of what stands."""
+"""The position up to which the topic of a layer was read for a version of the registry."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _FORM = 1
 
 @dataclass(frozen=True, slots=True)
 class LayerMark:
-    """The next offset of each partition of a layer's topic, and the topic's own id, where Kafka tells it.
+    """The next offset of each partition of a layer's topic, and the topic's own id, where Kafka gives it.
 
-    What stands at a version of the registry has the shapes before these offsets, and no later one, whenever it is
-    looked at again. Written to the registry beside the queries, so that one number, the registry's offset, says both.
+    The queries of a version of the registry have the shapes before these offsets, and no later one, whenever they are
+    read again. Written to the registry beside the queries, so that one number, the registry's offset, names both.
 
     >>> LayerMark.of(LayerMark({0: 7}, "a").record())
     LayerMark(offsets={0: 7}, topic_id='a')
@@ -45,7 +45,7 @@ class LayerMark:
 
     @classmethod
     def of_plain(cls, plain: object) -> LayerMark:
-        """As :meth:`of`, of what was parsed."""
+        """Return the mark of :meth:`of` from a parsed value."""
         try:
             if not isinstance(plain, dict) or plain.get("v") != _FORM:
                 return cls()

@@ -26,9 +26,11 @@ _T = TypeVar("_T")
 @dataclass(frozen=True, eq=False)
 class StoredLayer:
     """The rows of a layer, and why the last Features of some ids are refused: of those the version before stays, if
-    there is one. ``unkeyed``: records without a key, or with one that is no id, which name no row.
+    there is one.
 
-    Invariant: immutable; what stands is a function of the records before ``mark``, each read once, in the order of its
+    ``unkeyed``: records without a key, or with one that is no id, which name no row.
+
+    Invariant: immutable; the content is a function of the records before ``mark``, each read once, in the order of its
     partition. Cost: a change copies what it touches. Source: spatial.md, sections 2 and 3.
     """
 
@@ -113,7 +115,7 @@ def judged(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError]:
 
 
 def _parted(changes: Mapping[str, _T | None]) -> tuple[dict[str, _T], list[str]]:
-    """What is put, and the keys of what is removed."""
+    """Return the values that are put, and the keys of those that are removed."""
     puts = {key: value for key, value in changes.items() if value is not None}
     return puts, [key for key, value in changes.items() if value is None]
 
