@@ -54,8 +54,8 @@ class SampledTuples:
         """Return the seconds that the sweep of each block takes and the constructs that it evaluates, the values that
         are not known being NULL.
 
-        The fastest of some runs, in turns, of the sweep alone: finding the regions takes longer, the same for every
-        block, and what one run of that takes more than another hides which block is the faster one.
+        The time is that of the fastest of some runs, in turns, of the sweep alone. Finding the regions takes longer,
+        the same for every block, and its variation from run to run would hide which block is the faster one.
         """
         nulls = [pa.nulls(self.rows, attribute.type) for attribute in self.plan.p_attributes]
         known = [null if column is None else column for null, column in zip(nulls, self.columns, strict=True)]
@@ -88,7 +88,7 @@ class Arrangement:
     """A sequence found for a block, and why this one.
 
     ``kind``: which was fastest in the executor, the order in place (``kept``), the macro-sequence or the
-    hybrid-sequence; ``kept_us``, ``macro_us`` and ``hybrid_us``: microseconds a tuple, measured on the sample (hybrid
+    hybrid-sequence. ``kept_us``, ``macro_us`` and ``hybrid_us``: microseconds a tuple, measured on the sample (hybrid
     None where no micro-arrow was better than the macro-sequence). ``cost_before`` and
     ``cost_after``: constructs evaluated a tuple of the sample, by the sequence in place and by this one.
     ``counted_cost``: the same as the executor counts it in batches, four and eight constructs at a time; None where
@@ -106,9 +106,10 @@ class Arrangement:
 
 
 def arranged(block: Block, sample: Sample, tuples: SampledTuples, sequence: Sequence[int]) -> Arrangement:
-    """Return the macro-sequence ``sequence`` improved by moves, the refined hybrid-sequence over that, or the order in
-    place, whichever takes the sample least time: nothing is put in place that is slower than what runs.
+    """Return the fastest of three orders on the sample, so that none replaces a faster one.
 
+    They are the macro-sequence ``sequence`` improved by moves, the refined hybrid-sequence over that, and the order in
+    place.
     Fewer constructs are not always less time: the executor evaluates a macro-sequence several constructs a pass, a
     hybrid-sequence one at a time.
     """

@@ -1,4 +1,4 @@
-"""What is known of each block's sequence: the figures it began with, counts since, and what calls for another one."""
+"""The state of each block's sequence: the figures it began with, counts since, and the cause to find another one."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from monitor.measures import ConstructMeasure
 
 @dataclass(slots=True, eq=False)
 class BlockState:
-    """The state of one block, which is known by its ``matrix``: that stays the same array as long as the conjuncts do,
-    whatever sequence they are visited in and whatever number the block has.
+    """The state of one block, which is identified by its ``matrix``.
+
+    That stays the same array as long as the conjuncts do, whatever the block's sequence and number.
 
     ``cause``: what calls for another sequence, until one is in place. ``search``: a macro-sequence that is being found
     a construct a period. ``measured``: each construct of the sequence in place, when that was found.
@@ -32,7 +33,7 @@ class BlockState:
 
     @property
     def figures(self) -> Figures | None:
-        """What the sequence in place began with; None while nothing was measured of it."""
+        """The figures with which the sequence in place began; None while nothing was measured of it."""
         return self.adaptation.before
 
     def count(self, tuples: int, dropped: int, evaluated: int, thresholds: Thresholds) -> None:
@@ -43,7 +44,7 @@ class BlockState:
         self.cause = self.cause or cause
 
     def put_in_place(self, figures: Figures | None, measured: tuple[ConstructMeasure, ...] = ()) -> None:
-        """Another sequence is in place, of which this is known."""
+        """Note that another sequence is in place, with the figures known of it."""
         self.measured = measured
         self.adaptation.put_in_place(figures)
         self.cause = self.search = None
@@ -84,8 +85,9 @@ class BlockStates:
         self._states = tuple(known.get(id(block.matrix)) or _unknown(block, settings) for block in plan.blocks)
 
     def count(self, tally: Tally, settings: MonitorConfig) -> None:
-        """Add the counts of a batch that ran by the plan last followed, and look at each block that has seen enough:
-        lambda tuples, where nothing was measured as many as a sample has.
+        """Add the counts of a batch that ran by the plan last followed, and look at each block that has seen enough.
+
+        Enough are lambda tuples, and where nothing was measured as many as a sample has.
         """
         for number, state in enumerate(self._states):
             dropped, evaluated = int(tally.dropped[number]), int(tally.evaluated[number])

@@ -12,13 +12,13 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Rearrangement:
-    """What came of looking for another sequence for a block of a stream's plan: mostly that it was put in place.
+    """The result of a search for another sequence for a block of a stream's plan: mostly that it was put in place.
 
-    ``trigger`` fired over ``tuples`` tuples, in which the dropping ratio went from ``dropping_ratio_before`` (of the
-    time when the old sequence was put in place; None at the first time) to ``dropping_ratio_now``. ``cost_before`` and
+    ``trigger`` fired over ``tuples`` tuples. The dropping ratio went from ``dropping_ratio_before`` (of the time when
+    the old sequence was put in place; None at the first time) to ``dropping_ratio_now``. ``cost_before`` and
     ``cost_after``: constructs evaluated a tuple by the old and the new sequence, on the same sample of
-    ``sample_tuples``. Sequences are p-attributes as SQL. ``kind``: macro or hybrid, whichever took less of
-    ``macro_us`` and ``hybrid_us`` (None: no micro-arrow was found) a tuple; kept where the old one took least
+    ``sample_tuples``. Sequences are p-attributes as SQL. ``kind``: macro or hybrid, whichever took less a tuple
+    (``macro_us``, ``hybrid_us``; None: no micro-arrow was found). It is kept where the old one took least
     (``kept_us``), so that the new one is that. ``spent_s``: the monitor's time for it.
     """
 

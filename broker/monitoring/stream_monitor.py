@@ -42,7 +42,7 @@ _OVERDRAWN = 1.2
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What the stream's batches came to since the start. ``evaluated`` as the executor counts (see Matches)."""
+    """The totals of the stream's batches since the start. ``evaluated`` as the executor counts (see Matches)."""
 
     batches: int = 0
     tuples: int = 0
@@ -67,7 +67,7 @@ class LastBatch:
 
 @dataclass(slots=True)
 class _Period:
-    """What has come since the last look: the number of tuples, and a uniform draw of them."""
+    """The tuples since the last look: their number, and a uniform draw of them."""
 
     tuples: int = 0
     draw: Draw | None = None
@@ -97,7 +97,7 @@ class StreamMonitor:
     The job asks :meth:`sampling` before a batch and calls :meth:`offer` after it; neither waits. Batches make up
     periods of ``lambda_tuples``, of ``sample_tuples`` while a block waits to be measured, of ``tau_tuples`` while a
     macro-sequence is being found step by step. At the end of a period the dropping ratio and the cost of each block are
-    compared with those that its sequence began with; where one has changed by ``mu``, a sequence is found on a uniform
+    compared with those that its sequence began with. Where one has changed by ``mu``, a sequence is found on a uniform
     sample of that period's tuples and swapped in. Then the monitor rests until its time is ``max_core_share`` of a core
     again; what calls for a sequence meanwhile has to wait.
 
@@ -143,7 +143,7 @@ class StreamMonitor:
             self._thread.join(timeout=5)
 
     def reload(self, settings: MonitorConfig) -> None:
-        """Other settings from the next batch on; what has been measured stays."""
+        """Apply other settings from the next batch on; measurements stay."""
         self._settings = settings
 
     def sampling(self) -> Sampling | None:
@@ -156,7 +156,7 @@ class StreamMonitor:
         return Sampling(min(1.0, _OVERDRAWN * settings.sample_tuples / tuples), settings.sample_tuples)
 
     def offer(self, plan: Plan, tally: Tally) -> None:
-        """What a batch that is done told; never waits."""
+        """Take the tally of a batch that is done; never waits."""
         self._last_batch_tuples = tally.tuples
         if tally.tuples:
             self.last = LastBatch(tally.tuples, tally.dropped, tally.evaluated)
@@ -181,7 +181,7 @@ class StreamMonitor:
         return self._waiting.unfinished_tasks > 0
 
     def view(self) -> dict[str, Any]:
-        """Settings, totals, blocks and the last rearrangements as plain values."""
+        """Return settings, totals, blocks and the last rearrangements as plain values."""
         totals, figures = self.totals, [state.figures for state in self._states]
         return {
             "enabled": self._settings.enabled,
@@ -198,8 +198,9 @@ class StreamMonitor:
         }
 
     def measured(self, block: Block) -> dict[str, Any] | None:
-        """What is known of a block of the running plan: the figures that its sequence began with, and of each construct
-        of it what it did on the sample; None where nothing was measured, or it has changed since.
+        """Return the measurements of a block of the running plan; None where there are none, or it has changed since.
+
+        They are the figures that its sequence began with, and those of each of its constructs on the sample.
         """
         state = next((own for own in self._states if own.matrix is block.matrix), None)
         if state is None or state.figures is None:
