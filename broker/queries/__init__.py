@@ -1,1 +1,1 @@
-"""The standing queries: judged, written to the registry, put into the running plans."""
+"""The standing queries: validated, written to the registry, put into the running plans."""

@@ -39,7 +39,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Members of joins that come into plans and leave them, by stream, and the ids of joins to be judged whole."""
+    """Members of joins that come into plans and leave them, by stream, and the ids of joins to be validated whole."""
 
     come: dict[str, list[Query]] = field(default_factory=dict)
     gone: dict[str, list[str]] = field(default_factory=dict)
@@ -131,10 +131,10 @@ def moved_members(
     *,
     computed_max: int,
 ) -> Moved:
-    """Return the changes in plans of the joins served ``after`` some shapes changed, except those judged ``again``.
+    """Return the changes in plans of the joins served ``after`` some shapes changed, except those validated ``again``.
 
     The members of these shapes are made anew, and no others. A join for which Spark would have to compute more is to be
-    judged whole.
+    validated whole.
     """
     moved = Moved()
     for layer, ids in changed.shapes.items():

@@ -22,9 +22,9 @@ _T = TypeVar("_T")
 
 @dataclass(eq=False, slots=True)
 class PendingChange:
-    """Changes that were judged against the standing queries, and their answer.
+    """Changes that were validated against the standing queries, and their answer.
 
-    The answer is an outcome, an error, or ``is_stale``, where they have to be judged anew.
+    The answer is an outcome, an error, or ``is_stale``, where they have to be validated anew.
     """
 
     changes: Sequence[Change | AscError]
@@ -44,7 +44,7 @@ class PendingChange:
         return self.is_stale or self.outcome is not None or self.error is not None
 
     def is_of(self, standing: QuerySet) -> bool:
-        """Return whether the queries that it alters, and the shapes that it names, are as they were judged.
+        """Return whether the queries that it alters, and the shapes that it names, are as they were validated.
 
         So it undoes nothing that another change did.
         """

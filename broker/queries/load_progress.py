@@ -35,7 +35,7 @@ class LoadProgress:
     cancellation: Cancellation = field(default_factory=Cancellation)
 
     def begin(self) -> None:
-        """Begin at the first step, also anew where the standing queries changed after judging."""
+        """Begin at the first step, also anew where the standing queries changed after validation."""
         self.read, self.last_step = 0, None
 
     def note_done(self, step: Step, queries: int | None = None) -> None:

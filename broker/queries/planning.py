@@ -109,7 +109,7 @@ class Planning:
     ) -> tuple[dict[str, Plan], dict[str, str]]:
         """Return the result of :meth:`plans` for the queries ``after``, made of the plans of the queries ``before``.
 
-        Only queries that ``changed``, and those that were not served, are judged. Raises PlanError where the plans
+        Only queries that ``changed``, and those that were not served, are validated. Raises PlanError where the plans
         together pass a bound.
         """
         crowded = crowded_joins(after, self._config.limits.stream_join_shapes)
@@ -145,9 +145,9 @@ class Planning:
         check_growth(self._analysers, standing, layer, rows, cancellation)
 
     def caught_up(self, stream: str, plan: Plan, then: QuerySet, now: QuerySet) -> Plan:
-        """Return a plan of the queries of a stream served ``then``, with the changes until ``now``; nothing is judged.
+        """Return a plan of the queries of a stream served ``then``, with the changes until ``now``.
 
-        Raises AscError where a bound is passed.
+        Nothing is validated. Raises AscError where a bound is passed.
         """
         changed = now.queries.differences(then.queries) | now.unserved.differences(then.unserved)
         shapes = reshaped(then.layers, now.layers)
@@ -234,7 +234,7 @@ class Planning:
     ) -> dict[str, Plan]:
         """Return the plans of the streams that a change of the standing queries touches, with a provisional version.
 
-        Errors: as of :meth:`Members.over`, of joins whose layer changed after they were judged.
+        Errors: as of :meth:`Members.over`, of joins whose layer changed after they were validated.
         """
         adds: dict[str, list[Query]] = {}
         drops: dict[str, list[str]] = {}

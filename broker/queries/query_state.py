@@ -46,9 +46,9 @@ _SNAPSHOT_S = 600.0
 class QueryState:
     """The standing queries, ``now``, and their running plans, reconciled with the content of the registry.
 
-    Where the running plans or a snapshot are known, only changes since them are judged and compiled. Invariant: ``now``
-    and the running plan of every stream agree. Not thread-safe: a caller that changes queries holds a lock, over all
-    but :meth:`store`.
+    Where the running plans or a snapshot are known, only changes since them are validated and compiled. Invariant:
+    ``now`` and the running plan of every stream agree. Not thread-safe: a caller that changes queries holds a lock,
+    over all but :meth:`store`.
     """
 
     def __init__(

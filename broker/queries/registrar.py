@@ -1,4 +1,4 @@
-"""Registration: the one place that judges queries, writes them to the registry and puts them into the running plans."""
+"""Registration: the one place that validates queries, writes them to the registry and puts them into running plans."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _RENEWAL_PAUSE_S = 30.0
 
 
 class Registrar:
-    """The writer of the standing queries: it judges, locks, refuses, writes and swaps, in :meth:`apply`.
+    """The writer of the standing queries: it validates, locks, refuses, writes and swaps, in :meth:`apply`.
 
     Invariant: between changes, the registry, ``standing`` and the running plan of every stream agree. A change that is
     refused leaves all three as they were. Changes are made one after the other, under a lock. Reading needs none, for
@@ -292,7 +292,7 @@ class Registrar:
         scope: Scope = DAEMON,
         cancellation: Cancellation | None = None,
     ) -> Outcome:
-        """Return the outcome that :meth:`apply` would have, as far as judging can know it; nothing is changed.
+        """Return the outcome that :meth:`apply` would have, as far as validation can know it; nothing is changed.
 
         Queries have the version they have, -1 where they are new. It does not look at conditions that show only when
         changes are made: whether Kafka makes the topics and takes the writes, and the bounds of plans. Errors: as of
@@ -343,7 +343,7 @@ class Registrar:
     def _made_together(self, pending_changes: Sequence[PendingChange]) -> list[PendingChange]:
         """Make several pending changes in one step, and return none.
 
-        Where a change is refused, none is made or answered. Those that may be made without it are returned.
+        Where a change is refused, none is made or answered, and the changes that may be made without it are returned.
         """
         before = self.standing
         changes, candidates = joined(pending_changes)
@@ -380,7 +380,7 @@ class Registrar:
         *,
         keep_going: bool,
     ) -> Outcome:
-        """Make changes that were judged, under the lock, and return their outcome."""
+        """Make changes that were validated, under the lock, and return their outcome."""
         removes = self._refuse_by_what_stands(changes, refused, scope)
         missing_topics = (
             self._validator.refuse_together(candidates, refused, scope, len(removes)) if candidates else set()

@@ -45,7 +45,7 @@ It is to be raised by each change of their meaning: plans of an earlier reading 
 
 _MANIFEST = "manifest.json"
 _ROWS = 50_000
-"""The queries of a batch of the file; Python's other threads have their turn between two."""
+"""The queries of a batch of the file; Python's other threads run between two batches."""
 
 _QUERIES = pa.schema(
     [

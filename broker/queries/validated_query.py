@@ -103,7 +103,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class ValidatedQuery:
-    """A query that was judged and may be served.
+    """A query that was validated and may be served.
 
     ``predicate``: for a join the one that holds for all of its shapes (:attr:`JoinPredicate.template`), whose
     ``members`` plans hold. ``expressions``: those of its operator, checked.
@@ -129,7 +129,7 @@ class ValidatedQuery:
         """Return a query over the current layers as a candidate; AscError where it is refused.
 
         ``may_wait``: it is registered already, so that missing shapes are waited for, refused ones excluded, and the
-        effort of a join is not bounded: one that stands is served. ``is_bounded``: it is bounded all the same, for it
+        effort of a join is not bounded: a registered one is served. ``is_bounded``: it is bounded all the same, for it
         was in no plan. ``patiently``: Spark has all the time that it needs for the conditions of an
         operator. ``computed_max``, ``cancellation``: as :meth:`Members.of` has them.
         """

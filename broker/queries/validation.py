@@ -25,7 +25,7 @@ from broker.stream.stream import Stream
 
 
 class Validator:
-    """The judge of changes, which changes nothing itself.
+    """The validator of changes, which changes nothing itself.
 
     :meth:`judged` holds no lock, for Spark is asked and others go on. :meth:`refuse_together` is called under the
     registrar's, for the rules that depend on the standing queries.
@@ -97,7 +97,7 @@ class Validator:
     def _candidate(
         self, query: RegisteredQuery, scope: Scope, standing: QuerySet, cancellation: Cancellation
     ) -> ValidatedQuery:
-        """Return a query as a candidate, judged without other queries and Spark; AscError where it is refused.
+        """Return a query as a candidate, validated without other queries and Spark; AscError where it is refused.
 
         A query that is registered with that predicate already may wait for a missing shape. Where no plan holds it, as
         while it is paused, its layer may have grown: its effort is bounded as that of a new one.
