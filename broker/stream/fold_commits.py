@@ -59,8 +59,8 @@ class FoldCommits:
 
     Invariant: what is committed of a batch is what exactly one attempt of each of its tasks folded. A task that is
     missing, or a commit that fails, fails the batch. A query whose state failed is in no commit from that batch on
-    until it is parked, and is told to ``parks``. A stream without such queries has none of this. The job's batches come
-    one at a time, warm-up included.
+    until it is parked, and is reported to ``parks``. A stream without such queries has none of this. The job's batches
+    come one at a time, warm-up included.
     """
 
     def __init__(

@@ -97,7 +97,7 @@ def operator_statuses(
 def fold_statuses(destinations: Sequence[FoldDestination], folders: Mapping[str, Folder]) -> dict[str, OperatorStatus]:
     """Return the status of each kind that folds and is used: the plan has a query of it, or records were counted.
 
-    What workers fold is committed with its batch, and so never behind.
+    The folds of workers are committed with their batch, and so never behind.
     """
     queries = Counter(each.op for each in destinations)
     return {

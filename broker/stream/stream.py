@@ -51,7 +51,7 @@ class Stream:
     """Everything of one stream, under one name.
 
     Registration and the monitor change ``running``; the job asks it for the plan of each batch. The schema is read
-    once, here, whatever becomes of its file. Made before the registry is read (its schema and its analyser judge the
+    once, here, whatever becomes of its file. Made before the registry is read (its schema and its analyser validate the
     queries in it), started when the first plan is in place. ``on_batch_done`` is given each batch with records when all
     is known of it. Raises ConfigError where Spark cannot decode by the stream's options, KafkaError.
     """

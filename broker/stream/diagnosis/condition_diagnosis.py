@@ -37,7 +37,7 @@ _LOOK_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """The batch that judges conditions, and the conditions that no batch judges.
+    """The batch that evaluates conditions, and the conditions that no batch evaluates.
 
     ``times``: the number of its starts. ``is_slow``: it took too long. ``excluded``: the conditions, with the reasons.
     """
@@ -61,14 +61,14 @@ class _Noted:
 class ConditionDiagnosis(ConditionWatch):
     """The search for the conditions that batches of a feed query cannot go on with, which it excludes from these.
 
-    Before a batch judges conditions, a file beside the checkpoint notes it. A batch that was started twice in vain, or
-    that took longer than ``spark.expression_timeout_s``, has its conditions tried over its pairs in another process.
-    The conditions found are a finding, by which their queries are parked. No batch judges such a condition until a plan
-    has such a query again. Cost: a synced file for each batch with conditions.
+    Before a batch evaluates conditions, a file beside the checkpoint notes it. A batch that was started twice in vain,
+    or that took longer than ``spark.expression_timeout_s``, has its conditions tried over its pairs in another process.
+    The conditions found are a finding, by which their queries are parked. No batch evaluates such a condition until a
+    plan has such a query again. Cost: a synced file for each batch with conditions.
     """
 
     def __init__(self, op: str, stream: str, config: Config, folder: Path) -> None:
-        """Create the search, and read its file. ``op``: the tag of the kind whose reader judges the conditions."""
+        """Create the search, and read its file. ``op``: the tag of the kind whose reader evaluates the conditions."""
         self._op = op
         self._stream = stream
         self._config = config
@@ -102,7 +102,7 @@ class ConditionDiagnosis(ConditionWatch):
             self.finding = None
 
     def allow(self, conditions: Collection[str]) -> None:
-        """Judge conditions again that a plan has once more: their queries were registered anew."""
+        """Evaluate conditions again that a plan has once more: their queries were registered anew."""
         with self._lock:
             again = self._noted.excluded.keys() & set(conditions)
             if again and self.finding is None:
@@ -201,7 +201,7 @@ class ConditionDiagnosis(ConditionWatch):
     # -- a batch that takes too long
 
     def _end_overdue(self, spark: SparkSession, done: threading.Event) -> None:
-        """Have a batch cancelled that judges conditions for too long, so that they are searched as it is run again.
+        """Have a batch cancelled that evaluates conditions for too long, so that they are searched as it is run again.
 
         Its group of jobs is that of the streaming query, whose thread this is.
         """

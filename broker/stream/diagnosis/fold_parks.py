@@ -1,4 +1,4 @@
-"""The queries whose states failed while a stream went on, told until they are parked."""
+"""The queries whose states failed while a stream went on, reported until they are parked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from broker.stream.diagnosis.diagnosis_result import DiagnosisResult
 class FoldParks:
     """The finding of queries that are not counted any more; the stream does not wait for it.
 
-    Invariant: a query is told until it is in no plan: each batch names all that fail in it. Thread-safe.
+    Invariant: a query is reported until it is in no plan: each batch names all that fail in it. Thread-safe.
     """
 
     def __init__(self) -> None:
