@@ -19,7 +19,7 @@ check_packages(library_packages())
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when first asked for: the command line starts without PySpark, and a consumer needs none."""
+    """Import a name when first asked for: the command line starts without PySpark, and a consumer needs none."""
     if name == "match":
         from broker.matching.dataframe import match
 

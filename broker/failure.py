@@ -1,4 +1,4 @@
-"""What lies behind an error of Spark or Kafka, and how it is said in one line.
+"""Root causes of errors of Spark and Kafka, and their texts of one line.
 
 An error of the JVM is asked for its causes and its text there: where that is gone, nothing here fails of it.
 """
@@ -68,7 +68,7 @@ def _is_of_python_runner(cause: Any) -> bool:
 
 
 def check_jvm(error: BaseException) -> None:
-    """BrokerError where an error is that the JVM is gone: no fault of what it was asked about."""
+    """Raise BrokerError where an error is that the JVM is gone, and not of the question that it was asked."""
     from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
 
     if isinstance(error, (OSError, Py4JNetworkError)):
@@ -76,7 +76,10 @@ def check_jvm(error: BaseException) -> None:
 
 
 def root_cause(error: BaseException) -> object:
-    """What began it: of the JVM's chain of causes the first that is not Spark's own wrapping, else the error itself."""
+    """Return the cause of an error: of the JVM's chain of causes the first that is not Spark's own wrapping.
+
+    Where there is none it is the error itself.
+    """
     cause = getattr(error, "java_exception", None)
     if cause is None:
         return error

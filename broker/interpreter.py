@@ -1,4 +1,4 @@
-"""Which Python runs what the workers are given, and with which priority."""
+"""The Python that runs the functions of workers, and its priority."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pyspark import SparkContext
 
 _DEFAULT = "python3"
-"""What PySpark takes where nobody names an interpreter: the first of that name on the path, whatever it has
-installed."""
+"""The interpreter of PySpark where nobody names one: the first of that name on the path, whatever it has installed."""
 
 NICENESS = "ASC_WORKER_NICENESS"
 """The variable of workers whose functions yield to those of others."""
@@ -22,7 +21,7 @@ _LESS = 10
 
 @contextmanager
 def own_interpreter(context: SparkContext, *, yields: bool = False) -> Iterator[None]:
-    """Functions made meanwhile run in the interpreter that runs this.
+    """Run functions that are made within the block in the interpreter that runs this.
 
     Its packages are those that they need, also where its environment is not activated. An interpreter that the user
     named (``PYSPARK_PYTHON``, ``spark.pyspark.python``) stays, and so does the default of a cluster, whose machines

@@ -1,7 +1,7 @@
 """The packages of asc-broker, listed once, and the check that Python finds each of them where asc-broker is.
 
 Their names are common ones. A folder of the same name in the working folder, on ``PYTHONPATH`` or in another
-environment is imported instead, and fails somewhere else for a reason that nobody connects with its name.
+environment is imported instead. It fails somewhere else for a reason that nobody connects with its name.
 """
 
 from __future__ import annotations

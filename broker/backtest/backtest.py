@@ -17,7 +17,7 @@ from broker.runtime.progress import Progress, print_to_stderr
 
 @dataclass(frozen=True, slots=True)
 class Backtest:
-    """What a run found, and by which engine."""
+    """The result of a run, and the engine that found it."""
 
     result: BacktestResult
     engine: Literal["arrow", "spark"]
@@ -36,9 +36,9 @@ def run_backtest(
     """Match the rows of the files, all of that format, with the queries.
 
     With ``output`` the accepted rows are written there as NDJSON, with their ``queries``; else they are counted for
-    each query. What a stream of that schema would not decode is excluded and counted. Spark is started where it has to
-    compute something, to write or to decode, or ``by_spark``; queries and files are checked before. ``report`` is given
-    the reason, in a line. Errors: AscError.
+    each query. Rows that a stream of that schema would not decode are excluded and counted. Spark is started where it
+    has to compute something, to write or to decode, or ``by_spark``; queries and files are checked before. ``report``
+    is given the reason, in a line. Errors: AscError.
     """
     from asc.predicate import Limits
     from broker.backtest.plain_backtest import match_plainly, why_spark

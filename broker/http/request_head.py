@@ -21,9 +21,10 @@ HEAD_MAX_BYTES = 16 << 10
 class StrictConnection(h11.Connection):
     """HTTP/1.1 as h11 reads it, without the heads that RFC 9112 lets a server read in its own way.
 
-    Those are lines that end without a carriage return, folded lines, several lengths of a body, though they be equal,
-    a length beside a transfer coding, and a coding in HTTP/1.0. Each is an error of the client, as others that h11
-    finds. Cost: each byte of a head is looked at a constant number of times, however small the pieces that come.
+    Such heads have lines that end without a carriage return, folded lines, or several lengths of a body, though they be
+    equal. Others have a length beside a transfer coding, or a coding in HTTP/1.0. Each is an error of the client, as
+    others that h11 finds. Cost: each byte of a head is looked at a constant number of times, however small the pieces
+    that come.
     """
 
     def __init__(self, our_role: type[h11.CLIENT] | type[h11.SERVER]) -> None:

@@ -19,7 +19,7 @@ def tried(
 ) -> dict[str, Any]:
     """Return the number of the last records that a predicate would have accepted, and the latest of them.
 
-    Nothing is registered. ``as_typed``: it takes the place of one that still waits for its turn, by the same caller.
+    Nothing is registered. ``as_typed``: it replaces a trial of the same caller that is still queued.
     AscError where a registration would refuse it, ForbiddenError for a caller that may not register. ForbiddenError as
     well for records to a caller that may not name all columns.
     """

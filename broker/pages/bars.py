@@ -21,8 +21,8 @@ def region_bar(regions: int, marked: int | None, *, label: str, shares: Sequence
     """Return the regions of a construct in the order of their values, NULL's apart at the end, one of them marked.
 
     ``marked``: from 0 on, ``regions`` for that of NULL; None for none. ``shares``: of each region, that of NULL last,
-    how much of the conjuncts it lets through, from 0 to 1: drawn as its height; of evenly spread regions as many as
-    there are given. ``label``: the same in words.
+    the share of the conjuncts that it lets through, from 0 to 1, drawn as its height. They may be of fewer, evenly
+    spread regions. ``label``: the same in words.
     """
     width = _WIDTH - _NULL_WIDTH - _GAP
     strips = max(1, min(regions, _DRAWN) if shares is None else len(shares) - 1)

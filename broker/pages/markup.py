@@ -13,7 +13,7 @@ _EMPTY = ("meta", "rect", "line", "path", "circle", "br", "wbr")
 
 
 def element(name: str, attributes: dict[str, object] | None = None, *children: object) -> Markup:
-    """Return an element; a child that is no :class:`Markup` is text, an attribute that is None is left out.
+    """Return an element; a child that is no :class:`Markup` is text, an attribute that is None is omitted.
 
     >>> element("p", {"class": "a"}, "1 < 2", element("b", None, "x"))
     Markup('<p class="a">1 &lt; 2<b>x</b></p>')
@@ -25,7 +25,7 @@ def element(name: str, attributes: dict[str, object] | None = None, *children: o
 
 
 def joined(*children: object) -> Markup:
-    """Pieces one after the other, None left out.
+    """Return pieces one after the other, None omitted.
 
     >>> joined(element("b", None, "x"), " & ", None)
     Markup('<b>x</b> &amp; ')
@@ -34,9 +34,9 @@ def joined(*children: object) -> Markup:
 
 
 def text(value: object) -> Markup:
-    r"""Return a value as it stands on a page, in an element or an attribute: markup as it is, anything else as text.
+    r"""Return a value as a page has it, in an element or an attribute: markup as it is, anything else as text.
 
-    Every template of the console has its values from here. What a browser would obey or hide is spelled.
+    Every template of the console has its values from here. Characters that a browser would obey or hide are spelled.
 
     >>> text("<a\u202eb>"), text(element("br"))
     (Markup('&lt;a\\u202eb&gt;'), Markup('<br/>'))

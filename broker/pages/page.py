@@ -45,7 +45,7 @@ max-height:24em;overflow:auto}
 """For fragments as well: all of it holds within an element of class ``asc``."""
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""What a browser may load and run for it: nothing."""
+"""The policy of content that a browser may load and run for a page: none."""
 
 
 def page(title: str, *body: object) -> Markup:

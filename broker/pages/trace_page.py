@@ -1,4 +1,4 @@
-"""A trace as a page: the record, the verdict with its terms, and the way along the sequence."""
+"""A trace as a page: the record, the verdict with its terms, and the path through the sequence."""
 
 from __future__ import annotations
 
