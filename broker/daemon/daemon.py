@@ -49,7 +49,7 @@ _UPKEEP_PAUSE_S = 1.0
 _UPKEEP_ENDS_S = 2.0
 
 _SETTLED_QUERIES = 50_000
-"""Beyond so many more queries, and half as many again, the cyclic collector is set to pass over them."""
+"""With half as many queries again as at the last time, and so many more, the collector is set to pass over them."""
 
 _FIRST_TRIGGER_S = 10.0
 

@@ -119,7 +119,7 @@ class Layers:
         return found, changed
 
     def news(self, current: Mapping[str, StoredLayer], until: Mapping[str, Offsets] | None = None) -> dict[str, News]:
-        """Return the rows that were written to the topics since; ``until``: written offsets for which to wait."""
+        """Return the news of layers whose topics have new records; ``until``: written offsets for which to wait."""
         from kafka import TopicPartition
 
         if not self._config.layers:
