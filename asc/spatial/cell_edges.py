@@ -30,8 +30,8 @@ from asc.spatial.shape import KIND_WORD, POLYGONS
 Array = npt.NDArray[Any]
 
 _BLINDLY = 2
-"""Times that cells which all edges are near are cut whatever that gives: where a distance is asked, the first cells are
-as large as it, and nearly all of what they are cut into is full, or empty.
+"""Times that cells near all edges are cut without conditions. Where a distance is asked, the first cells are as large
+as it, and nearly all of their quarters are full, or empty.
 """
 
 _SPOTS = (0.5, 0.37, 0.61)
@@ -40,12 +40,12 @@ _SPOTS = (0.5, 0.37, 0.61)
 
 @dataclass(slots=True)
 class NearEdges:
-    """Lists of the edges near a cell, as they are made: of each a spot of the cell, whether it is inside the shape, and
-    the edges, by the place of the vertex at their end after the shape's key.
+    """Lists of the edges near a cell, as they are made. Each list has a spot of the cell, whether the spot is inside
+    the shape, and the edges. An edge is the place of the vertex at its end after the shape's key.
 
-    A position of the cell is inside where the way to the spot crosses an even number of these edges and the spot is
-    inside, or an odd one and it is not. Where a distance is asked, one of them is the nearest edge, if any is near
-    enough. Cost: 4 bytes an edge, 25 a list.
+    The straight line from a position of the cell to the spot crosses some of these edges. Where their number is even,
+    the position is inside if the spot is; where it is odd, if the spot is not. Where a distance is asked, one of them
+    is the nearest edge, if any is near enough. Cost: 4 bytes an edge, 25 a list.
     """
 
     edges: list[npt.NDArray[np.int32]] = field(default_factory=list)
@@ -53,7 +53,7 @@ class NearEdges:
     inside: list[bool] = field(default_factory=list)
 
     def add(self, edges: npt.NDArray[np.int32], spot: tuple[float, float], *, inside: bool) -> int:
-        """Return one list more; what is told of a cell that has it."""
+        """Add a list; return the flags of a cell that has it: its number plus one, from bit NEAR_BITS on."""
         self.edges.append(edges)
         self.spots.append(spot)
         self.inside.append(inside)
@@ -93,11 +93,12 @@ class LargeShape:
     square: Array
 
     def cells(self, partial: Iterable[Place], near: NearEdges) -> Iterator[tuple[int, int, int]]:
-        """The cells that take the place of partial ones: where each starts, its shift, and what is told of it.
+        """Yield the cells that replace partial ones: where each starts, its shift, and the flags of its entry.
 
-        They are cut while more than NEAR edges are near them, larger ones first, as long as all lists together have no
-        more than STORED times as many edges as the shape, or than they began with, and no more than LOOKED times as
-        many were looked at. Of a cell that half of all edges are near no list is kept: there all are looked at.
+        Cells are cut while more than NEAR edges are near them, larger ones first. Two bounds end that. All lists
+        together have at most STORED times as many edges as the shape, or as many as at the beginning. At most LOOKED
+        times as many edges as the shape has are read. A cell that more than half of all edges are near keeps no list:
+        there all edges are read.
         """
         every = edges_of(self.words, self.base)
         if has_short_edge(self.words, self.reals, self.base, every):
@@ -144,7 +145,7 @@ class LargeShape:
                 yield self._cell((shift - 1, column, row, turn), cell.edges, every, edge_buffer, cell)
 
     def _cell(self, place: Place, among: Edges, every: Edges, edge_buffer: Edges, around: _Cell | None) -> _Cell:
-        """A cell with those of some edges that are near it: of all, or of those near the cell around it."""
+        """Return a cell with the edges near it, searched among all edges or those near the cell around it."""
         shift, column, row, turn = place
         where = rectangle(self.square, shift, column, row, (0.0, 360.0, -360.0)[turn])
         count, is_full = near_edges(self.words, self.reals, self.base, among, *where, edge_buffer)

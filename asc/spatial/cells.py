@@ -52,7 +52,7 @@ def cell_of(value: float, origin: float, scale: float) -> int:
 
 @compiled
 def rectangle(square: Array, shift: int, column: int, row: int, moved: float) -> tuple[float, float, float, float]:
-    """Least x, least y, greatest x, greatest y of a cell's positions, as they are after ``moved``; a little more."""
+    """Return least x, least y, greatest x, greatest y of a cell's positions, shifted by ``moved``; a little more."""
     x0 = square[4] + (column << shift) / square[5] - square[8]
     x1 = square[4] + ((column + 1) << shift) / square[5] + square[8]
     y0 = square[6] + (row << shift) / square[7] - square[9]

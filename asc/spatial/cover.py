@@ -1,10 +1,10 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
 """Covers: the cells in which a position may meet what is asked, found by compiled loops.
 
-A cell of a cover is *full* where every position in it meets what is asked, else *partial*. What is not in a cover meets
-it nowhere. A cell is taken a little larger than it is, by more than all that is rounded, so that both are certain. Of
-polygons and lines with few vertices a partial cell tells the same of its sixteenths; not of those so small that the
-products of GEOS are rounded to nothing, which then meet what is beside them.
+A cell of a cover is *full* where every position in it meets what is asked, else *partial*. No position outside of a
+cover meets it. A cell is taken a little larger than it is, by more than all that is rounded, so that both are certain.
+For polygons and lines with few vertices, a partial cell has the same states for its sixteenths. It has none for shapes
+so small that the products of GEOS are rounded to nothing: these then meet positions beside them.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ Array = npt.NDArray[Any]
 
 FULL = 1
 TURN_BITS, PARTED, NEAR_BITS = 1, 8, 4
-"""What is told of a cell beside its shape: whether it is full, the turn at which the shape is met, whether it tells of
-its sixteenths, and above these their number (:mod:`asc.spatial.subcells`), or that of its list of near edges, plus
-one, 0 for none.
+"""The flags of a cell's entry beside its shape: whether it is full, the turn at which the shape is met, and whether it
+has states of its sixteenths. The bits above are the number of these states (:mod:`asc.spatial.subcells`), or that of
+its list of near edges, plus one, 0 for none.
 """
 
 LARGE = 512
@@ -75,8 +75,9 @@ def vertices_of(words: Array, base: int) -> int:
 
 @compiled
 def box_of(words: Array, reals: Array, base: int, box: Array) -> bool:
-    """Write the least and greatest x, the least and greatest y of the positions that may meet what is asked, as they
-    are without a turn; False where there are none.
+    """Write least and greatest x, least and greatest y of the positions that may meet what is asked, without a turn.
+
+    Return False where there are none.
     """
     rings = words[base + RINGS_WORD]
     vertices = base + HEAD_WORDS + rings
@@ -125,13 +126,14 @@ def cover_shape(
     entry_flags: Array,
     count: int,
 ) -> int:
-    """Write the cells of shape ``number`` at a turn (0, 1: 360 degrees more, 2: less), from ``count`` on; how many
-    there are then, or -1 where there is no room for as many as may come.
+    """Write the cells of shape ``number`` at a turn (0, 1: 360 degrees more, 2: less), from ``count`` on.
 
-    ``square`` float64[10]: least and greatest x, least and greatest y that are looked at, origin and scale of columns,
-    of rows, and what is added to a cell on either side. The outermost cells go on to the ends of what is looked at. For
-    each cell: where it starts along the Z-order, how many times it is halved less than the smallest ones, the shape,
-    and what is told of it. ``parts`` uint8[SUBCELL_CAPACITY]: scratch.
+    Return how many cells there are then, or -1 where the arrays have no capacity for as many as may come.
+
+    ``square`` float64[10] has least and greatest x, least and greatest y of the area that is searched. Then come origin
+    and scale of columns and of rows, and the slack added to a cell on either side. The outermost cells extend to the
+    ends of that area. For each cell are written: where it starts along the Z-order, how many times it is halved less
+    than the smallest ones, the shape, and the flags of the entry. ``parts`` uint8[SUBCELL_CAPACITY]: scratch.
     """
     if count + (ACROSS + 2) * (ACROSS + 2) > starts.size:
         return -1
@@ -196,7 +198,7 @@ def _write_parted(
     entry_flags: Array,
     count: int,
 ) -> int:
-    """Write the cells of a shape that tell of their sixteenths, all but empty ones; how many there are then."""
+    """Write the cells of a shape with states of their sixteenths, all but empty ones; return the count after them."""
     first, last, low, high = cells
     for column in range(first, last + 1):
         for row in range(low, high + 1):
@@ -239,8 +241,8 @@ def cover_shapes(
     entry_flags: Array,
     count: int,
 ) -> tuple[int, int]:
-    """Cover the shapes ``wanted[first:]``, places of ``bases``, at every turn; the next one, and how many cells there
-    are, when the room is short or all are covered.
+    """Cover the shapes ``wanted[first:]``, places of ``bases``, at every turn, until the capacity is reached or all are
+    covered. Return the next shape, and how many cells there are.
     """
     box, parts = np.empty(4), np.empty(SUBCELL_CAPACITY, dtype=np.uint8)
     for place in range(first, wanted.size):
@@ -262,7 +264,7 @@ def cover_shapes(
 
 @compiled
 def find_parents(starts: Array, shifts: Array, parents: Array) -> None:
-    """Of cells in the order of their starts, larger ones first, the smallest cell around each, -1 for none."""
+    """Write the smallest cell around each, -1 for none; cells are in the order of their starts, larger ones first."""
     for cell in range(starts.size):
         around = cell - 1
         while around >= 0 and starts[cell] >= starts[around] + (1 << (2 * shifts[around])):
@@ -305,11 +307,10 @@ def has_short_edge(words: Array, reals: Array, base: int, edges: Array) -> bool:
 def near_edges(
     words: Array, reals: Array, base: int, among: Array, x0: float, y0: float, x1: float, y1: float, edges: Array
 ) -> tuple[int, bool]:
-    """Write those of some edges that tell whether a position in a rectangle meets what is asked; how many they are, and
-    whether every such position meets it.
+    """Write the edges, of those ``among``, that decide whether a position in a rectangle meets what is asked.
 
-    Where a distance is asked, they are those that may be the nearest one to a position and near enough, and all that
-    have a point in the rectangle; otherwise these alone.
+    Return how many they are, and whether every such position meets it. They are the edges with a point in the
+    rectangle. Where a distance is asked, also those that may be the nearest one to a position and near enough.
     """
     count = 0
     back = 0 if words[base + KIND_WORD] & 0xFF == POINTS else 2
@@ -347,8 +348,9 @@ def near_edges(
 def place_from(
     reals: Array, base: int, edges: Array, inside: bool, x: float, y: float, to_x: float, to_y: float
 ) -> int:
-    """Where a position lies, from a spot of the same cell that is inside or not, by the edges near the cell: INSIDE,
-    OUTSIDE, or UNDECIDED.
+    """Return where a position lies, INSIDE, OUTSIDE or UNDECIDED, by the edges near its cell.
+
+    ``inside``: whether the spot ``to_x``, ``to_y`` of the same cell is inside.
     """
     is_inside = inside
     for number in range(edges.size):

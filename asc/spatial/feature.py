@@ -37,7 +37,7 @@ def feature_of(text: str, rules: Rules) -> Feature:
 
 
 def feature_of_document(document: object, rules: Rules) -> Feature:
-    """As :func:`feature_of`, of JSON that was parsed."""
+    """Return the row that a parsed GeoJSON Feature is, as :func:`feature_of` does for its text."""
     if not _is_feature(document):
         kind = document.get("type") if isinstance(document, dict) else type(document).__name__
         remedy = 'write {"type": "Feature", "geometry": {...}, "properties": {...}}'
@@ -75,8 +75,10 @@ def _properties(document: Mapping[str, Any], rules: Rules) -> Mapping[str, Any]:
 
 
 def features_of(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError]:
-    """As :func:`feature_of` of each of many, and the reason of each that is refused: a tenth of the time a row, for
-    GEOS reads and judges them together, and only what is not plainly good is looked at alone.
+    """Return the row of each of many Features, as :func:`feature_of` does, or the reason why it is refused.
+
+    It takes a tenth of the time a row: GEOS reads and validates shapes together, and only rows that are not plainly
+    good are read alone.
     """
     import numpy as np
     import shapely

@@ -40,7 +40,7 @@ class Shapes:
     """The keys of shapes as kernels read them: the same memory as words and as float64, and where each key begins, and
     the end: ``bases`` int64[n + 1].
 
-    Nothing is copied of keys that stand one after the other, as those of a dictionary do.
+    Keys that follow each other in memory, as those of a dictionary do, are not copied.
     """
 
     words: Longs
@@ -49,7 +49,7 @@ class Shapes:
 
     @staticmethod
     def of(offsets: Longs, data: npt.NDArray[np.uint8]) -> Shapes:
-        """Of keys that begin at byte ``offsets[:-1]`` of ``data``, each of whole words."""
+        """Return the shapes of keys that begin at byte ``offsets[:-1]`` of ``data``, each of whole words."""
         words = data[: len(data) // 8 * 8].view(np.int64)
         words.setflags(write=False)
         return Shapes(words, words.view(np.float64), frozen(offsets // 8))
@@ -60,7 +60,7 @@ class Shapes:
 
     @property
     def arguments(self) -> tuple[Array, Array, Array]:
-        """What kernels read of them."""
+        """The arrays that kernels read."""
         return self.words, self.reals, self.bases
 
     def key(self, number: int) -> bytes:
@@ -80,9 +80,9 @@ class ShapeIndex(OfArrays):
     with its spot (:class:`asc.spatial.cell_edges.NearEdges`).
 
     Invariant: cells nest or are disjoint. A position that meets a shape has a cell around it with an entry of that
-    shape, which does not say that its sixteenth is empty; where the entry says that the cell, or its sixteenth, is
-    full, the position meets the shape. Cost: some ten cells a shape, 25 bytes each; of a position a search and a walk
-    up the cells around it.
+    shape, which does not say that its sixteenth is empty. Where an entry says that the cell, or the sixteenth, of a
+    position is full, the position meets the shape. Cost: some ten cells a shape, 25 bytes each; of a position a search
+    and a walk up the cells around it.
 
     Rejected: an R-tree, whose boxes overlap (three times as long a position at 100,000 fences); a grid of one size, for
     shapes are of all sizes.
@@ -165,7 +165,7 @@ def _degrees() -> Reals:
 
 
 def _square(shapes: Shapes, wanted: Integers) -> Reals:
-    """What is around most of some shapes; all are looked at, those beside it in the outermost cells."""
+    """Return a square around most of some shapes; positions beside it are in the outermost cells."""
     boxes = np.empty((len(wanted), 4))
     some = [box_of(shapes.words, shapes.reals, shapes.bases[n], box) for n, box in zip(wanted, boxes, strict=True)]
     boxes = boxes[np.array(some, dtype=np.bool_)]
@@ -180,9 +180,10 @@ def _square(shapes: Shapes, wanted: Integers) -> Reals:
 
 
 def _side(least: Reals, greatest: Reals) -> tuple[float, float]:
-    """Return where a side of the square starts, and how long it is, by the ends of all shapes along it: all of them,
-    but no longer than so many times what most of them are long that their cells could not tell them apart any more;
-    then what has most of their middles.
+    """Return where a side of the square starts, and how long it is, by the ends of all shapes along it.
+
+    The side spans all shapes, but has a bound: _USUAL_SIDES times the usual length of a shape. Beyond that, cells would
+    be too coarse to separate the shapes. A side of that bound is where it has most of their middles.
     """
     start, width = float(least.min()), float(greatest.max() - least.min())
     middles = np.sort(least / 2 + greatest / 2)
@@ -199,7 +200,7 @@ def _side(least: Reals, greatest: Reals) -> tuple[float, float]:
 
 
 def _slack(scales: Sequence[float], far_x: float, far_y: float) -> list[float]:
-    """What a cell is taken larger by on each side: a millionth of the smallest, and all that may be rounded."""
+    """Return how much larger a cell is taken on each side: a millionth of the smallest, and all that may be rounded."""
     rounded = 16 * float(np.finfo(np.float64).eps)
     return [1e-6 / scale + rounded * far for scale, far in zip(scales, (far_x, far_y), strict=True)]
 
@@ -223,7 +224,7 @@ def _covered(
 
 
 def _with_large(shapes: Shapes, square: Reals, entries: Entries, near: NearEdges) -> Entries:
-    """The cells with those of large shapes cut further."""
+    """Return the entries, where the cells of large shapes are cut further."""
     starts, shifts, places, entry_flags = entries
     words, bases = shapes.words, shapes.bases[places]
     rings = words[bases + RINGS_WORD]

@@ -1,10 +1,10 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
 """Whether a position meets what a shape's key asks, decided by compiled loops where they can tell.
 
-A ray to the right of the position is counted across the rings, as GEOS counts it, and on which side of an edge a
-position lies is told by the sign of a determinant where that is larger than its rounding can be (Shewchuk's filter,
-with the factor that GEOS has). Where it is not, the answer is UNSURE, and GEOS is asked. Cost: 1 to 2 ns a
-vertex of polygons, and 3 to 5 where a vertex is as high as the position, for then the ring is read twice.
+A ray to the right of the position is counted across the rings, as GEOS counts it. The sign of a determinant decides on
+which side of an edge a position lies, where it is larger than its rounding can be. That is Shewchuk's filter, with the
+factor that GEOS has. Where it is not, the answer is UNSURE, and GEOS is asked. Cost: 1 to 2 ns a vertex of polygons,
+and 3 to 5 where a vertex is as high as the position, for then the ring is read twice.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _LEAST_EDGE = 1e-145
 """Of shorter edges the squares are lost, and GEOS, which divides by them, may be wrong by half of a distance."""
 
 _RELATIVE = 1e-9
-"""Of a distance: nearer to it than that, somebody else decides. What is rounded here is a millionth of it."""
+"""Of a distance: nearer to it than that, GEOS decides. Rounding here comes to a millionth of that."""
 
 _FAR_HALF, _AT_ANTIPODE_M = 0.99, 10.0
 """Of the haversine: beyond it, near the antipode, what is rounded comes to as much as half a metre."""
@@ -55,7 +55,7 @@ _FAR_HALF, _AT_ANTIPODE_M = 0.99, 10.0
 
 @inlined
 def side_of(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int:
-    """On which side of the line from a to b a position lies: 1 left, -1 right, 0 on it, 2 where that cannot be told."""
+    """Return on which side of the line from a to b a position lies: 1 left, -1 right, 0 on it, 2 if undecided."""
     left = (ax - x) * (by - y)
     right = (ay - y) * (bx - x)
     if abs(left) < _LEAST_PRODUCT and abs(right) < _LEAST_PRODUCT:
@@ -91,7 +91,7 @@ def is_on(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int
 
 @inlined
 def is_near(ax: float, ay: float, bx: float, by: float, x0: float, y0: float, x1: float, y1: float) -> bool:
-    """Return whether an edge may have a point in a rectangle: where it is told that it has none, it has none."""
+    """Return whether an edge may have a point in a rectangle; False is certain."""
     if max(ax, bx) < x0 or min(ax, bx) > x1 or max(ay, by) < y0 or min(ay, by) > y1:
         return False
     across, up = bx - ax, by - ay
@@ -103,10 +103,10 @@ def is_near(ax: float, ay: float, bx: float, by: float, x0: float, y0: float, x1
 
 @inlined
 def parity_of_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int:
-    """Of a ring, whose vertices are ``reals[begin:end]``: whether the number of edges that a ray to the right crosses
-    is odd, 0 or 1; from 2 on where a vertex is as high as the position, or the side of an edge is uncertain.
+    """Return the parity, 0 or 1, of the edges that a ray to the right crosses, for the ring ``reals[begin:end]``.
 
-    Without a branch, so that several edges are read at once and no jump has to be foreseen.
+    The result is 2 or 3 where a vertex is as high as the position, or the side of an edge is uncertain. The loop has no
+    branch, so that the processor reads several edges at once and predicts no jump.
     """
     odd, uncertain = np.int64(0), np.int64(0)
     next_x, next_y = reals[begin] - x, reals[begin + 1] - y
@@ -129,8 +129,9 @@ def parity_of_ring(reals: Array, begin: int, end: int, x: float, y: float) -> in
 
 @inlined
 def place_in_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int:
-    """Of a ring, whose vertices are ``reals[begin:end]``: BOUNDARY, UNDECIDED, or INSIDE and OUTSIDE by the parity of
-    the edges that a ray to the right crosses.
+    """Return where a position lies in the ring whose vertices are ``reals[begin:end]``.
+
+    The result is BOUNDARY, UNDECIDED, or INSIDE and OUTSIDE by the parity of the edges that a ray to the right crosses.
     """
     inside = False
     was_above = reals[begin + 1] > y
@@ -161,7 +162,7 @@ def place_in_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int
 
 @inlined
 def place_in_polygons(words: Array, reals: Array, base: int, x: float, y: float) -> int:
-    """Of all rings of a valid shape: inside where the parity of them together says so."""
+    """Return where a position lies in a valid shape: INSIDE where it is inside an odd number of its rings."""
     rings = words[base + RINGS_WORD]
     vertices = base + HEAD_WORDS + rings
     begin = vertices
@@ -182,8 +183,9 @@ def place_in_polygons(words: Array, reals: Array, base: int, x: float, y: float)
 
 @inlined
 def crosses(ax: float, ay: float, bx: float, by: float, x: float, y: float, to_x: float, to_y: float) -> int:
-    """Return whether an edge crosses the way from a position to another one: 0 no, 1 yes, 2 where that cannot be told,
-    or where one touches the other.
+    """Return whether an edge crosses the line from a position to another one: 0 no, 1 yes, 2 if undecided.
+
+    It is undecided also where the edge and the line touch.
     """
     if max(ax, bx) < min(x, to_x) or min(ax, bx) > max(x, to_x):
         return 0
@@ -206,7 +208,7 @@ def is_short(ax: float, ay: float, bx: float, by: float) -> bool:
 
 @inlined
 def squared_distance(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> float:
-    """Of a position from an edge."""
+    """Return the square of the distance of a position from an edge."""
     across, up = bx - ax, by - ay
     length = across * across + up * up
     along = ((x - ax) * across + (y - ay) * up) / length if length > 0.0 else 0.0
@@ -217,7 +219,7 @@ def squared_distance(ax: float, ay: float, bx: float, by: float, x: float, y: fl
 
 @compiled
 def _within_distance(words: Array, reals: Array, base: int, x: float, y: float) -> int:
-    """At most so far away in the plane; inside a polygon that is nowhere."""
+    """Return whether a position is within the key's distance in the plane; inside a polygon the distance is zero."""
     distance = reals[base + DISTANCE_WORD]
     kind, rings = words[base + KIND_WORD] & 0xFF, words[base + RINGS_WORD]
     is_unclear = False
@@ -245,7 +247,7 @@ def _within_distance(words: Array, reals: Array, base: int, x: float, y: float) 
 
 @inlined
 def _by_distance(least: float, distance: float, size: float, is_unclear: bool) -> int:
-    """What the square of the least distance tells, of coordinates up to a size."""
+    """Return NO, YES or UNSURE by ``least``, the square of the least distance; ``size``: of the largest coordinate."""
     far = math.sqrt(least)
     if least < _LEAST_SQUARE and distance < LEAST_DISTANCE:
         return UNSURE
@@ -278,7 +280,7 @@ def _within_sphere(words: Array, reals: Array, base: int, x: float, y: float) ->
 
 @inlined
 def holds_in_plane(words: Array, reals: Array, base: int, x: float, y: float) -> int:
-    """Return whether a position meets what the key at ``base`` asks, where it stands: NO, YES or UNSURE.
+    """Return whether a position meets what the key at ``base`` asks: NO, YES or UNSURE.
 
     ``words`` int64 and ``reals`` float64 are the same memory. The position is not tried at other turns of the earth.
     """
@@ -323,8 +325,10 @@ def holds_by_edges(
     x: float,
     y: float,
 ) -> int:
-    """As :func:`holds_in_plane`, by the edges that tell it, each by the place of the vertex at its end after the key.
-    ``inside``: whether the spot ``to_x``, ``to_y`` is inside the shape, from which no other edge parts the position.
+    """Return the same as :func:`holds_in_plane`, by the edges near the position's cell alone.
+
+    An edge is the place of the vertex at its end after the key. ``inside``: whether the spot ``to_x``, ``to_y`` is
+    inside the shape. No edge beyond these is between the spot and the position.
     """
     kind = words[base + KIND_WORD] & 0xFF
     back = 0 if kind == POINTS else 2
@@ -358,7 +362,7 @@ def holds_by_edges(
 
 @compiled
 def holds(words: Array, reals: Array, base: int, x: float, y: float) -> int:
-    """As :func:`holds_in_plane`, at whatever turn of the earth."""
+    """Return the same as :func:`holds_in_plane`, with the position tried at every turn of the earth."""
     found = holds_in_plane(words, reals, base, x, y)
     if found != NO or words[base + KIND_WORD] >> 8 == 0 or words[base + RELATION_WORD] > WITHIN_DISTANCE:
         return found

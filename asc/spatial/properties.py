@@ -28,9 +28,9 @@ _DIGITS_MAX = 20
 class Properties:
     """The properties of a layer's Features that predicates may name, each with its type.
 
-    Values are as the engine has them: bool, int, float (rounded to float32 where that is the type), Decimal, str, days
-    for a date, microseconds for a timestamp; None where a Feature has none, or null. Invariant: every type is one of
-    these. Cost: a look-up and a check a property. Source: spatial.md, section 2.
+    Values are as the engine has them: bool, int, float (rounded to float32 where that is the type), Decimal, str. A
+    date is in days, a timestamp in microseconds. The value is None where a Feature has none, or null. Invariant: every
+    type is one of these. Cost: a look-up and a check a property. Source: spatial.md, section 2.
 
     >>> zones = Properties({"name": pa.string(), "ceiling": pa.int32()})
     >>> zones.values({"name": "old town", "ceiling": 4500.0, "more": []}), zones.values({})
@@ -40,8 +40,10 @@ class Properties:
     types: Mapping[str, pa.DataType] = field(default_factory=lambda: MappingProxyType({}))
 
     def values(self, properties: Mapping[str, Any]) -> dict[str, Any]:
-        """The values among the properties of a Feature, as JSON has them. A text that spells a value of another type is
-        taken for it, as files of CSV have it, and an empty one for NULL. Raises ShapeError where one does not fit.
+        """Return the values of these properties, among those of a Feature as JSON has them.
+
+        A text that spells a value of another type is taken for it, as files of CSV have it, and an empty one for NULL.
+        Raises ShapeError where one does not fit.
         """
         return {name: self._value(name, kind, properties.get(name)) for name, kind in self.types.items()}
 

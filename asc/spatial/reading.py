@@ -45,9 +45,10 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What shapes are held to: the crs, and what may be passed over. ``allow_edges_over_180_deg``: edges may be longer
-    than half a turn; ``repairs``: what GEOS calls invalid is mended, with a warning. ``properties``: what those of
-    Features must be.
+    """The rules that shapes are checked against: the crs, and the faults that are allowed.
+
+    ``allow_edges_over_180_deg``: edges may be longer than half a turn. ``repairs``: a shape that GEOS calls invalid is
+    mended, with a warning. ``properties``: the types of the properties of Features.
     """
 
     is_planar: bool = False
@@ -94,7 +95,7 @@ def of_geojson(text: str, rules: Rules = _RULES) -> Read:
 
 
 def check_geojson(text: str) -> None:
-    """ShapeError for a text that is nested deeper than readers by recursion, GEOS among them, are given."""
+    """Raise ShapeError for a text that is nested too deep for readers by recursion, GEOS among them."""
     if json_levels(text) > JSON_LEVELS_MAX:
         raise too_deep(text)
 
@@ -118,10 +119,10 @@ def of_envelope(corners: Sequence[float], rules: Rules = _RULES) -> Read:
 
 
 def checked(shape: BaseGeometry | None, rules: Rules = _RULES) -> Read:
-    """A shape if it may be asked for: without Z, with a warning where it had one or is empty.
+    """Return a shape if it may be asked for: without Z, with a warning where it had one or is empty.
 
-    Raises ShapeError for a collection, for coordinates that are none, for what GEOS calls invalid, and for what it
-    would take too long to find out about.
+    Raises ShapeError for a collection, for coordinates that are none, for a shape that GEOS calls invalid, and for one
+    whose validity would take GEOS too long to test.
     """
     import shapely
 
@@ -155,7 +156,10 @@ def checked(shape: BaseGeometry | None, rules: Rules = _RULES) -> Read:
 
 
 def plainly_good(shapes: npt.NDArray[np.object_], rules: Rules) -> npt.NDArray[np.bool_]:
-    """Which of many shapes, None among them, :func:`checked` would take without a word; others may be good as well."""
+    """Return which of many shapes, None among them, :func:`checked` certainly accepts without a warning.
+
+    Others may be good as well.
+    """
     import numpy as np
     import shapely
 
@@ -171,7 +175,7 @@ def plainly_good(shapes: npt.NDArray[np.object_], rules: Rules) -> npt.NDArray[n
 
 
 def _mended(shape: BaseGeometry) -> BaseGeometry | None:
-    """What GEOS makes of an invalid shape, as far as it is of the same dimension; None where nothing is left."""
+    """Return the parts of GEOS's repair of an invalid shape that have its dimension; None where nothing is left."""
     import shapely
 
     parts = shapely.get_parts(shapely.make_valid(shape, method="structure", keep_collapsed=False))
@@ -218,7 +222,7 @@ def _check_effort(shape: BaseGeometry, count: int) -> None:
 
 
 def _said(error: Exception) -> str:
-    """GEOS's words in one line, without the name of its exception."""
+    """Return the message of a GEOS error in one line, without the name of its exception."""
     text = " ".join(str(error).split())
     return text.partition(": ")[2] or text
 

@@ -2,8 +2,8 @@
 """The search in an index of shapes: the cells around a position, and whether it meets the shapes with entries there.
 
 Positions come in the order of their cells. The entries that they may meet are listed for some hundred at a time, and
-looked at afterwards, so that what is stored of the shapes of the next ones is on its way while one is decided: a
-hundred thousand fences are 66 MB, of which a batch asks for most, and to wait for each took half of the time.
+evaluated afterwards. So the shapes of the next entries are prefetched into the cache while one is decided. A hundred
+thousand fences are 66 MB, of which a batch asks for most, and to wait for each took half of the time.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class IndexArrays(NamedTuple):
 
 @compiled
 def find_keys(square: Array, x: Array, y: Array, keys: Array) -> None:
-    """The place of each position along the Z-order, -1 outside of the square and for NaN."""
+    """Write the place of each position along the Z-order, -1 outside of the square and for NaN."""
     for row in range(x.size):
         inside = square[0] <= x[row] <= square[1] and square[2] <= y[row] <= square[3]
         keys[row] = -1
@@ -87,10 +87,12 @@ def cell_before(starts: Array, key: int, near: int) -> int:
 
 @inlined
 def list_entries(index: IndexArrays, cells: Array, place: int, cell: int, entries: Array) -> tuple[int, int, int]:
-    """Write ``place << 32 | entry`` for the entries around the positions from ``place`` on that these may meet, CERTAIN
-    where they do; the places of positions along the Z-order are ``cells``, ascending; ``cell`` is around the one
-    before. Returns the next position, the cell around the last, and the number of entries: those of positions for which
-    there is room. Positions are fewer than 1 << 27.
+    """Write ``place << 32 | entry`` for the entries that the positions from ``place`` on may meet, CERTAIN where they
+    do.
+
+    ``cells``: the places of positions along the Z-order, ascending; ``cell``: the one around the position before.
+    Returns the next position, the cell around the last, and the number of entries. It ends before the first position
+    whose entries are beyond the capacity of ``entries``. Positions are fewer than 1 << 27.
     """
     starts, shifts, parents, first = index.starts, index.shifts, index.parents, index.first
     places, entry_flags = index.places, index.entry_flags
@@ -119,7 +121,10 @@ def list_entries(index: IndexArrays, cells: Array, place: int, cell: int, entrie
 
 @compiled
 def sifted(entry_flags: Array, entries: Array, count: int) -> int:
-    """Of ``position << 36 | sixteenth << 32 | entry``, leave those that the position may meet; how many they are."""
+    """Leave the entries, ``position << 36 | sixteenth << 32 | entry``, that the position may meet; return their number.
+
+    They become ``position << 32 | entry``, CERTAIN where the position meets the shape.
+    """
     kept = 0
     for current in range(count):
         listed = entries[current]
@@ -164,8 +169,8 @@ def entry_holds(
     spots: Array,
     inside: Array,
 ) -> int:
-    """Return whether a position in a cell meets the shape at ``base`` that has an entry there, which is not CERTAIN,
-    with what is told of it.
+    """Return whether a position in a cell meets the shape at ``base``, whose entry there has ``flags`` and is not
+    CERTAIN: NO, YES or UNSURE.
     """
     turn = flags >> TURN_BITS & 3
     if turn > 0 and words[base + RELATION_WORD] <= WITHIN_DISTANCE:
@@ -203,9 +208,11 @@ def find_shapes(
     met: Array,
     count: int,
 ) -> tuple[int, int]:
-    """Write the numbers of the shapes that each position from ``row`` on meets, those that are unsure as ~number; the
-    next row, and how many there are, when ``entries``, or ``met`` for as many as these, has no room, or all are
-    found. ``keys`` ascending; ``ends`` int64[rows]: where the shapes of each end; ``entries`` int64[m]: scratch.
+    """Write the numbers of the shapes that each position from ``row`` on meets, those that are unsure as ~number.
+
+    Return the next row, and how many numbers there are. That is where all rows are done, or where ``entries`` has no
+    capacity for a row, or ``met`` none for as many as ``entries`` has. ``keys``: ascending; ``ends`` int64[rows]: where
+    the shapes of each end; ``entries`` int64[m]: scratch.
     """
     words, reals, bases = shapes
     places, entry_flags = index.places, index.entry_flags

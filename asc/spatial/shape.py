@@ -1,4 +1,4 @@
-"""What is asked of a position: a relation to a shape, as one byte string, so that it is a constant like any other."""
+"""Spatial tests of a position: a relation to a shape, as one byte string, so that it is a constant like any other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ metres on the sphere. The last two are asked of boxes alone: no part of it outsi
 """
 
 POINTS, LINES, POLYGONS = range(3)
-"""What a shape is made of: points, lines (each a row of vertices), rings of polygons."""
+"""The parts of a shape: points, lines (each a row of vertices), rings of polygons."""
 
 PLANAR, WGS84 = range(2)
 """Coordinates as they are; longitude and latitude in degrees."""
@@ -37,7 +37,7 @@ HEAD_WORDS = 5
 RELATION_WORD, DISTANCE_WORD, KIND_WORD, RINGS_WORD = 1, 2, 3, 4
 
 _SHORT = 8
-"""Vertices of a shape that is told in full."""
+"""The most vertices of a shape that a text has in full."""
 
 _NAMES = {
     CONTAINS: "ST_Contains",
@@ -68,9 +68,9 @@ class Asked:
         """The key: whole words of 8 bytes, so that kernels read many of them in one array of float64.
 
         The first word is the place of the shape's middle along a Z-order, big-endian: keys sort as the shapes lie, and
-        neighbours are neighbours in memory. Then little-endian: relation, distance, kind of shape with the crs above
-        it, the number r of rings (lines, points); r words, the place behind the last vertex of each, twice, plus one
-        where the ring is a shell; two words a vertex.
+        neighbours are neighbours in memory. Little-endian words follow: relation, distance, kind of shape with the crs
+        above it, the number r of rings (lines, points). Then come r words, the place behind the last vertex of each,
+        twice, plus one where the ring is a shell. Then come two words a vertex.
         """
         kind, vertices, ends = _rings(self.geometry)
         middle = 0
@@ -85,7 +85,7 @@ class Asked:
 
     @staticmethod
     def of(key: bytes) -> Asked:
-        """What a key asks."""
+        """Return the relation to a shape that a key represents."""
         relation, distance, kind, count = struct.unpack_from("<qdqq", key, 8)
         start = 8 * (HEAD_WORDS + count)
         ends = np.frombuffer(key, dtype="<i8", count=count, offset=8 * HEAD_WORDS)
@@ -206,8 +206,10 @@ def keys_of_areas(areas: npt.NDArray[Any], relation: int, crs: int = WGS84) -> l
 
 
 def asked_text(key: bytes, position: str) -> str:
-    """What a key asks of a position, as SQL: the shape in full where it is short, otherwise by its vertices and by a
-    hash of the key, which names it: the text is the identity of the match.
+    """Return the SQL text of the test that a key represents: the text is the identity of the match.
+
+    The shape is in full where it is short. Otherwise it is the number of its vertices and a hash of the key, which
+    names it.
     """
     relation, distance, _, _ = struct.unpack_from("<qdqq", key, 8)
     shape = shape_text(key)

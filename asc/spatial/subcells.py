@@ -1,11 +1,11 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
 """The sixteenths of cells: in which a position may meet a shape, and in which it surely does.
 
-What is known of a cell's sixteenths is one number, whose digits to the base of three, the lowest first, are those of
-the sixteenths in Z-order: EMPTY, where no position meets the shape, FILLED, where each does, or PARTLY. It takes the
-place in an entry that lists of near edges have for large shapes, so that no cell more is stored: cells of a sixteenth
-of their size would be four times as many. Of the entries that a position in a fence's cells has, three quarters are
-decided without a look at the fence.
+The states of a cell's sixteenths are one number to the base of three: a digit for each sixteenth, in Z-order, the
+lowest first. A digit is EMPTY, where no position meets the shape, FILLED, where each does, or PARTLY. The number has
+the bits of an entry that for large shapes refer to lists of near edges, so that no further cell is stored. Cells of a
+sixteenth of their size would be four times as many. Of the entries that a position in a fence's cells has, three
+quarters are decided without reading the fence.
 
 Cost: of an edge a few comparisons for each sixteenth along it, some 3 us a fence of 18 vertices when it is registered;
 no memory.
@@ -44,19 +44,19 @@ _PLACES = np.array([3**part for part in range(16)], dtype=np.int64)
 
 @inlined
 def subcell_state(number: int, part: int) -> int:
-    """The digit of a sixteenth, by its place in Z-order."""
+    """Return the digit of a sixteenth, by its place in Z-order."""
     return int(np.uint32(number) // np.uint32(_PLACES[part]) % np.uint32(3))
 
 
 @inlined
 def subcell_of(key: int, shift: int) -> int:
-    """The sixteenth, of a cell halved ``shift`` times less than the smallest, that a place of the Z-order is in."""
+    """Return the sixteenth that has a place of the Z-order, in a cell halved ``shift`` times less than the smallest."""
     return int((key >> np.int64(max(0, 2 * shift - 4))) & 15)
 
 
 @compiled
 def subcells_number(parts: Array, cells: Cells, column: int, row: int) -> int:
-    """The number of a cell's sixteenths."""
+    """Return the number that has the states of a cell's sixteenths."""
     first, last, low, _ = cells
     width = (last - first + 1) * _SIDE
     found = 0

@@ -1,11 +1,10 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""What it takes GEOS to test whether a polygon is valid, estimated before it is asked, in pairs of edges.
+"""The cost of GEOS's test whether a polygon is valid, estimated before the test, in pairs of edges.
 
-GEOS holds against each other the edges whose boxes meet. It finds them by halving monotone chains (runs of edges that
-go the same way in x and in y) whose boxes meet. Mostly they are a few an edge, but the teeth of a slanted comb all meet
-each other: 16,000 vertices take seconds, a million would take hours. It also passes all of a shell for each of its
-holes, and all of a hole for each whose box is within its own, and notes of any two rings that they have a vertex in
-common.
+GEOS compares the edges whose boxes meet. It finds them by halving monotone chains (runs of edges that go the same way
+in x and in y) whose boxes meet. Mostly they are a few an edge, but the teeth of a slanted comb all meet each other:
+16,000 vertices take seconds, a million would take hours. It also passes all of a shell for each of its holes, and all
+of a hole for each whose box is within its own. And it notes of any two rings that they have a vertex in common.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _CUT = 4
 
 
 def validity_effort(shape: BaseGeometry) -> int:
-    """About how many pairs of edges GEOS takes the time of to test a (Multi)Polygon that is not empty.
+    """Estimate the time that GEOS takes to test a (Multi)Polygon that is not empty, in pairs of edges.
 
     Cost: for n vertices n log n, a microsecond or two each.
     """
@@ -55,7 +54,7 @@ def validity_effort(shape: BaseGeometry) -> int:
 
 
 def _pairs_of_pieces(first: Boxes, second: Boxes, ring: Array) -> int:
-    """Pairs of pieces of monotone chains whose boxes meet, from whole chains down to edges."""
+    """Return the number of pairs of pieces of monotone chains whose boxes meet, from whole chains down to edges."""
     if not len(ring):
         return 0
     low, high, rises = np.minimum(first, second), np.maximum(first, second), second >= first
@@ -77,7 +76,7 @@ def _pairs_of_pieces(first: Boxes, second: Boxes, ring: Array) -> int:
 
 
 def _passed_for_holes(boxes: Boxes, sizes: Array, polygon: Array) -> int:
-    """Vertices of shells that are passed for holes, and of holes for other holes."""
+    """Return the number of vertices of shells that are passed for holes, and of holes for other holes."""
     shells = np.flatnonzero(np.diff(polygon, prepend=-1))
     ends = np.append(shells[1:], len(polygon))
     found = int(((ends - shells - 1) * sizes[shells]).sum())
@@ -88,7 +87,7 @@ def _passed_for_holes(boxes: Boxes, sizes: Array, polygon: Array) -> int:
 
 
 def _passed_for_shells(first: Boxes, second: Boxes, begins: Boxes, sizes: Array, polygon: Array) -> int:
-    """Vertices of polygons, holes and all, that are passed for shells that begin on an edge of theirs."""
+    """Estimate the vertices of polygons, holes included, that are passed for shells that begin on an edge of theirs."""
     own = np.tile(begins[np.flatnonzero(np.diff(polygon, prepend=-1))], 2)
     if len(own) == 1:
         return 0
@@ -99,7 +98,7 @@ def _passed_for_shells(first: Boxes, second: Boxes, begins: Boxes, sizes: Array,
 
 
 def _touches(begins: Boxes) -> int:
-    """Pairs of edges that begin in one place."""
+    """Return the number of pairs of edges that begin in one place."""
     _, counts = np.unique(np.ascontiguousarray(begins).view(np.complex128), return_counts=True)
     return int((counts * (counts - 1) // 2).sum())
 
@@ -121,8 +120,10 @@ def meeting_pairs(boxes: Boxes) -> int:
 
 @allocating
 def _swept(x1: Array, least: Array, greatest: Array, x2: Array, own_least: Array, own_greatest: Array) -> int:
-    """Pairs that meet, of boxes that begin at ``x1`` and those same that end at ``x2``, both ascending, with the ranks,
-    from 1, of their least and greatest y: a sweep along x with the open boxes in two Fenwick trees (Fenwick 1994).
+    """Return the number of pairs of boxes that meet, by a sweep along x.
+
+    The boxes begin at ``x1`` and the same boxes end at ``x2``, both ascending, with the ranks, from 1, of their least
+    and greatest y. The open boxes are in two Fenwick trees (Fenwick 1994).
     """
     size = max(greatest.max(), least.max()) + 1
     lows, highs = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
