@@ -45,17 +45,17 @@ class Block:
 
     ``matrix`` uint64[rows, words]: row 0 is ``live``, the GRB that every tuple starts with; then for each construct i
     from row ``bases[i]``: its qub, its regions, NULL's region. ``slots`` int32[c]: the p-attribute of each construct.
-    ``verification_masks``: of the same rows, or None; a block has them whose tuples were expected to leave many
-    conjuncts over when it was built, all regions counted alike: verifying them all would take longer. ``order``: what
-    the constructs are visited in, its ``sequence`` int32[c] and its ``arrows`` int32[rows]. ``table``: the exact
-    constraints of each bit's conjunct; a bit without conjunct has owner -1 and no intervals. ``pattern_postings``: the
-    conjuncts that LIKE patterns constrain, or none. ``groups`` uint64[rows]: bit g is 1 where the row and ``live`` have
-    a 1 in common in group g, which are ``group_words`` words. ``homes``: of each line, eight words, where its conjuncts
-    were at home when the block was built (:mod:`asc.plan.grouping`).
+    ``verification_masks``: of the same rows, or None. A block has them if its tuples were expected to leave many
+    conjuncts over when it was built, all regions counted alike: verifying them all would take longer. ``order``: the
+    order in which constructs are visited, its ``sequence`` int32[c] and its ``arrows`` int32[rows]. ``table``: the
+    exact constraints of each bit's conjunct; a bit without conjunct has owner -1 and no intervals.
+    ``pattern_postings``: the conjuncts that LIKE patterns constrain, or none. ``groups`` uint64[rows]: bit g is 1 where
+    the row and ``live`` have a 1 in common in group g, which are ``group_words`` words. ``homes``: of each line, eight
+    words, where its conjuncts were at home when the block was built (:mod:`asc.plan.grouping`).
 
     Invariant: the bit of a conjunct is 1 in a region exactly when its constraint admits a part of it, and in NULL's
     region exactly when it admits NULL. A bit without conjunct is 0 in ``live`` and the qubs and 1 elsewhere. The
-    conjuncts of one query stand side by side. Arrays are never written after construction. Cost: capacity / 8 bytes a
+    conjuncts of one query have adjacent bits. Arrays are never written after construction. Cost: capacity / 8 bytes a
     row, 8 more for its groups, and again as many a row with ``verification_masks``.
     """
 
@@ -163,7 +163,7 @@ class Block:
         return self._with_matrix(matrix, masks).with_table(smaller)
 
     def with_table(self, table: ConjunctTable) -> Block:
-        """A copy with another table, whose patterns are of the same p-attributes."""
+        """Return a copy with another table, whose patterns are of the same p-attributes."""
         if self.pattern_postings is None:
             return replace(self, table=table)
         return replace(
@@ -194,7 +194,7 @@ class Block:
         return block._with_matrix(matrix, masks, table=table, pattern_postings=postings)
 
     def widened(self, words: int) -> Block:
-        """Return a copy with room for more conjuncts: ``words`` uint64 a row."""
+        """Return a copy with capacity for more conjuncts: ``words`` uint64 a row."""
         more = words - self.matrix.shape[1]
         ones = np.full((len(self.matrix), more), ~np.uint64(0))
         ones[0] = 0
@@ -231,7 +231,7 @@ class Block:
         )
 
     def _with_matrix(self, matrix: Words, masks: VerificationMasks | None, **others: Any) -> Block:
-        """A copy with other rows."""
+        """Return a copy with other rows."""
         return replace(self, matrix=frozen(matrix), groups=_groups(matrix), verification_masks=masks, **others)
 
 
@@ -306,8 +306,10 @@ def _groups(matrix: Words) -> Words:
 
 
 def _of_lines(homes: Homes | None, lines: int) -> Homes:
-    """Of each line the home of the conjunct in its middle, from the key of its first one if that is at home there too;
-    past the last conjunct, that one's. A line alone is nowhere: there is no other to go to.
+    """Return the home of each line: that of the conjunct in its middle; past the last conjunct, that one's.
+
+    Its key is that of the line's first conjunct, if that has the same p-attribute. A line alone is nowhere: there is no
+    other to go to.
     """
     if homes is None or lines == 1:
         return nowhere(lines)
@@ -323,7 +325,7 @@ def _partly_admitted(
     grids: Sequence[Grid],
     places: Bits,
 ) -> Words:
-    """Row for row, the conjuncts at ``places`` whose constraint admits a part of the region and not all of it."""
+    """Return for each row the conjuncts at ``places`` whose constraint admits a part of the region, not all of it."""
     some, whole = np.zeros(shape, dtype=np.uint64), np.zeros(shape, dtype=np.uint64)
     _fill(some, slot_bases, table, grids, places, admitted=_admitted)
     _fill(whole, slot_bases, table, grids, places, admitted=_admitted_whole)
@@ -331,7 +333,7 @@ def _partly_admitted(
 
 
 def _postings(table: ConjunctTable, slots: Integers, grids: Sequence[Grid], words: int) -> PatternPostings | None:
-    """What the patterns among these slots say; None where there are none."""
+    """Return the postings of the matched p-attributes among these slots; None where there are none."""
     own = np.array([slot for slot in slots.tolist() if grids[slot].is_matched], dtype=np.int32)
     return PatternPostings.of(table, own, words) if len(own) else None
 
@@ -417,7 +419,7 @@ def is_inexact(table: ConjunctTable, grids: Sequence[Grid]) -> npt.NDArray[np.bo
 
 
 def packed(bits: npt.NDArray[np.bool_]) -> Words:
-    """bool[64 * w] as uint64[w], bit j of the whole being bit j % 64 of word j // 64."""
+    """Pack bool[64 * w] into uint64[w], bit j of the whole being bit j % 64 of word j // 64."""
     words: Words = np.packbits(bits, bitorder="little").view(np.uint64)
     return words
 

@@ -74,7 +74,7 @@ def change_plan(
     *,
     postpones: bool = False,
 ) -> Plan:
-    """Return the plan with queries added and removed; a query whose id stands already is replaced.
+    """Return the plan with queries added and removed; a query whose id the plan has already is replaced.
 
     Blocks that hold none of them are shared; a listed block is made anew with those that are not much larger. Grids are
     left as they are, so that a new constant of a p-attribute with bounded regions is verified instead. Everything is
@@ -83,13 +83,14 @@ def change_plan(
     - the plan is one block of exact regions, as small plans are: they stay exactly the paper's (beside listed blocks it
       is this block alone that is compiled anew);
     - ``rebuild_share`` of the queries change at once;
-    - so many have changed since it was last compiled, so that no more than that share was laid out without its
-      constants in the grids, and no more of the bits lie idle; or many p-attributes have fallen out of use.
+    - more than that share has changed since it was last compiled. So at most that share is laid out without its
+      constants in the grids, and at most that share of the bits is idle;
+    - many p-attributes are in use no more.
 
-    With ``postpones`` the last is left to :func:`renewed`. Where a dictionary has no label left between two constants,
-    its labels are spread anew in all tables, and the bitmaps stay. Cost otherwise: a copy of the blocks concerned and
-    of the tables of ids. Raises PlanError for an unknown id in ``remove``, an id added twice, and where a bound is
-    passed; the old plan is untouched by all of it.
+    With ``postpones`` the last two are left to :func:`renewed`. Where a dictionary has no label left between two
+    constants, its labels are spread anew in all tables, and the bitmaps stay. Cost otherwise: a copy of the blocks
+    concerned and of the tables of ids. Raises PlanError for an unknown id in ``remove``, an id added twice, and where a
+    bound is passed; the old plan is untouched by all of it.
     """
     added = sorted(add, key=lambda query: query.id)
     for before, after in pairwise(added):
@@ -239,7 +240,7 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
 
 
 def _touches(plan: Plan, delta: PlanDelta, gone: set[str]) -> bool:
-    """Whether a change concerns anything but listed blocks."""
+    """Return whether a change concerns anything but listed blocks."""
     if any(query.predicate.conjuncts for _, query in delta.in_bitmaps):
         return True
     handles = [plan.handle(query_id) for query_id in gone if query_id in plan]
@@ -312,8 +313,10 @@ def _renewed_listed(plan: Plan, added: Sequence[ListedBlock], ranks: Integers) -
 def _grown(
     plan: Plan, delta: PlanDelta
 ) -> tuple[tuple[PAttribute, ...], list[Grid], dict[int, Dictionary], dict[int, Matched]] | None:
-    """P-attributes, grids, dictionaries and patterns with what the added queries need besides; None when a label is
-    missing.
+    """Return p-attributes, grids, dictionaries and patterns, extended by those that the added queries need.
+
+    None where a dictionary has no label left, the patterns exceed their bound, or there are more than SLOTS_MAX
+    p-attributes.
     """
     attributes = tuple(dict.fromkeys([*plan.p_attributes, *_attributes(delta.queries)]))
     slots = {attribute: slot for slot, attribute in enumerate(attributes)}
@@ -386,7 +389,7 @@ def _handles(queries: Sequence[Query], start: int, *, match_all: bool) -> Intege
 
 
 def _labels(dictionaries: Mapping[int, Dictionary], queries: int) -> dict[int, Callable[[bytes], int]]:
-    """What gives the labels of the constants of so many queries, by slot."""
+    """Return functions that give the label of a constant, by slot; ``queries``: how many queries use them."""
     if queries < _MANY_QUERIES:
         return {slot: dictionary.label for slot, dictionary in dictionaries.items()}
     return {slot: dictionary.labels_by_constant().__getitem__ for slot, dictionary in dictionaries.items()}

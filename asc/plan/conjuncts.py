@@ -32,17 +32,18 @@ _NARROW_MAX = int(np.iinfo(np.int32).max)
 class ConjunctTable:
     """The constraints of k conjuncts, interval by interval.
 
-    Conjunct c owns the intervals ``first[c]`` to ``first[c + 1]``; those of one p-attribute stand together and mean
+    Conjunct c owns the intervals ``first[c]`` to ``first[c + 1]``; those of one p-attribute are adjacent and mean
     their union. ``code`` uint16[n]: the p-attribute's slot (12 bits), then ADMITS_NULL and INEXACT (both of the whole
     constraint), LOW_OPEN and HIGH_OPEN. ``low`` and ``high`` int64[n], or int32[n] where every constant fits: constants
     as keys, the least and greatest number of the type for no bound. A constraint without intervals (``IS NULL``) is one
     interval from greatest to least, which admits nothing. ``owner`` int32[k]: the handle of the query, -1 for no one.
 
-    Of a p-attribute that is matched with patterns each interval is a constraint of its own: a label alone asks for its
-    pattern, no bound and a label that it does not match, no bounds that the value is not NULL.
+    Of a p-attribute that is matched with patterns each interval is a constraint of its own. A label as both bounds asks
+    for a match with its pattern. No low bound and a label as high bound ask that the value does not match. No bounds
+    ask that the value is not NULL.
 
     Invariant: the INEXACT constraints of a conjunct come first; they are the ones whose regions do not say all. Of
-    int32 the least and the greatest number stand for no bound and are no constants, so that a key beyond the type is as
+    int32 the least and the greatest number mean no bound and are no constants, so that a key beyond the type is as
     good as its end.
     Cost: 10 bytes an interval where the constants fit int32, 18 otherwise; 8 bytes a conjunct.
     """
@@ -115,8 +116,9 @@ class ConjunctTable:
         return ConjunctTable(first, self.code[places], self.low[places], self.high[places], self.owner[which])
 
     def with_inexact(self, inexact: npt.NDArray[np.bool_]) -> ConjunctTable:
-        """Return the same with INEXACT set where told (bool[n], the same for all intervals of a constraint), those
-        first.
+        """Return the same with INEXACT set as ``inexact`` has it, and those intervals first.
+
+        ``inexact`` bool[n] is the same for all intervals of a constraint.
         """
         order = np.argsort(self.conjuncts * 2 + ~inexact, kind="stable")
         code = np.where(inexact, self.code | INEXACT, self.code & ~np.uint16(INEXACT)).astype(np.uint16)
@@ -141,7 +143,7 @@ class ConjunctTable:
 
 
 def joined(tables: Sequence[ConjunctTable]) -> ConjunctTable:
-    """Tables one after the other, bounds of type int64."""
+    """Return one table of all conjuncts, those of one table after the other, with bounds of type int64."""
     wide = [table.wide() for table in tables]
     if not wide:
         empty, keys = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
@@ -163,7 +165,7 @@ def encoded(
     """Return the table of (query handle, conjunct) pairs; ``labels`` gives, by slot, the label of a constant that is
     bytes.
 
-    An interval that holds no key (below the least int64, say) is left out.
+    An interval that holds no key (below the least int64, say) is skipped.
     """
     first, code, low, high, owner = [0], [], [], [], []
     for handle, conjunct in conjuncts:

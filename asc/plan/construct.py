@@ -64,7 +64,7 @@ class Construct:
     between ``cuts[r - 1]`` and ``cuts[r]``. With m constants and exact regions there are 2m cuts and 2m + 1 regions.
 
     Invariant: ``qrb[j] = 1`` in every region where ``qub[j] = 0``. The bitmaps are the block's own memory, read-only,
-    and as long as its words: the bits that no conjunct has are 0 in qub and 1 in every qrb, and the GRB starts without
+    and as long as its words. The bits that no conjunct has are 0 in qub and 1 in every qrb, and the GRB starts without
     them. Cost: (regions + 2) * k bits.
     """
 

@@ -16,10 +16,10 @@ from asc.plan.plan import Plan
 
 
 def with_free_labels(plan: Plan, constants: Mapping[int, Iterable[bytes]]) -> Plan:
-    """The plan with labels spread anew in the dictionaries that have none left for more constants, by slot.
+    """Return the plan with labels spread anew in the dictionaries that have none left for more constants, by slot.
 
-    Itself where all have. Cost: a look at the constants; for each dictionary without room, its constants and the tables
-    of all blocks (.02 s for ten thousand constants, some seconds for a million).
+    Where all have labels, it is the same plan. Cost: a look at the constants; for each dictionary without labels, its
+    constants and the tables of all blocks (.02 s for ten thousand constants, some seconds for a million).
     """
     for slot, values in constants.items():
         before = plan.dictionaries.get(slot)

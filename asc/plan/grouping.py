@@ -1,4 +1,4 @@
-"""Groups: the order in which conjuncts stand, so that those which a tuple rules out by one construct stand together."""
+"""Groups: the order of conjuncts in blocks, so that those which a tuple rules out by one construct are adjacent."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Homes:
 
 
 def nowhere(number: int) -> Homes:
-    """So many that are at home nowhere."""
+    """Return homes of so many conjuncts, or lines, that are at home nowhere."""
     return Homes(frozen_int32(np.full(number, NOWHERE)), frozen(np.zeros(number, dtype=np.int64)))
 
 
@@ -141,7 +141,7 @@ def _starts(homes: Integers, lengths: Places, unit: int) -> Places:
 
 
 def query_starts(table: ConjunctTable) -> Places:
-    """Return where the conjuncts of each query begin, which stand side by side, and the end."""
+    """Return where the conjuncts of each query begin, which are adjacent, and the end."""
     return np.append(np.flatnonzero(np.diff(table.owner, prepend=-1)), len(table)).astype(np.int64)
 
 

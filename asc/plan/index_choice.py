@@ -1,4 +1,4 @@
-"""Which conjuncts are listed by a value that they ask for: the choice between a list and bitmaps."""
+"""The choice between a list and bitmaps for a conjunct: whether it is listed by a value that it asks for."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MOST_VALUES = 16
 
 FEW, MOST = 4, 32
 _SHARE = 1_024
-"""Of so many conjuncts one may ask for a rare value, from ``FEW`` to ``MOST``: to hold one against a tuple takes as
-long as to have bitmaps rule out some thousand.
+"""One of so many conjuncts may ask for a value for it to be rare, but at least ``FEW`` and at most ``MOST`` may. To
+evaluate one conjunct takes as long as to have bitmaps rule out some thousand.
 """
 
 Mask = npt.NDArray[np.bool_]
@@ -36,8 +36,10 @@ def rare(conjuncts: int) -> int:
 def split(
     table: ConjunctTable, attributes: Sequence[PAttribute], dictionaries: Mapping[int, Dictionary], least: int
 ) -> tuple[tuple[ListedBlock, ...], ConjunctTable, dict[int, Dictionary]]:
-    """What of a table (with bounds of type int64, the conjuncts of a query side by side) is listed by values, where at
-    least so many conjuncts are under one p-attribute; the rest, and the dictionaries of the rest.
+    """Return the blocks listed by values, the table of the other conjuncts, and the dictionaries of these.
+
+    The table has bounds of type int64, and the conjuncts of a query are adjacent. A block has at least ``least``
+    conjuncts, all listed under one p-attribute.
 
     A query is listed under the p-attribute of which it asks for a rare value in each conjunct: of several the one with
     the most different values. Nothing is listed that is matched with patterns or shapes besides. Cost: a few passes
@@ -94,7 +96,7 @@ class _Points:
         return sorted(different, key=lambda slot: (-different[slot], slot))
 
     def rarely(self, slot: int, among: Mask) -> Mask:
-        """Of the conjuncts ``among``, those of queries that ask in each conjunct for rare values of a p-attribute."""
+        """Return, of the conjuncts ``among``, those of queries whose every conjunct asks for rare values of a slot."""
         which = self.eligible & (self.slots == slot) & among[self.conjuncts]
         asked = np.bincount(self.queries[self.conjuncts[which]], minlength=len(self.lengths))
         whole = asked == self.lengths
@@ -121,7 +123,7 @@ def _block(
     attributes: Sequence[PAttribute],
     dictionaries: Mapping[int, Dictionary],
 ) -> ListedBlock:
-    """The block of some conjuncts of a table, with what it needs of the p-attributes and dictionaries."""
+    """Return the block of some conjuncts of a table, with those p-attributes and dictionaries alone that it needs."""
     chosen = table.take(np.flatnonzero(which))
     known = _used(chosen, dictionaries)
     used = np.unique(chosen.slots)
@@ -140,7 +142,7 @@ def _used(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[
 
 
 class IndexChoice:
-    """Which queries that are added to a plan its blocks by values take: those of rare values, as :func:`split` has it.
+    """The choice of the added queries that a plan's blocks by values take: those of rare values, as in :func:`split`.
 
     Invariant: it counts those that it has taken. Cost: of a query a look-up in each block, for each value.
     """

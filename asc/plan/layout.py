@@ -82,7 +82,7 @@ def laid_out(plan: Plan, number: int) -> BlockLayout:
     """Return the layout of a block of a plan.
 
     Raises PlanError where the plan has none of that number, or a listed one, which has no regions. Cost: of each region
-    that is told a row of the block's matrix, and the qubs of all constructs for its cab.
+    that is shown a row of the block's matrix, and the qubs of all constructs for its cab.
     """
     if not 0 <= number < len(plan.blocks):
         known = f"0 to {len(plan.blocks) - 1}" if plan.blocks else "none, for no query has a conjunct"

@@ -46,8 +46,8 @@ _OTHERS = {
     "doubts": ("verification_masks", VerificationMasks),
     "members": ("pattern_postings", PatternPostings),
 }
-"""What of a block is made of arrays alone, some of it not in every block: by the prefix under which it is stored, which
-never changes, the name that a block has for it, and its type.
+"""The fields of a block that consist of arrays alone, some of them not in every block. The key is the prefix under
+which a field is stored, which never changes; the value is the field's name and its type.
 """
 
 _TABLE = ("first", "code", "low", "high", "owner")
@@ -110,8 +110,8 @@ def parts_of(plan: Plan, before: Sequence[Part] = ()) -> tuple[Part, ...]:
     """Return the parts of a plan, the head first; one that says what one of ``before`` says is that very part.
 
     ``before`` are the parts of a plan that this one was changed from. Blocks, grids and dictionaries that the two share
-    are told by their arrays, pages by their content. Cost: a copy of the tables of ids, which are 24 bytes and the id a
-    query.
+    are recognised by their arrays, pages by their content. Cost: a copy of the tables of ids, which are 24 bytes and
+    the id a query.
     """
     # A part holds its arrays, so no other one can have the address of one of them.
     of_arrays = {id(part.arrays[_FIRST[part.kind]]): part for part in before if part.kind in _FIRST}
@@ -162,7 +162,7 @@ def _head(plan: Plan) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
 
 
 def _described(attributes: Sequence[PAttribute]) -> npt.NDArray[np.uint8]:
-    """P-attributes as bytes: those that positions are made of after the ones of which they are parts."""
+    """Return p-attributes as bytes; after them the p-attributes that are parts of positions, in their order."""
     fields = [pa.field(own.sql, own.type, metadata={b"origin": _origin(own)}) for own in attributes]
     parts = [pa.field(part.sql, part.type, metadata={b"origin": _origin(part)}) for a in attributes for part in a.parts]
     return np.frombuffer(pa.schema(fields + parts).serialize(), dtype=np.uint8)

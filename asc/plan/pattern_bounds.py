@@ -27,7 +27,7 @@ def patterns_of(
 
 
 def found_in(attribute: PAttribute, dictionary: Dictionary) -> Matched:
-    """What the values of a matched p-attribute are matched with, of the constants in its dictionary."""
+    """Return the patterns or shapes that a matched p-attribute's values are matched with, of its dictionary."""
     if not attribute.parts:
         return Patterns.of(dictionary)
     return ShapeSet.of(dictionary) if attribute.is_point else ShapesOfBoxes.of(dictionary)
@@ -36,8 +36,8 @@ def found_in(attribute: PAttribute, dictionary: Dictionary) -> Matched:
 def fit_beside(plan: Plan, dictionaries: Mapping[int, Dictionary], slots: Iterable[int]) -> bool:
     """Return whether the patterns in the wider dictionaries of a plan, by slot, stay within the bound.
 
-    Those of queries that are gone are among them, and a plan compiled anew is without: where it would not have room
-    either, PlanError. Cost: a sum; beyond the bound, a look at the patterns of every block.
+    Those of queries that are gone are among them, and a plan compiled anew is without. Where that plan would exceed the
+    bound too, PlanError. Cost: a sum; beyond the bound, a look at the patterns of every block.
     """
     texts = [slot for slot in slots if not _is_of_shapes(plan, slot)]
     size_bytes = _size_bytes(dictionaries, texts)

@@ -1,4 +1,4 @@
-"""Which conjuncts of a block a tuple begins with, by the patterns that its values match."""
+"""The postings of a block by patterns: the conjuncts that a tuple begins with, by the patterns its values match."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from asc.plan.construct import Words
 Integers = npt.NDArray[np.int32]
 
 SET, CLEAR = -1, -2
-"""What a match does to a conjunct's bit, where nothing else has to match as well."""
+"""The effect of a match on a conjunct's bit, where nothing else has to match as well."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PatternPostings(OfArrays):
     """The conjuncts of a block that LIKE patterns constrain, by the patterns (``asc.keys.patterns``).
 
-    A value matches a set of patterns, and is no region. So these conjuncts are not in the constructs but for NULL: a
-    tuple begins with a GRB of its own, the block's ``live`` ANDed for each of the ``slots`` with ``base`` and, where
-    patterns match, the bits of their postings set or cleared. ``base`` uint64[slots, words]: the conjuncts that admit a
-    value that matches none. ``labels`` int32[m]: the patterns, those of slot i being ``first_label[i]`` to
-    ``first_label[i + 1]``, ascending; ``bits`` int32: the conjuncts of each, from ``first_bit``; ``more`` beside each:
-    SET, CLEAR, or which of the lists ``others[first_other[i]:first_other[i + 1]]`` of patterns must match as well.
+    A value matches a set of patterns, and is no region. So these conjuncts are not in the constructs but for NULL. A
+    tuple begins with a GRB of its own: the block's ``live`` ANDed with a copy of ``base`` for each of the ``slots``.
+    In that copy the patterns that match have set or cleared the bits of their postings. ``base`` uint64[slots, words]:
+    the conjuncts that admit a value that matches none. ``labels`` int32[m]: the patterns, ascending in a slot;
+    those of slot i are ``first_label[i]`` to ``first_label[i + 1]``. ``bits`` int32: the conjuncts of each, from
+    ``first_bit``. ``more`` beside each: SET, CLEAR, or which of the lists
+    ``others[first_other[i]:first_other[i + 1]]`` of patterns must match as well.
 
     Invariant: it says all that the table's constraints on these slots say of values that are not NULL. A conjunct that
     asks for several patterns of a slot is posted under the one that the fewest ask for. Cost: 12 bytes a posting, 8 a

@@ -27,12 +27,13 @@ def words_of(bits: int) -> int:
 
 
 def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], options: CompileOptions) -> list[Block]:
-    """Return the blocks, and the queries of the table in free bits that stand side by side in sufficient number.
+    """Return the blocks, with the queries of the table in adjacent free bits in sufficient number.
 
-    A query goes to the nearest line that is at home where it is (a stranger would have tuples read a line that they are
-    done with), or else to the first that is nowhere. Where there is no room the last block grows by a line, or a new
-    one begins. A block is copied once, however many queries it receives. Cost: for each number of conjuncts that a
-    query has, a look at the free bits of all lines and blocks, one at those of a line a query, and the copies.
+    A query goes to the nearest line that has the same home, or else to the first that is nowhere. In a line of another
+    home it would have tuples read a line that they are done with. Where no bits are free the last block grows by a
+    line, or a new one begins. A block is copied once, however many queries it receives. Cost: for each number of
+    conjuncts that a query has, a look at the free bits of all lines and blocks. For each query, a look at those of a
+    line. The copies.
     """
     blocks = list(blocks)
     free_bits = _FreeBits(blocks, len(grids), words_of(options.block_conjuncts))
@@ -58,8 +59,8 @@ class _FreeBits:
     """The free bits of blocks, those that are to come included, as they are taken.
 
     ``free`` bool[bits] by block; ``lines`` int64[slots]: how many lines are at home at each. Invariant: bits are only
-    taken, so what has no room for so many side by side has none later: of the lines that are nowhere what is before the
-    last block that had (``_tried``, by length), of a home the lines out of its ``_Lines``.
+    taken, so a line without a free run of some length has none later. For lines that are nowhere, these are the lines
+    before the last block that had such a run (``_tried``, by length). For a home, they are dropped from its ``_Lines``.
     """
 
     def __init__(self, blocks: Sequence[Block], slots: int, limit: int) -> None:
@@ -77,7 +78,7 @@ class _FreeBits:
         self._at: dict[tuple[int, int], _Lines] = {}
 
     def take(self, length: int, slot: int, key: int) -> tuple[int, int]:
-        """So many bits side by side for a query at home there: the block, and the first of them."""
+        """Take ``length`` adjacent bits for a query at home at ``slot`` and ``key``; return the block and the first."""
         number, at = self._near(length, slot, key) if slot != NOWHERE else (-1, -1)
         if at < 0:
             number, at = self._anywhere(length)
@@ -85,7 +86,7 @@ class _FreeBits:
         return number, at
 
     def _near(self, length: int, slot: int, key: int) -> tuple[int, int]:
-        """In the lines at a home, outwards from where a key stands; (-1, -1) for nowhere."""
+        """Find free bits in the lines of a home, those nearest to a key first; (-1, -1) for none."""
         if (slot, length) not in self._at:
             own = np.flatnonzero(self._slots == slot)
             own = own[np.argsort(self._keys[own], kind="stable")]
@@ -101,7 +102,7 @@ class _FreeBits:
         return -1, -1
 
     def _anywhere(self, length: int) -> tuple[int, int]:
-        """In the lines that are nowhere, or in what grows."""
+        """Find free bits in the lines that are nowhere, or in a block that grows for them."""
         for number in range(self._tried.get(length, 0), len(self.free)):
             at = _free_run(self.free[number] & self._nowhere[number], length)
             if at >= 0:
@@ -112,7 +113,7 @@ class _FreeBits:
         return number, at
 
     def _grown(self, length: int) -> tuple[int, int]:
-        """Return the last block with room for so many at its end, or a new one."""
+        """Extend the last block, or begin a new one, for so many bits; return its number and the first of them."""
         bits = len(self.free[-1]) if self.free else self._limit * WORD
         # What completes a line belongs to its home.
         begin = bits if not self.free or self._nowhere[-1][-1] else -(-bits // _BITS) * _BITS
@@ -129,7 +130,7 @@ class _FreeBits:
 
 
 class _Lines:
-    """The lines at one home that may have room for queries of one length, by their ``keys``, ascending."""
+    """The lines at one home that may have free bits for queries of one length, by their ``keys``, ascending."""
 
     def __init__(self, numbers: list[int], keys: list[int]) -> None:
         self.numbers, self._keys = numbers, keys

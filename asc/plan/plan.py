@@ -26,7 +26,7 @@ from asc.plan.posting_block import ListedBlock
 from asc.predicate.normal_form.disjunctive_form import Predicate
 
 Matched = Patterns | ShapeSet | ShapesOfBoxes
-"""What the values of one p-attribute are matched with: texts with patterns, points and boxes with shapes."""
+"""The constants that values of one p-attribute are matched with: patterns for texts, shapes for points and boxes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +43,20 @@ class Query:
 class CompileOptions:
     """How a set of queries is laid out.
 
-    exact_bytes        one block of exact regions, the paper's design as it stands, is built while it fits so many bytes
-    always_exact       it is built whatever its size, for experiments
-    block_conjuncts    otherwise, the conjuncts of a block at most: wide rows are read at the speed of memory, tuples
-                       leave narrow ones sooner
-    exact_regions      otherwise, the regions at most of a p-attribute that has a boundary at every constant
-    bounded_regions    the regions at least of a p-attribute that would need more than that
-    bounded_rows       and as many more as bring all p-attributes together to so many: the bits of a conjunct
-    pattern_bytes      the bytes at most of the LIKE patterns that the engine finds, different ones
-    listed_conjuncts   the conjuncts at least that ask for rare values of one p-attribute for them to be listed by these
-                       values (:mod:`asc.plan.index_choice`); fewer are as quick in bitmaps
-    spark_attributes   the different p-attributes at most that Spark has to compute
-    rebuild_share      everything is compiled anew once this share of the queries changed since it last was
+    - ``exact_bytes``: one block of exact regions, the unchanged design of the paper, is built while it fits so many
+      bytes.
+    - ``always_exact``: that block is built whatever its size, for experiments.
+    - ``block_conjuncts``: otherwise, the conjuncts of a block at most. Wide rows are read at the speed of memory,
+      tuples leave narrow ones sooner.
+    - ``exact_regions``: otherwise, the regions at most of a p-attribute that has a boundary at every constant.
+    - ``bounded_regions``: the regions at least of a p-attribute that would need more than that.
+    - ``bounded_rows``: such a p-attribute has this number divided by that of all p-attributes, if that is more. So
+      all together have about so many regions: the bits of a conjunct.
+    - ``pattern_bytes``: the bytes at most of the LIKE patterns that the engine finds, different ones.
+    - ``listed_conjuncts``: the fewest conjuncts asking for rare values of one p-attribute that are listed by these
+      values (:mod:`asc.plan.index_choice`). Fewer are as quick in bitmaps.
+    - ``spark_attributes``: the different p-attributes at most that Spark has to compute.
+    - ``rebuild_share``: everything is compiled anew once this share of the queries changed since it last was.
     """
 
     exact_bytes: int = 1 << 20
@@ -73,16 +75,16 @@ class CompileOptions:
 class Plan:
     """A compiled set of queries.
 
-    ``p_attributes``: the columns the executor wants, in this order (the place of one is its slot); ``grids`` and, for
+    ``p_attributes``: the columns the executor wants, in this order (the place of one is its slot). ``grids`` and, for
     byte strings, ``dictionaries`` go with them, and ``patterns`` where they are matched with some. Every query has an
-    ordinal, its place among the sorted ``query_ids``, and a handle, which stays the same from plan to plan so that
-    blocks can be shared: ``ranks`` int32[handles] gives the ordinal of a handle, -1 for a query that is gone.
+    ordinal, its place among the sorted ``query_ids``. It also has a handle, which stays the same from plan to plan so
+    that blocks can be shared. ``ranks`` int32[handles] gives the ordinal of a handle, -1 for a query that is gone.
     ``topic_of`` int32[queries] points into ``topic_names``; ``destinations``: the operators of queries that have one.
     ``match_all`` and ``contradictions`` int32: handles of the queries that no block holds. ``changes`` counts the
     queries added and removed since everything was last compiled. ``listed``: the blocks whose conjuncts are found as
     lists; where blocks are counted they come after the others.
 
-    Invariant: immutable, arrays included; the conjuncts of a query stand in one block, listed or not. Cost: see
+    Invariant: immutable, arrays included; the conjuncts of a query are in one block, listed or not. Cost: see
     :class:`Block`; beside its blocks a plan has its grids, 12 bytes and the id a query.
     """
 
@@ -170,7 +172,7 @@ class Plan:
         return int(np.flatnonzero(self.ranks == ordinal)[0])
 
     def conjuncts_of(self, query_id: str) -> list[tuple[int, list[int]]]:
-        """Return where a query stands: the block and its bits; empty for a match-all query or a contradiction."""
+        """Return the block and the bits of a query; empty for a match-all query or a contradiction."""
         handle = self.handle(query_id)
         tables = [*(block.table for block in self.blocks), *(block.table for block in self.listed)]
         found = ((number, np.flatnonzero(table.owner == handle)) for number, table in enumerate(tables))

@@ -26,7 +26,7 @@ class PlanDelta:
 
     @staticmethod
     def of(queries: Sequence[Query], start: int, choice: IndexChoice | None = None) -> PlanDelta:
-        """Some queries, whose handles count from ``start``; without a ``choice`` none is listed by a value."""
+        """Return the delta of queries, whose handles count from ``start``; without a ``choice`` no value lists one."""
         by_attribute: dict[PAttribute, list[tuple[int, Conjunct]]] = {}
         others = []
         for handle, query in enumerate(queries, start):
@@ -46,7 +46,7 @@ class PlanDelta:
         return ((handle, conjunct) for handle, query in self.in_bitmaps for conjunct in query.predicate.conjuncts)
 
     def byte_constants(self, slots: Mapping[PAttribute, int]) -> dict[int, set[bytes]]:
-        """The constants of each p-attribute with labels that are constrained in bitmaps, by slot."""
+        """Return the constants that conjuncts in bitmaps have of each p-attribute with labels, by slot."""
         by_attribute: dict[PAttribute, set[bytes]] = {own: set() for own in slots if own.space.labelled}
         for _, conjunct in self.conjuncts:
             for attribute, constraint in conjunct:

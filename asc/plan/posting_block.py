@@ -1,8 +1,8 @@
 """Listed constructs: conjuncts that are found as a list for a value, where few of very many may accept it.
 
-A construct of Definition 1 has a bitmap a region. Where nearly every conjunct wants something else of a p-attribute (a
-shape that few positions are in, one value of very many), most of a bitmap's words are read for nothing. A listed
-construct gives the conjuncts that a value may satisfy, one by one; their other constraints are then held against the
+A construct of Definition 1 has a bitmap a region. Nearly every conjunct may ask for something else of a p-attribute: a
+shape that few positions are in, or one value of very many. Most of a bitmap's words are then read for nothing. A listed
+construct gives the conjuncts that a value may satisfy, one by one; their other constraints are then evaluated for the
 tuple, exactly.
 """
 
@@ -44,9 +44,9 @@ class ListedBlock:
     conjuncts.
 
     Invariant: it holds all that is to be known of it, so that no change of the plan's other parts touches it. By
-    shapes, a conjunct is listed under one that it asks for, the first constraint that the table has of it; by values,
-    under each that it asks for, which are its first constraint. Conjuncts of queries that are gone stay until the block
-    is made anew; their handles have no rank. Cost: the keys of the shapes and the index
+    shapes, a conjunct is listed under one that it asks for, the first constraint that the table has of it. By values,
+    it is listed under each that it asks for, which are its first constraint. Conjuncts of queries that are gone stay
+    until the block is made anew; their handles have no rank. Cost: the keys of the shapes and the index
     (:class:`asc.spatial.index.ShapeIndex`, :class:`asc.plan.value_index.ValueIndex`), 10 or 18 bytes an interval, 8 a
     conjunct.
     """
@@ -79,7 +79,7 @@ class ListedBlock:
 
     @property
     def weight(self) -> int:
-        """What it is to make it anew, in conjuncts of a few vertices."""
+        """The cost of making it anew, in conjuncts of a few vertices."""
         return len(self) + (len(self.dictionaries[self.slot].data) // _BYTES_A_CONJUNCT if self.by_shapes else 0)
 
     @property
@@ -154,11 +154,11 @@ def listed_under(predicate: Predicate) -> PAttribute | None:
 
 
 def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
-    """Return the blocks of a plan and those added, merged so that each p-attribute has few of them: a block that is no
-    larger than twice what it would be merged with is made anew with it.
+    """Return the blocks of a plan and those added, merged so that each p-attribute has few of them.
 
-    ``ranks`` of all handles: conjuncts without one are left out of what is made anew. Cost: what is made anew, which of
-    k queries that are added one by one is each of them log2(k) times.
+    A block is merged with others if it is no larger than twice these together, or than _SMALL. ``ranks`` of all
+    handles: conjuncts without one are not in merged blocks. Cost: the blocks that are made anew; of k queries that are
+    added one by one, each is in log2(k) of them.
     """
     kept = list(blocks)
     for block in added:
@@ -234,7 +234,7 @@ def _listed(
 def _by_shapes(
     attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
 ) -> ListedBlock:
-    """Return each conjunct gets the shape it is listed under, and stands where that does."""
+    """Return the block of conjuncts, each listed under a shape that it asks for, in the order of these shapes."""
     wide = table.wide()
     dictionary = dictionaries[slot]
     asks = np.flatnonzero((wide.slots == slot) & (wide.low == wide.high))

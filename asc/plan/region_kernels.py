@@ -26,8 +26,9 @@ def admit_regions(regions: Array, bits: Array, lows: Array, highs: Array) -> Non
 
 @compiled
 def find_groups(matrix: Array, span: int, groups: Array) -> None:
-    """The groups of ``span`` words in which each row of uint64[rows, words] has a 1 in common with row 0: a bit a group
-    into uint64[rows].
+    """Write the groups of ``span`` words in which each row of uint64[rows, words] has a 1 in common with row 0.
+
+    ``groups`` uint64[rows] has a bit a group.
     """
     words = matrix.shape[1]
     for row in range(matrix.shape[0]):

@@ -16,7 +16,7 @@ from asc.plan.conjuncts import SLOT_MASK, Integers
 Array = npt.NDArray[Any]
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
-"""Odd, so that keys times it are all different; its bits are those of the golden ratio, which spread keys that stand
+"""Odd, so that keys times it are all different; its bits are those of the golden ratio, which spread keys that are
 close together.
 """
 
@@ -31,11 +31,11 @@ class ValueIndex(OfArrays):
     first of them whose upper b bits are at least so many. ``first`` int32[n + 1]: those that ask for key i are
     ``first[i]`` to ``first[i + 1]`` of ``conjuncts``, ascending.
 
-    Invariant: a conjunct stands under each key that it asks for, once. Cost: 16 to 20 bytes a key, 4 a conjunct and
-    key; a look-up is log2(n) steps at most, however keys were chosen, and one or two as they mostly are.
+    Invariant: a conjunct is listed under each key that it asks for, once. Cost: 16 to 20 bytes a key, 4 a conjunct and
+    key. A look-up is log2(n) steps at most, however keys were chosen, and one or two as they mostly are.
 
-    Rejected: a search in sorted keys, whose 17 steps among 100,000 take 95 ns for 6; open addressing, which keys that
-    are chosen for it make as long as all of them.
+    Rejected: a search in sorted keys, whose 17 steps among 100,000 take 95 ns instead of 6. Open addressing, where a
+    look-up is as long as all keys if these are chosen for it.
     """
 
     spread: npt.NDArray[np.uint64]
@@ -84,7 +84,7 @@ def shift_of(heads: Array) -> int:
 
 @inlined
 def place_of(spread: Array, heads: Array, shift: int, key: int) -> int:
-    """The place of a key among those of an index, -1 for one that nothing asks for."""
+    """Return the place of a key among those of an index, -1 for one that nothing asks for."""
     spread_key = np.uint64(key) * _FACTOR
     cell = np.int64(spread_key >> np.uint64(shift))
     low, end = np.int64(heads[cell]), np.int64(heads[cell + 1])

@@ -17,7 +17,7 @@ class VerificationMasks:
 
     ``places`` int32[rows]: the row of ``words`` uint64[doubtful rows, words] that belongs to each row, -1 where there
     is no doubt. Invariant: bit j is 1 exactly where the constraint of conjunct j admits a part of the region and not
-    all of it; so a conjunct that none of a tuple's regions has here needs no verification. Where regions are sharp, as
+    all of it. So a conjunct that none of a tuple's regions has here needs no verification. Where regions are sharp, as
     of a column with few values, there is nothing to keep or to read. Cost: 4 bytes a row, and a row of the matrix for
     each with a mask.
     """
