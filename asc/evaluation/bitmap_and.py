@@ -5,8 +5,8 @@ time, until nothing is left.
 The caller's buffers receive all of it: the words into ``grb``, the bits to verify into ``unverified``, and which
 they are into ``some``. The arguments are those of :func:`asc.evaluation.block_kernels.sweep`.
 
-What every tuple goes through has one way out and no arrays that are used in one branch alone: then the compiler finds
-that it need not count references to them, which takes as long as the rest does where queries are few.
+The functions that run for every tuple have one return, and no arrays that are used in one branch alone. So the compiler
+finds that it need not count references to these. Counting takes as long as the rest does where queries are few.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ _FOUR = np.uint64(4)
 def and_short(
     regions: Array, row: int, slots: Array, bases: Array, bitmaps: Array, start: int, matrix: Array, grb: Array
 ) -> int:
-    """AND rows that are shorter than a line into ``grb``, four constructs at a time: after how many it was known what
-    is left, negative where that is nothing.
+    """Intersect rows that are shorter than a line into ``grb``, by AND, four constructs at a time.
+
+    Return after how many constructs the result was known, negative where nothing is left.
     """
     words = matrix.shape[1]
     # Unsigned, or each index would be looked at for being negative.
@@ -72,7 +73,7 @@ def and_narrow(
     offsets: Array,
     grb: Array,
 ) -> int:
-    """As :func:`and_short`, for rows of a line or more; where the rows are, in bytes, goes into ``offsets``."""
+    """Intersect rows of a line or more, as :func:`and_short` does; write where they are, in bytes, to ``offsets``."""
     words = matrix.shape[1]
     size = words * 8
     for word in range(words):
@@ -114,7 +115,7 @@ def keep_narrow(
     unverified: Array,
     some: Array,
 ) -> int:
-    """Of the words in ``grb``, a row of at most NARROW, keep those that are not zero: how many these are."""
+    """Keep the words in ``grb``, a row of at most NARROW, that are not zero; return how many these are."""
     mask_count = _write_mask_offsets(regions, row, slots, bases, mask_places, 1, offsets)
     for word in range(words if mask_count > 0 else 0):
         to_verify = np.uint64(0)
@@ -194,8 +195,10 @@ def write_wide(
 def _and_groups(
     regions: Array, row: int, slots: Array, bases: Array, groups: Array, size: int, offsets: Array
 ) -> tuple[Any, int]:
-    """AND the groups of a tuple's rows, four constructs at a time: what is left of them, and after how many constructs
-    the last one of the others was known to be zero. Where the rows are, in bytes, goes into ``offsets[0]``.
+    """Intersect the groups of a tuple's rows, by AND, four constructs at a time.
+
+    Return the groups that are left, and after how many constructs the last one of the others was known to be zero.
+    Write where the rows are, in bytes, to ``offsets[0]``.
     """
     left = groups[0]
     most = 0

@@ -76,7 +76,7 @@ def _settle(
     rank: Array,
 ) -> int:
     """Make pairs ``place << 32 | ordinal`` of ``pairs[begin:end]``, which are ``row << 32 | conjunct``, with IN_DOUBT
-    where the conjunct has to be verified: each query once, those that fail left out. Where they end.
+    where the conjunct has to be verified. Each query is there once, without those that fail. Return where they end.
 
     Many rows at once: so the constraints of one conjunct are fetched while another is verified, and the bitmaps do not
     drive them from the cache in between.
@@ -90,7 +90,7 @@ def _settle(
             continue
         pair = ((offset + row) << 32) | np.int64(rank[owner[conjunct]])
         pairs[count] = pair
-        # The conjuncts of a query stand side by side.
+        # The conjuncts of a query are adjacent.
         count += pair != last
         last = pair
     return count
@@ -98,8 +98,10 @@ def _settle(
 
 @compiled
 def _write_pairs(places: Array, grb: Array, unverified: Array, words: int, row: int, pairs: Array, count: int) -> int:
-    """Write a pair ``row << 32 | conjunct`` for each 1 of some words of a GRB, with IN_DOUBT where ``unverified`` has a
-    1 too, from ``count`` on; how many there are in all then. ``places``: which word each of them is.
+    """Write a pair ``row << 32 | conjunct`` for each 1 of some words of a GRB, from ``count`` on.
+
+    A pair has IN_DOUBT where ``unverified`` has a 1 too. Return how many pairs there are in all then. ``places``: which
+    word each of them is.
 
     ``pairs`` has SPARE_PAIRS for more than there are: of each word the places of SPARE_PAIRS ones are written, whether
     it has so many or not. How many it has is as good as random, and a wrong guess of the processor takes longer than
@@ -159,17 +161,23 @@ def sweep(
     """Evaluate rows ``begin`` to ``end`` along one macro-sequence until nothing is left
     (:mod:`asc.evaluation.bitmap_and`).
 
-    ``regions`` uint16[slots + 1, rows], the last all zeros; ``keys`` int64[slots, rows] (read by verification alone,
-    and scratch of one row where nothing is verified); ``bitmap_rows`` int32[rows] the row of ``bitmaps`` that each
-    tuple begins with, -1 for none (:mod:`asc.evaluation.initial_bitmaps`); ``groups`` and ``span``, its words of a
-    group, as :class:`asc.plan.block.Block` has them; ``slots``, ``bases`` int64[4 p]: slot and first row of each of the
-    ``constructs`` in sequence, filled up with the all-zeros slot and row 0, the block's ``live``, which changes
-    nothing. ``has_null``: any value of these rows may be NULL. ``mask_places``, ``masks``: the block's, or none: then
-    all that is left over is in doubt, if the block ``verifies`` at all, by ``exact``: (first, code, low, high, least,
-    greatest) of its table. ``grb`` and ``unverified`` uint64[words + 2 lines], ``some`` int64[words + 2 lines] and
-    ``offsets`` int64[2, 4 p] are scratch. ``pairs`` int64[n] receives pairs from ``count`` on; where fewer places are
-    left than a tuple may need, the sweep ends early. Returns the next row, the number of pairs, the constructs
-    evaluated, and the rows whose GRB became all zeros.
+    - ``regions`` uint16[slots + 1, rows]: the last row is all zeros.
+    - ``keys`` int64[slots, rows]: read by verification alone, and scratch of one row where nothing is verified.
+    - ``has_null``: any value of these rows may be NULL.
+    - ``bitmap_rows`` int32[rows]: the row of ``bitmaps`` that each tuple begins with, -1 for none
+      (:mod:`asc.evaluation.initial_bitmaps`).
+    - ``groups``, ``span``: the groups and their number of words, as :class:`asc.plan.block.Block` has them.
+    - ``slots``, ``bases`` int64[4 p]: slot and first row of each of the ``constructs`` in sequence. They are filled up
+      with the all-zeros slot and row 0, the block's ``live``, which changes nothing.
+    - ``mask_places``, ``masks``: the block's, or none. Without them all conjuncts left over are in doubt, if the block
+      ``verifies`` at all.
+    - ``exact``: (first, code, low, high, least, greatest) of the block's table, for verification.
+    - ``grb`` and ``unverified`` uint64[words + 2 lines], ``some`` int64[words + 2 lines], ``offsets`` int64[2, 4 p]:
+      scratch.
+    - ``pairs`` int64[n]: receives pairs from ``count`` on. Where fewer places are left than a tuple may need, the sweep
+      ends early.
+
+    Returns the next row, the number of pairs, the constructs evaluated, and the rows whose GRB became all zeros.
     """
     # Rows are indexed rather than sliced: a slice would count references, which costs more than the row.
     words = matrix.shape[1]
@@ -253,9 +261,10 @@ def walk(
 ) -> tuple[int, int, int, int]:
     """Evaluate rows ``begin`` to ``end`` along a hybrid-sequence, one construct at a time (sections 4.3 and 5.1).
 
-    As :func:`sweep`, but ``slots`` and ``bases`` are in the order of the constructs, ``sequence`` int32[c] is the
-    macro-sequence, ``arrows`` int32[rows] the construct that the micro-arrow of each row leads to (-1: none; empty:
-    none at all) and ``geb`` bool[c] scratch for the GEB. The constructs evaluated that it returns are the exact cost.
+    The arguments are those of :func:`sweep`, but ``slots`` and ``bases`` are in the order of the constructs.
+    ``sequence`` int32[c] is the macro-sequence. ``arrows`` int32[rows] is the construct that the micro-arrow of each
+    row leads to (-1: none; empty: none at all). ``geb`` bool[c] is scratch for the GEB. The constructs evaluated that
+    it returns are the exact cost.
     """
     words = matrix.shape[1]
     evaluated = 0

@@ -25,7 +25,7 @@ def and_lines(typing_context: Any, out: Any, start: Any, base: Any, offsets: Any
 
 @intrinsic
 def or_lines(typing_context: Any, out: Any, start: Any, base: Any, offsets: Any, count: Any) -> Any:
-    """As :func:`and_lines`, with OR."""
+    """Write the same as :func:`and_lines`, with OR in place of AND."""
     return _over_lines(ands=False)
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Which queries an evaluation error concerns: their value hangs on what could not be evaluated."""
+"""The queries that an evaluation error concerns: their result depends on a value that could not be evaluated."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ Array = npt.NDArray[Any]
 
 
 def queries_with_errors(plan: Plan, columns: Sequence[pa.Array], errors: Mapping[int, Mask]) -> tuple[Counts, Counts]:
-    """For tuples on which evaluating p-attributes was an error, the queries that this concerns: handles, ascending, and
-    for each the number of tuples.
+    """Return the queries that evaluation errors of some tuples concern: handles, ascending, and for each the number of
+    tuples.
 
     ``columns`` as for :func:`asc.evaluation.executor.match`, of these tuples alone; ``errors`` bool[tuples] by slot.
-    A tuple concerns a query where a conjunct of it constrains a p-attribute with an error, and every other p-attribute
-    of that conjunct admits the tuple or has an error as well. So what another term excludes (``b <> 0 AND a / b > 1``)
-    is none. A conjunct whose p-attributes have bounded regions is taken to admit the whole of a region.
+    A tuple concerns a query if one of its conjuncts constrains a p-attribute with an error, and no other constraint of
+    that conjunct excludes the tuple. A constraint on another p-attribute with an error does not exclude it. So an
+    error that another term excludes (``b <> 0 AND a / b > 1``) does not count. A conjunct whose p-attributes have
+    bounded regions is taken to admit the whole of a region.
 
     Cost: as evaluating the tuples along a macro-sequence, word by word, and a step for each query concerned.
     """

@@ -28,7 +28,7 @@ CHUNK_ROWS = 8_192
 """Tuples a sweep: their region ids stay in the cache while one block after the other is swept over them."""
 
 _FITTED_SHARE = 0.9
-"""Of the rows that had room: those that come first are not like all."""
+"""Of the rows whose pairs were within the bound: those that come first are not like all."""
 
 _PAD = 32
 # Read-only as those of a block are, or the kernels would be compiled once more.
@@ -42,9 +42,9 @@ class Matches:
     ``rows`` int32[n] ascending and ``queries`` int32[n], the ordinals in the plan, ascending within a row: so the ids
     are sorted. ``tuples``: rows of the batch. ``dropped``: rows that no query of any block accepts (a match-all query
     accepts them nevertheless). By block, int64[blocks]: ``block_dropped``, the tuples whose GRB became all zeros in it,
-    and ``block_evaluated``, the constructs evaluated in it, summed over the tuples; exact when asked for, otherwise
-    counted as the fast path knows that nothing else is left: after four of them, in large blocks after eight
-    (:mod:`asc.evaluation.bitmap_and`), so never fewer than the exact count.
+    and ``block_evaluated``, the constructs evaluated in it, summed over the tuples. The latter is exact when asked for.
+    Otherwise it is counted when the fast path finds that nothing is left: after four constructs, in large blocks after
+    eight (:mod:`asc.evaluation.bitmap_and`). So it is never less than the exact count.
     """
 
     rows: Integers
@@ -58,7 +58,10 @@ class Matches:
         return len(self.rows)
 
     def without(self, rows: Mask) -> Matches:
-        """Those of the other rows, which keep their places; ``rows`` bool[tuples]. What it cost stays counted."""
+        """Return the matches of the other rows, which keep their places; ``rows`` bool[tuples].
+
+        The cost stays counted.
+        """
         kept = ~rows[self.rows]
         return replace(self, rows=self.rows[kept], queries=self.queries[kept])
 
@@ -82,10 +85,11 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
 
 
 def match_within(plan: Plan, columns: Sequence[pa.Array], rows: int, pairs: int) -> Matches:
-    """As :func:`match`, of the first rows of a batch: all of them, or while room for more than so many ``pairs`` would
-    be wanted fewer, by how far it went, and at most half; one row in any case. ``tuples`` says how many. Cost: where
-    there are more, what finding so many takes, mostly once; of 8 bytes a pair there is room for twice as many, and for
-    a few a row.
+    """Evaluate the first rows of a batch as :func:`match` does: all of them, or as many as stay within ``pairs``.
+
+    While more ``pairs`` would be needed, the rows are reduced, to half or less, by how far the evaluation went; one row
+    is evaluated in any case. ``tuples`` says how many. Cost: beyond the bound, the time of finding so many pairs,
+    mostly once. Memory: 8 bytes a pair for twice as many pairs, and for a few a row.
     """
     while True:
         try:
@@ -132,11 +136,11 @@ def _matched(
 
 
 class Sweeps:
-    """What the sweeps of one batch need: keys and regions of a chunk, and the pairs of the whole batch.
+    """The state of the sweeps of one batch: keys and regions of a chunk, and the pairs of the whole batch.
 
     Invariant: ``pairs[:count]`` are the pairs of the chunks so far, each chunk's block by block; ``dropped`` and
     ``evaluated`` int64[blocks] are summed over them (see Matches). A chunk is loaded before it is swept. Cost: 8 bytes
-    a pair, up to twice that, for it doubles when it is short, unless it has room for ``most`` pairs: then
+    a pair, up to twice that, for ``pairs`` doubles when it is short. Where it has a capacity of ``most`` pairs already,
     TooManyPairsError is raised.
     """
 
@@ -145,7 +149,7 @@ class Sweeps:
         self.plan, self.most = plan, most
         # What listed blocks alone read has no regions.
         self.slots = sorted({slot for block in plan.blocks for slot in block.slots.tolist()})
-        # Keys are read again by verification alone: without it the room of one column is written over and over.
+        # Keys are read again by verification alone: without it one column is written over and over.
         self.keeps_keys = any(block.table.has_inexact for block in plan.blocks)
         # Padded rows: columns a power of two apart would fall into the same sets of the cache.
         self.keys = np.empty((slots if self.keeps_keys else 1, rows + _PAD), dtype=np.int64)
@@ -166,7 +170,7 @@ class Sweeps:
         self.evaluated = np.zeros(len(plan.blocks), dtype=np.int64)
 
     def load(self, columns: Sequence[Column], start: int, stop: int) -> None:
-        """Find the keys and regions of rows ``start`` to ``stop``: what costs the same whatever the blocks are."""
+        """Find the keys and regions of rows ``start`` to ``stop``: the work that does not depend on the blocks."""
         self.start, self.size = start, stop - start
         self.has_null = False
         for slot in self.slots:
@@ -177,13 +181,13 @@ class Sweeps:
         self.initial_bitmaps.look(columns, start, stop)
 
     def sweep(self) -> int:
-        """Find the pairs ``row << 32 | ordinal`` of the rows that are loaded; the number of pairs found so far."""
+        """Find the pairs ``row << 32 | ordinal`` of the loaded rows; return the number of pairs found so far."""
         for number in range(len(self.sweeps)):
             self.sweep_block(number)
         return self.count
 
     def add(self, pairs: npt.NDArray[np.int64]) -> None:
-        """Pairs of the whole batch that were found elsewhere."""
+        """Add pairs of the whole batch that were found elsewhere."""
         count = self.count + len(pairs)
         if count > len(self.pairs):
             self.pairs = np.concatenate([self.pairs[: self.count], pairs])
@@ -231,10 +235,7 @@ _Arguments = tuple[Any, ...]
 
 
 def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, _Arguments, _Arguments, _Arguments]:
-    """Return the kernel for a block.
-
-    Its arguments about the sequence, about what is to be verified, and its own room.
-    """
+    """Return the kernel for a block, its arguments about the sequence, those about verification, and its scratch."""
     table = block.table
     limits = np.iinfo(table.low.dtype)
     exact = (table.first, table.code, table.low, table.high, int(limits.min), int(limits.max))

@@ -29,8 +29,8 @@ class PlacedTerm:
 class Explanation:
     """A text of several lines; ``accepted``: whether the query accepts the tuple, None where none is given.
 
-    Where it tells of constructs: the terms of the query's ``conjuncts``, and the ``block`` with its constructs, from 0
-    on; None of a query that is in no construct, or listed.
+    An explanation of constructs has the terms of the query's ``conjuncts``. It also has the number of the ``block``
+    with its constructs, from 0 on; None of a query that is in no construct, or listed.
     """
 
     text: str
@@ -44,9 +44,9 @@ def explain(
 ) -> Explanation:
     """Return the constructs that a query uses and their place in the sequence of its block.
 
-    With the ``values`` of a tuple, one Arrow scalar a p-attribute in the order of ``plan.p_attributes``: the verdict,
-    then the query's terms and which of them hold; where the ``whole`` is wanted, also the constructs and the tuple's
-    path through those of the block.
+    The ``values`` of a tuple are one Arrow scalar a p-attribute in the order of ``plan.p_attributes``. With them it
+    returns the verdict, then the query's terms and which of them hold. Where the ``whole`` is wanted, it also returns
+    the constructs and the tuple's path through those of the block.
 
     Raises PlanError for an unknown id.
     """
@@ -74,7 +74,7 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
 
 
 def _placed(plan: Plan, query_id: str, found: Explanation) -> Explanation:
-    # The conjuncts of a query stand in one block.
+    # The conjuncts of a query are in one block.
     for number, bits in plan.conjuncts_of(query_id):
         told = (tuple(starmap(_placed_term, plan.constraints(number, bit))) for bit in bits)
         return replace(found, block=number if number < len(plan.blocks) else None, conjuncts=tuple(told))

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""What tuples begin with in a block: where patterns constrain its conjuncts, a GRB of their own."""
+"""The initial bitmaps of tuples in a block: where patterns constrain its conjuncts, each tuple has a GRB of its own."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class InitialBitmaps:
         )
 
     def _places_in(self, of_block: PatternPostings) -> Places:
-        """Where the patterns found in the chunk are posted in a block, -1 for nowhere: for all tuples at once."""
+        """Return where the patterns found in the chunk are posted in a block, -1 for nowhere; for all tuples."""
         posted_places = np.full(len(self._labels), -1, dtype=np.int32)
         for number, slot in enumerate(of_block.slots.tolist()):
             place = self._place[slot]
@@ -127,7 +127,7 @@ class InitialBitmaps:
 
 
 def chunk_rows(plan: Plan, most: int) -> int:
-    """Return the tuples of a chunk: ``most``, or as many fewer as keep within bounds what patterns they can match."""
+    """Return the tuples of a chunk: ``most``, or fewer, so that the patterns they can match stay within a bound."""
     patterns = sum(len(own) for own in plan.patterns.values())
     return min(most, max(_FEWEST_CHUNK_ROWS, _LABELS // max(1, patterns)))
 
@@ -210,14 +210,15 @@ def write_initial(
     bitmap_rows: Array,
     bitmaps: Array,
 ) -> int:
-    """Write what tuples ``row`` to ``stop`` begin with in a block: see :class:`InitialBitmaps`; the tuple at which
-    ``bitmaps`` was full.
+    """Write the initial bitmaps of tuples ``row`` to ``stop`` in a block (see :class:`InitialBitmaps`).
 
-    ``base`` and ``postings`` are the block's pattern postings, ``places`` the rows of ``values`` int32[slots, rows]
-    that its slots have: numbers of texts, -1 for NULL; text i has the patterns ``hits[first_hit[i]:first_hit[i + 1]]``,
-    whose ``labels`` ascend, and ``posted`` says of each where it is among the postings, -1 for nowhere. Row 0 of
-    ``bitmaps`` is what a tuple begins with that matches none of the block's patterns and has no NULL; the last one is
-    room.
+    Return the tuple at which ``bitmaps`` was full, or ``stop``.
+
+    ``base`` and ``postings`` are the block's pattern postings. ``places`` are the rows of ``values`` int32[slots, rows]
+    that its slots have: numbers of texts, -1 for NULL. Text i has the patterns ``hits[first_hit[i]:first_hit[i + 1]]``,
+    whose ``labels`` ascend. ``posted`` says of each where it is among the postings, -1 for nowhere. Row 0 of
+    ``bitmaps`` is the initial bitmap of a tuple that matches none of the block's patterns and has no NULL; the last row
+    is scratch.
     """
     words = live.size
     spare = bitmaps.shape[0] - 1

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Which queries of listed blocks an evaluation error concerns."""
+"""The queries of listed blocks that an evaluation error concerns."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ PIECE_ROWS = 1 << 17
 _SPARE_PAIRS = 4_096
 
 _PLAIN, _POSITION, _TEXT = range(3)
-"""What a slot has: keys; points, matched with shapes; texts and boxes, matched with patterns and shapes."""
+"""The values of a slot: keys; points, matched with shapes; texts and boxes, matched with patterns and shapes."""
 
 IN_DOUBT = np.int64(1) << np.int64(31)
 CONJUNCT = (np.int64(1) << np.int64(31)) - np.int64(1)
@@ -54,8 +54,8 @@ CONJUNCT = (np.int64(1) << np.int64(31)) - np.int64(1)
 def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int, most: int) -> Pairs:
     """Return the pairs ``row << 32 | ordinal`` of a batch in the listed blocks of a plan, each once, in any order.
 
-    ``columns`` in the order of the plan's slots, ready to become keys. Raises TooManyPairsError where room for more
-    than ``most`` would be wanted, before they are looked at closely. Cost: of a tuple a search in the index of each
+    ``columns`` in the order of the plan's slots, ready to become keys. Raises TooManyPairsError where more than
+    ``most`` pairs may come, before these are verified. Cost: of a tuple a search in the index of each
     block, and of each conjunct that its value may satisfy its other constraints.
     """
     slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
@@ -72,7 +72,7 @@ def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int, most: int) ->
 
 
 def own_columns(block: ListedBlock, columns: Sequence[Column]) -> list[Column]:
-    """The columns of a block's p-attributes, ready to become the keys that its own dictionaries give."""
+    """Return the columns of a block's p-attributes, ready to become the keys that its own dictionaries give."""
     ready = []
     for slot, (attribute, values) in enumerate(zip(block.attributes, columns, strict=True)):
         is_own = attribute.space.labelled and not attribute.is_matched
@@ -104,7 +104,7 @@ class ListedTuples:
 
     @staticmethod
     def of(block: ListedBlock, columns: Sequence[Column], start: int, stop: int) -> ListedTuples:
-        """Rows ``start`` to ``stop`` of the columns of the block's p-attributes."""
+        """Return rows ``start`` to ``stop`` of the columns of the block's p-attributes."""
         slots, size = len(block.attributes), stop - start
         has_others = int(block.table.first[-1]) > len(block)
         kinds = np.array([_kind(attribute) for attribute in block.attributes], dtype=np.uint8)
@@ -130,8 +130,9 @@ class ListedTuples:
         return ListedTuples(block, columns, start, kinds, keys, x, y, nulls, np.zeros((slots, 0), dtype=np.bool_))
 
     def conjuncts(self, ranks: npt.NDArray[np.int32], most: int = sys.maxsize) -> Pairs:
-        """Return the pairs ``row << 32 | conjunct`` that hold, of queries that have a rank; a few of them twice. Raises
-        TooManyPairsError where room for more than ``most`` would be wanted.
+        """Return the pairs ``row << 32 | conjunct`` that hold, of queries that have a rank; a few of them twice.
+
+        Raises TooManyPairsError where a capacity beyond ``most`` would be needed.
         """
         return self._settled(self.candidates(ranks, most))
 
@@ -145,11 +146,11 @@ class ListedTuples:
 
     @property
     def values(self) -> tuple[Array, ...]:
-        """What is known of the tuples, as kernels read it."""
+        """The values, NULLs and errors of the tuples, as kernels read them."""
         return (self.kinds, self.keys, self.x, self.y, self.nulls, self.errors)
 
     def candidates(self, ranks: npt.NDArray[np.int32], most: int = sys.maxsize) -> Pairs:
-        """As :meth:`conjuncts`, those in doubt among them, marked."""
+        """Return the pairs of :meth:`conjuncts` and those in doubt, which are marked by IN_DOUBT."""
         index = self.block.index
         if isinstance(index, ValueIndex):
             return self._by_values(index, ranks, most)
@@ -216,7 +217,7 @@ class ListedTuples:
             buffer = doubled(buffer, most, self.start + row)
 
     def _settled(self, pairs: Pairs) -> Pairs:
-        """Those that hold, of pairs some of which are in doubt."""
+        """Return the pairs that hold, of pairs some of which are in doubt."""
         doubtful = np.flatnonzero(pairs & IN_DOUBT)
         if not len(doubtful):
             return pairs
@@ -324,14 +325,19 @@ def sweep_listed(
 ) -> tuple[int, int, bool]:
     """Find the conjuncts that the tuples from ``place`` on satisfy, in the order of their cells.
 
-    ``cells`` int64[n] ascending, -1 for what is nowhere, of the tuples ``order``; ``x``, ``y`` of the listed slot, by
-    tuple. ``listed`` int32[shapes + 1]: the conjuncts under each shape; ``exact``: first, code, low, high of the table,
-    the limits of its type, the labels of the shapes; ``values``: as :class:`ListedTuples` has them; ``has_others``: any
-    conjunct has a constraint beside its shape, and then those of queries without a rank are left out. ``entries``
-    int64[m]: scratch for what is looked at together. ``pairs`` receives ``tuple << 32 | conjunct``, with a bit where it
-    is in doubt, from ``count`` on. The shape comes last, once, after what else its conjuncts ask. Returns the next
-    tuple, the number of pairs, and whether it is ``entries`` that has no room for the next one, when all are done or
-    the room is short.
+    - ``cells`` int64[n]: the cells of the tuples ``order``, ascending, -1 for positions that are nowhere.
+    - ``x``, ``y``: the positions of the listed slot, by tuple.
+    - ``listed`` int32[shapes + 1]: the conjuncts under each shape.
+    - ``exact``: first, code, low, high of the table, the limits of its type, the labels of the shapes.
+    - ``values``: as :class:`ListedTuples` has them.
+    - ``has_others``: any conjunct has a constraint beside its shape, and then those of queries without a rank are
+      skipped.
+    - ``entries`` int64[m]: scratch for the entries that are evaluated together.
+    - ``pairs``: receives ``tuple << 32 | conjunct``, with IN_DOUBT where it is in doubt, from ``count`` on.
+
+    The shape is evaluated last, once, after the other constraints of its conjuncts. It ends when all tuples are done,
+    or a capacity is reached. Returns the next tuple, the number of pairs, and whether the capacity of ``entries`` is
+    short for the next tuple.
     """
     words, reals, bases = shapes
     places, entry_flags = index.places, index.entry_flags

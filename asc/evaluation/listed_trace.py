@@ -31,8 +31,10 @@ _NO_LOSSES = Eliminations(0, 0, ())
 
 @dataclass(frozen=True, eq=False)
 class ListedTrace:
-    """The trace through one listed block, counted after the others: the conjuncts listed for the tuple's value, which
-    are those that ask for it, or of the shapes in the cells around it, and of these the ``satisfied`` ones.
+    """The trace through one listed block, counted after the others.
+
+    ``near``: the conjuncts listed for the tuple's value. They ask for that value, or for shapes in the cells around it.
+    ``satisfied``: those of them that the tuple satisfies.
     """
 
     plan: Plan

@@ -70,7 +70,7 @@ def sweep_values(
 
     ``keys`` int64[n] and ``nulls`` bool[n] of that slot; ``index``: as :class:`asc.plan.value_index.ValueIndex` has it;
     the others as :func:`asc.evaluation.listed_sweep.sweep_listed` has them. Returns the next tuple and the number of
-    pairs, when the room is short or all are done.
+    pairs, when the capacity of ``pairs`` is reached or all are done.
     """
     spread, heads, first, conjuncts = index
     shift = shift_of(heads)

@@ -1,6 +1,6 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Pairs of row and ordinal: room for them, and the compiled loop that puts them in their order. Shapes and dtypes are
-the callers' duty.
+"""Pairs of row and ordinal: buffers for them, and the compiled loop that sorts them. Shapes and dtypes are the callers'
+duty.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WORDS_A_PAIR = 8
 class TooManyPairsError(Exception):
     """The rows of a batch may have more pairs than they may have; whoever set the bound asks again for fewer of them.
 
-    ``rows``: about as many as had room.
+    ``rows``: about as many as had pairs within the bound.
     """
 
     def __init__(self, rows: float) -> None:
@@ -30,8 +30,9 @@ class TooManyPairsError(Exception):
 
 
 def doubled(pairs: npt.NDArray[np.int64], most: int, rows: float) -> npt.NDArray[np.int64]:
-    """Pairs, of about so many ``rows``, with as much room again after them. Raises TooManyPairsError where there is
-    room for ``most`` already.
+    """Return the buffer of pairs, of about so many ``rows``, at twice its capacity.
+
+    Raises TooManyPairsError where it has a capacity of ``most`` already.
     """
     if len(pairs) >= most:
         raise TooManyPairsError(rows)
@@ -40,12 +41,12 @@ def doubled(pairs: npt.NDArray[np.int64], most: int, rows: float) -> npt.NDArray
 
 @allocating
 def by_row(pairs: Array, begin: int, rows: Array, ordinals: Array, ends: Array, marks: Array) -> int:
-    """Pairs ``row << 32 | ordinal``, the rows in any order, as two arrays sorted by row and then by ordinal; the
-    number of rows that have none.
+    """Write pairs ``row << 32 | ordinal``, the rows in any order, to two arrays sorted by row and then by ordinal.
 
-    ``begin``: the least row; ``ends`` int64[rows + 1]: room, one more than there are rows; ``marks`` uint64[words]: a
-    bit an ordinal, zeros before and after. Cost: three passes, and of the rows whose ordinals do not come ascending, as
-    they do not from blocks of different homes, a sort: by the bits where there are many.
+    Return the number of rows that have none. ``begin``: the least row; ``ends`` int64[rows + 1]: scratch, one more than
+    there are rows; ``marks`` uint64[words]: a bit an ordinal, zeros before and after. Cost: three passes, and a sort of
+    the rows whose ordinals are not ascending, as those from blocks of different homes. The sort is by the bits where
+    there are many.
     """
     ends[:] = 0
     for i in range(pairs.size):

@@ -39,8 +39,9 @@ def columns_of(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: 
 
 
 def write_regions(grid: Grid, values: Column, start: int, keys: Keys, regions: RegionIds) -> bool:
-    """Write the keys and the regions of the rows from ``start`` on into two arrays, as many as these have room for;
-    whether any of the values may be NULL.
+    """Write the keys and the regions of the rows from ``start`` on into two arrays, until these are full.
+
+    Return whether any of the values may be NULL.
     """
     if grid.is_matched:
         nulls = values.nulls(start, start + len(keys))

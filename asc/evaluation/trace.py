@@ -1,4 +1,4 @@
-"""A tuple's way through a plan, told: what it met, what fell out where and why, what accepts it."""
+"""The trace of a tuple through a plan: constructs visited, conjuncts eliminated and why, queries that accept it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXT_CHARS = 300
 """Of the text of a value, a constraint or a region; longer ones are cut."""
 
 EliminatedBy = Literal["patterns", "construct", "verification"]
-"""What rules a conjunct out: the patterns that the tuple matches or not, a region, or the exact constraints."""
+"""The ways to rule out a conjunct: the patterns that the tuple matches or not, a region, or the exact constraints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Term:
 class JudgedConjunct:
     """A conjunct of a query: whether all of its ``terms`` hold.
 
-    Where the way through the block was looked at and it does not hold, ``eliminated_by`` says what ruled it out, and
-    ``eliminated_at`` which of the constructs visited, from 1 on, where it was one.
+    If it does not hold and the block was traced, ``eliminated_by`` says what ruled it out. If that was a construct,
+    ``eliminated_at`` is its number among those visited, from 1 on.
     """
 
     holds: bool
@@ -44,10 +44,10 @@ class JudgedConjunct:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What becomes of a tuple at one query, by the exact constraints.
+    """The result of evaluating one query for a tuple, by the exact constraints.
 
     ``reason``: in one line. ``conjuncts`` in the order of the predicate's normal form; none of a query that accepts
-    every tuple or no tuple. ``block``: where they stand, from 0 on.
+    every tuple or no tuple. ``block``: the number of the block that has them, from 0 on.
     """
 
     query: str

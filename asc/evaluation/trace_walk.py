@@ -1,4 +1,4 @@
-"""Following one tuple through a plan, so that it can be told why it reaches a query or not."""
+"""Following one tuple through a plan, to report why it reaches a query or not."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class _Tuple:
         return _Tuple(plan, keys, labels, regions[:, 0].tolist(), nulls, initial, columns)
 
     def initial(self, block: Block) -> Words:
-        """The GRB that it begins a block with."""
+        """Return the GRB that it begins a block with."""
         self.initial_bitmaps.of(block, 0, 1)
         row = int(self.initial_bitmaps.bitmap_rows[0])
         return np.zeros_like(block.live) if row < 0 else np.array(self.initial_bitmaps.bitmaps[row])
@@ -124,12 +124,12 @@ def traced(
     """Return the trace of a tuple through a plan; ``values``: one Arrow scalar a p-attribute in the order of
     ``plan.p_attributes``.
 
-    Of each block is known what it accepts. ``blocks`` of them at most are told in detail: that of the query
+    The trace knows the matches of each block. It has ``blocks`` of them at most in detail: that of the query
     ``query_id`` first, then those that accept something, then the others in their order. ``listed``: of ids, so many at
     most at each place. Raises PlanError for an unknown query and for values that are none of the plan's.
 
-    Cost: every block is walked along its own sequence, a row of its matrix a construct, and what is left is verified;
-    of a block that is told also what fell out at each step, a pass over its bits.
+    Cost: every block is walked along its own sequence, a row of its matrix a construct, and the conjuncts left are
+    verified. For a block in detail, also a pass over its bits at each step, for the conjuncts eliminated there.
     """
     verdict, tuple_ = None, _Tuple.of(plan, values)
     if query_id is not None:
@@ -160,7 +160,7 @@ def traced(
 
 
 def _walked(tuple_: _Tuple, number: int) -> _BlockWalk:
-    """Sections 3.2, 4.3 and 5.1, over the rows of the block."""
+    """Walk a tuple through a block by sections 3.2, 4.3 and 5.1, over the rows of the block."""
     block = tuple_.plan.blocks[number]
     slots, bases, arrows = block.slots.tolist(), block.bases.tolist(), block.arrows
     initial = tuple_.initial(block)
@@ -182,7 +182,7 @@ def _walked(tuple_: _Tuple, number: int) -> _BlockWalk:
 
 
 def _verified(tuple_: _Tuple, block: Block, bits: Bits) -> Bits:
-    """Of some bits those whose conjuncts hold by their exact constraints; what patterns say is known by the GRB."""
+    """Return the bits whose conjuncts hold by their exact constraints; the GRB has the result of patterns already."""
     if not len(bits) or not block.table.has_inexact:
         return bits
     table = block.table.take(bits).wide()
@@ -252,7 +252,7 @@ def _block_trace(tuple_: _Tuple, walk: _BlockWalk | ListedTrace, focus: int, lis
 
 @dataclass(frozen=True)
 class _Eliminating:
-    """Tells what fell out between two states of a GRB; the conjuncts of ``focus`` come first."""
+    """The search for conjuncts eliminated between two states of a GRB; those of ``focus`` come first."""
 
     traced: _Tuple
     walk: _BlockWalk
@@ -260,7 +260,7 @@ class _Eliminating:
     listed: int
 
     def between(self, before: Words, after: Words, attribute: PAttribute | None) -> Eliminations:
-        """``attribute``: whose construct it was, None where any term may have failed."""
+        """Return the eliminations between two states; ``attribute``: the construct's, None if any term may fail."""
         bits = _bits(before & ~after)
         if not len(bits):
             return Eliminations(0, 0, ())
@@ -290,7 +290,7 @@ class _Eliminating:
 
 
 def _with_walk(verdict: Verdict, walk: _BlockWalk | ListedTrace, handle: int) -> Verdict:
-    """The verdict with what ruled out each of its conjuncts."""
+    """Return the verdict with the elimination of each of its conjuncts."""
     bits = np.flatnonzero(walk.block.table.owner == handle).tolist()
     judged_bits = zip(verdict.conjuncts, bits, strict=True)
     eliminated = (

@@ -17,9 +17,9 @@ _FAILURES_SHOWN = 3
 
 
 def judged(plan: Plan, query_id: str, keys: Keys) -> Verdict:
-    """What becomes of a tuple with these keys at a query: each term of it, without a look at regions.
+    """Return the verdict of a query on a tuple with these keys: each term of it, without reading regions.
 
-    Of ``keys`` only those of the query's own p-attributes are looked at. Raises PlanError for an unknown id. Cost: the
+    Of ``keys`` only those of the query's own p-attributes are read. Raises PlanError for an unknown id. Cost: the
     terms of the query, and a pass over the owners of each block to find them.
     """
     places = plan.conjuncts_of(query_id)
@@ -38,7 +38,7 @@ def judged(plan: Plan, query_id: str, keys: Keys) -> Verdict:
 
 
 def failing_term(terms: Sequence[tuple[PAttribute, Constraint]], keys: Keys, read: PAttribute | None = None) -> str:
-    """Return the first term that a tuple fails, of those that need the values of ``read`` where that is told."""
+    """Return the first term that a tuple fails, of those that need the values of ``read`` where that is given."""
     for attribute, constraint in terms:
         if (read is None or attribute.read == read) and not constraint.admits(attribute.key_among(keys)):
             return shortened(constraint_text(attribute, constraint))
@@ -46,7 +46,7 @@ def failing_term(terms: Sequence[tuple[PAttribute, Constraint]], keys: Keys, rea
 
 
 def value_text(attribute: PAttribute, keys: Keys) -> str:
-    """What a tuple has of a p-attribute, as SQL."""
+    """Return the value that a tuple has of a p-attribute, as SQL."""
     return shortened(attribute.read.text_of(keys[attribute.read]))
 
 
