@@ -20,18 +20,18 @@ from asc.spatial.shape import Asked, asked_text
 class PAttribute:
     """A column, or a deterministic scalar expression over columns, that some conjunct constrains (spec: p-attribute).
 
-    ``sql`` is its canonical Spark SQL text and its identity; ``path`` is the column's path, None for an expression that
-    Spark computes; ``type`` is the Arrow type of its values (boolean for a predicate that Spark computes whole).
-    ``error_condition`` is the condition, as Spark SQL and never NULL, under which its evaluation is an error, and with
-    ANSI mode off its value is NULL for it; None where there is none. ``weight`` is what it costs to have Spark compute
-    it, in nodes of its expression, and ``steps`` what its patterns may take for each character of a string; 0 for a
-    column.
+    ``sql`` is its canonical Spark SQL text and its identity. ``path`` is the column's path, None for an expression that
+    Spark computes. ``type`` is the Arrow type of its values (boolean for a predicate that Spark computes whole).
+    ``error_condition`` is the condition under which its evaluation is an error, as Spark SQL and never NULL; None where
+    there is none. With ANSI mode off its value is NULL then. ``weight`` is the cost of having Spark compute it, in
+    nodes of its expression. ``steps`` is the most that its patterns may take for each character of a string. Both are
+    0 for a column.
 
-    With ``like`` it is a boolean that the engine finds in the values of another p-attribute, the subject of the match;
-    ``is_matched`` says that one is such a subject: it stands in a plan beside the same one that is compared.
-    ``written`` is the text in the predicate that it was made of, where it is an expression.
-    ``elements``: of a subject that is an array as a text. ``parts``: of a subject that is a position, the two numbers
-    that it is made of, or of a box the four; what is matched with it are shapes (:mod:`asc.spatial.shape`).
+    With ``like`` it is a boolean that the engine finds in the values of another p-attribute, the subject of the match.
+    ``is_matched`` says that one is such a subject: a plan has it beside the same one that is compared. ``written`` is
+    the text in the predicate that it was made of, where it is an expression. ``elements``: of a subject that is an
+    array as a text. ``parts``: of a subject that is a position, its two numbers, or of a box its four. Such a subject
+    is matched with shapes (:mod:`asc.spatial.shape`).
     """
 
     sql: str
@@ -118,7 +118,7 @@ class PAttribute:
         return f"{self.sql} LIKE" if self.is_matched else self.sql
 
     def text_of(self, key: Key | None) -> str:
-        """What it is for a tuple, as SQL: its text and that of a key."""
+        """Return its value for a tuple as SQL: its text and that of a key."""
         if key is None:
             return f"{self.shown} = NULL"
         return f"{self.shown} = {self.space.text(key) if self.elements is None else self.elements.text(key)}"

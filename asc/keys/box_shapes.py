@@ -44,7 +44,7 @@ class ShapesOfBoxes:
         return ShapesOfBoxes(dictionary.offsets, dictionary.data, frozen(dictionary.labels.astype(np.int32)))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> ShapesOfBoxes:
-        """These shapes and those of some keys more, which the dictionary has as well."""
+        """Return these shapes and those of some keys more, which the dictionary has as well."""
         return self if len(dictionary) == len(self) else ShapesOfBoxes.of(dictionary)
 
     def relabelled(self, dictionary: Dictionary) -> ShapesOfBoxes:

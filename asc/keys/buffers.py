@@ -14,7 +14,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def null_mask(values: pa.Array) -> Mask | None:
-    """bool[n], true where a value is NULL; None where none is.
+    """Return bool[n], true where a value is NULL; None where none is.
 
     >>> null_mask(pa.array([1, None, 3]))
     array([False,  True, False])

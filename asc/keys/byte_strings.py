@@ -83,7 +83,7 @@ def quoted(value: str) -> str:
     r"""Return a string as a Spark literal that decodes to it.
 
     Spark puts variables into the text of an expression before it parses that, those of the process's environment among
-    them; what looks like one is written so that it does not.
+    them. Text that looks like a variable is escaped.
 
     >>> print(quoted("it's ${env:HOME}"))
     'it\'s $\{env:HOME}'

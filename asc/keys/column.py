@@ -19,7 +19,7 @@ from asc.keys.key_space import KeySpace
 NO_CONSTANTS = Dictionary.of(())
 
 _LOOKED_AT = 256
-"""The first rows, by which is told whether values repeat."""
+"""The first rows, which decide whether values repeat."""
 
 _MOST_DIFFERENT = 0.75
 """The share of different values among them from which on nothing would be gained."""

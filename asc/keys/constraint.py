@@ -69,7 +69,7 @@ class Constraint:
         return Constraint(tuple(gaps), not self.null)
 
     def intersect(self, other: Constraint) -> Constraint:
-        """The values in both sets."""
+        """Return the values in both sets."""
         common: list[Interval] = []
         i = j = 0
         while i < len(self.intervals) and j < len(other.intervals):
@@ -113,7 +113,7 @@ class Constraint:
 
 
 def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
-    """Any intervals as the sorted, disjoint, non-touching intervals of the same set.
+    """Return the sorted, disjoint, non-touching intervals of the same set as any intervals.
 
     >>> merged([((5, 0), (9, 0)), (None, (5, 0)), ((20, 0), (20, 1))])
     ((None, (9, 0)), ((20, 0), (20, 1)))

@@ -24,8 +24,8 @@ _STEP = 1 << 12
 class Dictionary:
     """The constants of a p-attribute whose keys are bytes, sorted, each with a label; labels sort as the constants do.
 
-    A value that is no constant has the label of the greatest constant below it plus one (of the smallest constant minus
-    one where there is none below), so every interval over byte strings is an interval over labels.
+    A value that is no constant has the label of the greatest constant below it plus one. Where there is none below, it
+    has the label of the smallest constant minus one. So every interval over byte strings is an interval over labels.
 
     Invariant: labels ascend and neighbours differ by at least 2; they stay within (0, 2**30). Shapes: ``offsets``
     int64[m + 1] into ``data`` uint8[n]; ``labels`` int64[m]; ``heads`` uint64[m], the first 8 bytes of each constant,
@@ -89,11 +89,10 @@ class Dictionary:
         return (self.constant(index), bool(self.labels[index] == label)) if index >= 0 else (b"", False)
 
     def with_constants(self, constants: Iterable[bytes]) -> Dictionary | None:
-        """This dictionary and some constants more, all labels kept; None when no label is free where one is needed.
+        """Return this dictionary with more constants, all labels kept; None when no label is free where one is needed.
 
-        The new constants between two old ones share their gap evenly; those after or before all of them stand close
-        together.
-        Cost: a copy of the arrays.
+        The new constants between two old ones share their gap evenly; those after or before all of them have labels
+        close together. Cost: a copy of the arrays.
         """
         fresh = [value for value in sorted(set(constants)) if not self._has(value)]
         if not fresh:

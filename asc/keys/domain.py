@@ -16,8 +16,8 @@ class Domain(NamedTuple):
 
 
 def clipped(constraint: Constraint, domain: Domain) -> Constraint:
-    """Return the same set of values of the domain, ends at or beyond the domain's left out and what is empty there
-    dropped.
+    """Return the same set of values of the domain, without ends at or beyond the domain's and without intervals that
+    are empty there.
 
     >>> clipped(Constraint((((5, 1), (6, 0)),)), Domain(-128, 127, discrete=True)).is_empty
     True

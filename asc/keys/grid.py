@@ -27,15 +27,15 @@ class Grid:
 
     Region r (from 0) holds the keys k for which exactly r boundaries are <= k; the region after the last is NULL's.
 
-    ``exact``: the regions of Definition 1. m constants give 2m + 1 regions, constants and the gaps between them, by the
-    boundaries c and c + 1 of every constant c; a gap that holds no key (between 7 and 8) is there and never visited.
-    Otherwise at most G bounded regions between quantiles of the cuts, the outermost among them, and a bit of such a
-    region says "admits at least a part of it".
+    ``exact``: the regions are those of Definition 1, where m constants give 2m + 1 regions. These are constants and the
+    gaps between them, by the boundaries c and c + 1 of every constant c. A gap that holds no key (between 7 and 8) is
+    there and never visited. Otherwise at most G bounded regions between quantiles of the cuts, the outermost among
+    them, and a bit of such a region says "admits at least a part of it".
 
-    ``table`` uint16: the keys from ``origin`` to the last boundary are cut into cells of ``2**shift``, and it holds the
-    region of the first key of each; with ``shift`` > 0 also, last of all, the region of the last boundary. Keys beyond
-    the ends have the region of the ends. Cost: a look-up, and a search among the boundaries inside a cell, which are
-    few unless nearly all boundaries lie close together.
+    ``table`` uint16: the keys from ``origin`` to the last boundary are cut into cells of ``2**shift``. It holds the
+    region of the first key of each cell; with ``shift`` > 0 also, last of all, the region of the last boundary. Keys
+    beyond the ends have the region of the ends. Cost: a look-up, and a search among the boundaries inside a cell, which
+    are few unless nearly all boundaries lie close together.
 
     ``is_matched``: the p-attribute is matched with patterns. Then all values but NULL are one region, and what they
     match is none of the grid's business (``asc.plan.pattern_postings``).
@@ -72,8 +72,10 @@ class Grid:
 
     @staticmethod
     def of_cuts(cuts: Keys, regions: int) -> Grid:
-        """At most ``regions`` regions with boundaries at quantiles of the cuts (each as often as it is used); the least
-        and, of three regions, the greatest are among them: what lies beyond all constants is told apart.
+        """Return at most ``regions`` regions with boundaries at quantiles of the cuts, each cut as often as it is used.
+
+        The least cut and, of three regions, the greatest are boundaries. So values beyond all constants have regions of
+        their own.
         """
         distinct = np.unique(cuts)
         if len(distinct) >= regions:

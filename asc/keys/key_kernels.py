@@ -20,7 +20,7 @@ _ONE = np.uint64(1)
 
 @compiled
 def float_keys(values: Array, keys: Array) -> None:
-    """The order-preserving int64 of each double: ``asc.keys.floats.float_key``."""
+    """Write the order-preserving int64 of each double: ``asc.keys.floats.float_key``."""
     bits = values.view(np.int64)
     for i in range(values.size):
         key = bits[i] if bits[i] >= 0 else bits[i] ^ SIGN_MASK
@@ -35,7 +35,9 @@ def float_keys(values: Array, keys: Array) -> None:
 def bytes_keys(
     offsets: Array, data: Array, ends: Array, constants: Array, heads: Array, labels: Array, keys: Array
 ) -> None:
-    """The label of each byte string ``data[offsets[i]:offsets[i + 1]]``: ``asc.keys.dictionary.Dictionary.label``."""
+    """Write the label of each byte string ``data[offsets[i]:offsets[i + 1]]``, as
+    ``asc.keys.dictionary.Dictionary.label`` returns it.
+    """
     for i in range(offsets.size - 1):
         start = offsets[i]
         length = offsets[i + 1] - start
@@ -70,7 +72,7 @@ def bytes_keys(
 
 @compiled
 def _compare(a: Array, start_a: int, length_a: int, b: Array, start_b: int, length_b: int) -> int:
-    """-1, 0, 1 as the byte string in ``a`` sorts before, with or after the one in ``b``."""
+    """Return -1, 0, 1 as the byte string in ``a`` sorts before, with or after the one in ``b``."""
     for j in range(min(length_a, length_b)):
         if a[start_a + j] != b[start_b + j]:
             return -1 if a[start_a + j] < b[start_b + j] else 1
@@ -79,7 +81,7 @@ def _compare(a: Array, start_a: int, length_a: int, b: Array, start_b: int, leng
 
 @compiled
 def regions_by_table(keys: Array, origin: int, table: Array, regions: Array) -> None:
-    """The region of each key where a table holds those of the keys from ``origin`` on."""
+    """Write the region of each key where a table holds those of the keys from ``origin`` on."""
     last = origin + table.size - 1
     for i in range(keys.size):
         regions[i] = table[np.uint64(min(max(keys[i], origin), last) - origin)]
@@ -87,9 +89,10 @@ def regions_by_table(keys: Array, origin: int, table: Array, regions: Array) -> 
 
 @compiled
 def regions_by_cells(keys: Array, boundaries: Array, origin: int, shift: int, table: Array, regions: Array) -> None:
-    """The region of each key by a search between the regions of the ends of its cell, 2**shift keys from ``origin`` on.
+    """Write the region of each key, by a search between the regions of the ends of its cell.
 
-    ``table`` holds the region of the first key of each cell, and that of the last boundary after them.
+    Cells have 2**shift keys, from ``origin`` on. ``table`` holds the region of the first key of each cell, and that of
+    the last boundary after them.
     """
     last = boundaries[-1]
     for i in range(keys.size):

@@ -1,4 +1,4 @@
-"""LIKE patterns of literal segments, as one byte string each: what the engine itself matches."""
+"""LIKE patterns of literal segments, as one byte string each: the patterns that the engine itself matches."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from asc.keys.attribute import PAttribute
 
 ANY = b"\xff"
-"""Stands for ``%`` in a key: a byte that no UTF-8 text has."""
+"""The byte for ``%`` in a key: no UTF-8 text has it."""
 
 SEPARATOR = b"\xfe\xfd"
-"""Stands between the elements of an array that is matched as a text: bytes that no UTF-8 text has."""
+"""The bytes between the elements of an array that is matched as a text: no UTF-8 text has them."""
 
 NULL_ELEMENT = b"\xfc"
-"""Stands for an element that is NULL."""
+"""The byte for an element that is NULL."""
 
 _DECODED_AS = "\N{REPLACEMENT CHARACTER}"
 _BEYOND_16_BITS = "\uffff"
@@ -33,7 +33,7 @@ class Elements:
     is_text: bool
 
     def asks(self, key: bytes) -> str:
-        """What the pattern of a key asks of the array, as SQL."""
+        """Return the condition on the array that the pattern of a key represents, as SQL."""
         element = key[len(_BEFORE) : -len(_AFTER)]
         if element == NULL_ELEMENT:
             return f"exists({self.array}, e -> e IS NULL)"
@@ -56,8 +56,8 @@ class Like:
     """A match of the values of a ``subject`` with a pattern: a boolean p-attribute that the engine computes.
 
     ``key``: the literal segments of the pattern in UTF-8, ``ANY`` between two of them, and before the first or after
-    the last where any text may stand there. Invariant: at least one segment, none empty, never two ``ANY`` side by
-    side; a key without ``ANY``, or with one at its end alone, is an interval of the subject instead.
+    the last where any text may be there. Invariant: at least one segment, none empty, never two ``ANY`` side by side. A
+    key without ``ANY``, or with one at its end alone, is an interval of the subject instead.
     """
 
     subject: PAttribute
@@ -65,10 +65,11 @@ class Like:
 
 
 def like_key(parts: Sequence[str | None]) -> bytes | None:
-    r"""The key of a pattern in parts (``asc.predicate.regex.like_pattern``); None for one that the engine cannot match.
+    r"""Return the key of a pattern in parts (``asc.predicate.regex.like_pattern``); None if the engine cannot match it.
 
-    Those are patterns with ``_``; those without a literal; and those that Spark, which decodes the text to match them,
-    could take for something else in text that is not UTF-8, or that has a character of more than 16 bits.
+    The engine cannot match patterns with ``_`` and those without a literal. Spark decodes the text to match a pattern.
+    So the engine also refuses patterns that Spark could read otherwise: in text that is not UTF-8, or that has a
+    character of more than 16 bits.
 
     >>> like_key([None, "port ", None, " down"])
     b'\xffport \xff down'

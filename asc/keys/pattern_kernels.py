@@ -20,10 +20,10 @@ CHILD, FAIL, HIT, OUT = range(4)
 
 @allocating
 def make_trie(offsets: Array, data: Array, parent: Array, symbol: Array, out: Array) -> int:
-    """Return the trie of sorted, distinct byte strings that are not empty, level by level: the number of its nodes.
+    """Write the trie of sorted, distinct byte strings that are not empty, level by level; return the number of nodes.
 
-    Node 0 is the root; the children of a node stand side by side, by their ``symbol``, after those of the nodes before
-    it. ``out``: the string that ends in a node, -1 for none. The arrays have room for a node a byte, and the root.
+    Node 0 is the root; the children of a node are adjacent, by their ``symbol``, after those of the nodes before it.
+    ``out``: the string that ends in a node, -1 for none. The arrays have the capacity for a node a byte, and the root.
     """
     strings = offsets.size - 1
     alive = np.arange(strings)
@@ -80,12 +80,16 @@ def _followed(nodes: Array, symbol: Array, root: Array, node: int, byte: int) ->
 
 @allocating
 def link_trie(parent: Array, symbol: Array, out: Array, nodes: Array, root: Array) -> int:
-    """Aho and Corasick's links of a trie; the most strings of which each ends in the one before.
+    """Write Aho and Corasick's links of a trie; return the most strings of which each is a suffix of the one before.
 
-    ``nodes`` int32[n + 1, 4], zeros at first: of each node its first child; the node of the longest proper suffix of
-    its string; of the nodes in which a string ends the nearest on the way of these links, itself included, 0 for none;
-    the string that ends in it, -1 for none. One row is one line of the cache. ``root`` int32[256]: the children of the
-    root, itself for none.
+    ``nodes`` int32[n + 1, 4], zeros at first, has four columns:
+
+    - CHILD: the first child of a node.
+    - FAIL: the node of the longest proper suffix of its string.
+    - HIT: the nearest node along these links, itself included, in which a string ends; 0 for none.
+    - OUT: the string that ends in it, -1 for none.
+
+    ``root`` int32[256]: the children of the root, itself for none.
     """
     number = symbol.size
     for node in range(1, number):
@@ -123,8 +127,9 @@ def _advanced(
     matched: Array,
     count: int,
 ) -> int:
-    """Return a pattern whose literal ``at`` was found and ends at ``end``: it waits for the next one, or its tail is
-    compared and it is found or not. The number of labels found.
+    """Move a pattern on whose literal ``at`` was found and ends at ``end``; return the number of labels found.
+
+    The pattern waits for its next literal. After the last one its tail is compared, and the pattern is found or not.
     """
     literals, first_literal, first_tail, tails, labels = rules
     head, head_of, link, place, position = waiting
@@ -163,9 +168,10 @@ def _at_literal(
     matched: Array,
     count: int,
 ) -> tuple[int, int, bool]:
-    """Return a literal was found from ``start`` to ``end``: the patterns that wait for it go on, and where it is found
-    for the first time in the text those that begin with it. The labels found, how many went on, and whether any still
-    waits.
+    """Move the patterns on that wait for a literal, which was found from ``start`` to ``end``.
+
+    Where it is found for the first time in the text, the patterns that begin with it move on too. Return the number of
+    labels found, how many patterns moved on, and whether any still waits.
     """
     first_literal = rules[1]
     first_starter, starters, at_start = beginning
@@ -211,18 +217,18 @@ def find_patterns(
     matched: Array,
     count: int,
 ) -> tuple[int, int]:
-    """Return the labels of the patterns that the texts ``first_text`` and after match, sorted for each, from ``count``
+    """Write the labels of the patterns that the texts ``first_text`` and after match, sorted for each, from ``count``
     on.
 
     Text i is ``texts[offsets[i]:offsets[i + 1]]``; its labels end at ``ends[i]``. ``trie``, ``rules``, ``beginning``
-    and ``ending`` are arrays of :class:`asc.keys.patterns.PatternSet`; ``visited`` (seen, quiet) int64 by literal and
-    ``waiting`` (head int32, head_of int64 by literal, link, place, position int32 by pattern), zeros at first, are
-    room. Where fewer places are left in ``matched`` than there are patterns, it ends early. Returns the next text and
-    the number of labels.
+    and ``ending`` are arrays of :class:`asc.keys.patterns.PatternSet`. ``visited`` and ``waiting`` are scratch, zeros
+    at first. ``visited`` has (seen, quiet) int64 by literal. ``waiting`` has (head int32, head_of int64 by literal,
+    link, place, position int32 by pattern). Where fewer places are left in ``matched`` than there are patterns, it ends
+    early. Returns the next text and the number of labels.
 
-    Each text is read once. A pattern waits for one literal at a time, in that literal's list, so it costs a step for
-    each of its literals, and one for each place where that literal overlaps what was found before. Where literals end
-    in others, all of them are looked at once, and again when a pattern has moved on (``quiet``: until which move there
+    Each text is read once. A pattern waits for one literal at a time, in that literal's list. So it costs a step for
+    each of its literals, and one for each place where that literal overlaps the literal found before. Where literals
+    end in others, all of them are read once, and again when a pattern has moved on (``quiet``: until which move there
     is nothing to do).
     """
     nodes, symbol, root, lengths = trie

@@ -34,17 +34,17 @@ class PatternSet:
 
     ``offsets``, ``data``: the keys of the patterns (:mod:`asc.keys.like`), sorted; ``labels`` int32[patterns]: theirs
     in the dictionary of the plan. A pattern has the literals ``literals[first_literal[p]:first_literal[p + 1]]``, to be
-    found in this order; ``at_start``: 1 where the first one is at the start of the text; ``tails``: what the text ends
-    with, after them. ``nodes``, ``symbol``, ``root``: the automaton (:func:`asc.keys.pattern_kernels.link_trie`).
+    found in this order. ``at_start``: 1 where the first one is at the start of the text; ``tails``: the end of the
+    text, after them. ``nodes``, ``symbol``, ``root``: the automaton (:func:`asc.keys.pattern_kernels.link_trie`).
     ``starters``: the patterns that begin with each literal; ``enders``: those that are a literal at the end of the text
     and nothing else.
 
     Invariant: immutable; literals are distinct and sorted; of no more than ``CHAIN_MAX`` each is the end of the next.
-    Cost: 17 bytes for each byte of the literals that no other one begins with, and some 60 a pattern; a text is read
-    once, whatever the number of patterns, and costs what :func:`asc.keys.pattern_kernels.find_patterns` says.
+    Cost: 17 bytes for each byte of the literals that no other one begins with, and some 60 a pattern. A text is read
+    once, whatever the number of patterns, with the cost of :func:`asc.keys.pattern_kernels.find_patterns`.
 
     Rejected: a set of expressions of a general engine, whose automaton multiplies its states by every ``%`` inside a
-    pattern; a search for each pattern, which reads the text as often as there are patterns.
+    pattern. A search for each pattern, which reads the text as often as there are patterns.
     """
 
     offsets: npt.NDArray[np.int64]
@@ -175,7 +175,7 @@ class Patterns:
         return Patterns((PatternSet.of(dictionary.labels_by_constant()),))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> Patterns:
-        """These patterns and those of some keys more, which the dictionary has as well."""
+        """Return these patterns and those of some keys more, which the dictionary has as well."""
         label_of = {key: dictionary.label(key) for key in keys}
         known = {label for one in self.sets for label in np.intersect1d(one.labels, list(label_of.values())).tolist()}
         later = {key: label for key, label in label_of.items() if label not in known}
@@ -205,7 +205,7 @@ class Patterns:
         return sum(map(len, self.sets))
 
     def find(self, texts: pa.Array) -> tuple[npt.NDArray[np.int64], Integers]:
-        """As :meth:`PatternSet.find`, of all of them."""
+        """Find the patterns of all sets in texts, as :meth:`PatternSet.find` does."""
         found = [one.find(texts) for one in self.sets]
         if len(found) == 1 or not len(found[1][1]):
             return found[0]

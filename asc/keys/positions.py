@@ -38,7 +38,7 @@ Reals = npt.NDArray[np.float64]
 class Positions(KeySpace):
     """Positions, which are compared with shapes and with nothing else: their keys have no order that means anything.
 
-    A position with a part that is NULL, NaN or infinite, and one in degrees beyond 180 or 90, is NULL; so is a box
+    A position with a part that is NULL, NaN or infinite, and one in degrees beyond 180 or 90, is NULL. So is a box
     whose second corner is below or left of its first.
     """
 
@@ -82,7 +82,7 @@ class Positions(KeySpace):
         return pa.StructArray.from_arrays(parts, fields=list(self.type), mask=pa.array(~known))
 
     def write(self, values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
-        """Nothing that orders positions can be written: they are matched, and their grid has one region."""
+        """Raise TypeError: positions have no keys in an order. They are matched, and their grid has one region."""
         raise TypeError(f"positions have no order: {len(values)} of them cannot be compared")
 
     def _are_known(self, parts: Sequence[Reals]) -> Mask:

@@ -46,12 +46,12 @@ class ShapeSet:
 
     @staticmethod
     def of_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> ShapeSet:
-        """The set of its arrays, as ``arrays`` gives them."""
+        """Return the set of its arrays, as ``arrays`` gives them."""
         index = {name.removeprefix(_INDEX): array for name, array in arrays.items() if name.startswith(_INDEX)}
         return ShapeSet(arrays["offsets"], arrays["data"], arrays["labels"], of_stored(ShapeIndex, index))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> ShapeSet:
-        """These shapes and those of some keys more, which the dictionary has as well."""
+        """Return these shapes and those of some keys more, which the dictionary has as well."""
         if len(dictionary) == len(self):
             return self
         return ShapeSet.of(dictionary)

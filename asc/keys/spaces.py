@@ -1,4 +1,4 @@
-"""Which key space a type has: the one place that names them all."""
+"""The key space of each type: the one place that names them all."""
 
 from __future__ import annotations
 
