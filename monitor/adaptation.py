@@ -10,7 +10,7 @@ from monitor.errors import MonitorError
 
 
 class Trigger(enum.Enum):
-    """What called for a rearrangement."""
+    """The reason for a rearrangement."""
 
     DROPPING_RATIO = "dropping ratio"
     COST = "cost"
@@ -41,7 +41,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a sequence did to some tuples: the share it dropped, and the constructs evaluated a tuple."""
+    """The effect of a sequence on some tuples: the share it dropped, and the constructs evaluated a tuple."""
 
     dropping_ratio: float
     cost: float
@@ -49,8 +49,9 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What called for a rearrangement: the trigger that fired, the figures that the sequence began with (None where
-    nothing was measured), those of the last ``tuples`` tuples.
+    """The cause of a rearrangement: the trigger that fired, the figures before, those of the last ``tuples`` tuples.
+
+    ``before``: the figures that the sequence began with, None where nothing was measured.
     """
 
     trigger: Trigger
@@ -81,19 +82,20 @@ class Adaptation:
 
     @property
     def before(self) -> Figures | None:
-        """What the sequence in place began with; None where nothing was measured of it."""
+        """The figures that the sequence in place began with; None where nothing was measured of it."""
         return self._before
 
     def put_in_place(self, figures: Figures | None) -> None:
-        """Another sequence is in place, of which this was measured on the sample it was made from; counts begin anew.
+        """Start anew with another sequence and its figures, measured on the sample that it was made from.
 
-        The figures have to be counted in the same way as what is fed to :meth:`count`. With None the next look fires.
+        The figures have to be counted in the same way as the counts given to :meth:`count`. With None the next look
+        fires.
         """
         self._before = figures
         self._begin()
 
     def count(self, tuples: int, dropped: int, evaluated: int) -> Cause | None:
-        """Add the counts of a batch; what calls for a rearrangement after it, None where nothing does.
+        """Add the counts of a batch; return the cause of a rearrangement after it, None where there is none.
 
         Raises MonitorError for counts that cannot be.
         """

@@ -1,4 +1,4 @@
-"""What the monitor cannot measure."""
+"""The error for input that the monitor cannot measure."""
 
 from __future__ import annotations
 

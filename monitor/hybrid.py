@@ -50,7 +50,7 @@ class HybridSequence:
 
     @staticmethod
     def of(block: Block, sequence: Sequence[int], micro_arrows: Sequence[MicroArrow]) -> HybridSequence:
-        """These micro-arrows over a macro-sequence of the block; PlanError where they do not fit it."""
+        """Return the hybrid-sequence of a macro-sequence and micro-arrows; PlanError if they do not fit the block."""
         arrows = ((arrow.construct, arrow.region, arrow.target) for arrow in micro_arrows)
         return HybridSequence(block.order_of(sequence, arrows), tuple(micro_arrows))
 
@@ -67,8 +67,8 @@ def hybrid_sequence(
     - Candidates are the constructs in the region's cab that no tuple of the group has evaluated and whose values were
       sampled. The cab does not depend on the GRB.
     - Where every tuple of the group has evaluated a cover set, dropping ratios are compared, else conditional
-      selectivities: ones left over ones targeted, both summed over the tuples of the group, so that a tuple counts by
-      its targeted conjuncts.
+      selectivities. These are ones left over ones targeted, both summed over the tuples of the group, so that a tuple
+      counts by its targeted conjuncts.
     - The macro successor is each tuple's own, the first construct of the macro-sequence that it has not evaluated; its
       value is that of the group under these successors.
     - The best candidate (among equals, the first in the macro-sequence) gets the micro-arrow if it is strictly better
@@ -159,8 +159,10 @@ class _Descent:
         self.live = self.live[:kept]
 
     def _measured(self, regions: npt.NDArray[np.intp]) -> tuple[Flags, Flags, Counts, Counts, Counts]:
-        """Of the groups at these rows: candidates, whether covered, what each candidate and the macro successors leave,
-        and of how many.
+        """Return the measures of the groups at these rows.
+
+        They are the candidates, whether the group is covered, the counts that each candidate and the macro successors
+        leave, and the counts targeted.
         """
         groups = np.full(len(self.arrows), -1, dtype=np.int64)
         groups[regions] = np.arange(len(regions))

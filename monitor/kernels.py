@@ -25,9 +25,9 @@ def walk_sample(
     """Evaluate every tuple along a hybrid-sequence (section 5.1): ``asc.evaluation.block_kernels.walk``, emitting
     nothing.
 
-    ``sequence`` int32[c]; ``arrows`` int32[rows of the matrix], empty for none at all. Room: ``geb`` int64[c], ``grb``
-    uint64[words]. ``costs`` uint16[tuples] receives the constructs evaluated of each tuple. Returns the tuples whose
-    GRB became all zeros, and the micro-arrows followed.
+    ``sequence`` int32[c]; ``arrows`` int32[rows of the matrix], empty for none at all. Scratch: ``geb`` int64[c],
+    ``grb`` uint64[words]. ``costs`` uint16[tuples] receives the constructs evaluated of each tuple. Returns the tuples
+    whose GRB became all zeros, and the micro-arrows followed.
     """
     words = matrix.shape[1]
     constructs = sequence.size
@@ -168,7 +168,7 @@ def narrow(
 
 @compiled
 def _survives(grb: Array, number: int, matrix: Array, place: int) -> int:
-    """1 when a tuple's GRB keeps a 1 after a matrix row, else 0."""
+    """Return 1 when a tuple's GRB keeps a 1 after a matrix row, else 0."""
     for word in range(matrix.shape[1]):
         if grb[number, word] & matrix[place, word] != 0:
             return 1

@@ -41,17 +41,17 @@ class MacroSequence:
 class MacroSearch:
     """The search for a macro-sequence, one construct a step, each step measured on the sample it is given.
 
-    While the constructs so far do not cover all conjuncts, the one of lowest conditional selectivity is appended; among
-    equals the one that covers more uncovered conjuncts, then the one that comes first in the order of p-attributes.
-    After that the one of highest dropping ratio; among equals the one of lowest selectivity on its own as the first
-    step measured it, then the order of p-attributes.
+    While the constructs so far do not cover all conjuncts, the one of lowest conditional selectivity is appended. Among
+    equals it is the one that covers more uncovered conjuncts, then the first in the order of p-attributes. After that
+    the one of highest dropping ratio is appended. Among equals it is the one of lowest selectivity on its own as the
+    first step measured it, then the first in the order of p-attributes.
 
     A construct that the sample of some step does not know is measured no more and comes at the end, in static order.
     "All conjuncts" are then those that the other constructs cover together: no order of them covers more. The last
     construct of those measured needs no step of its own. So n constructs take n - 1 steps.
 
-    Invariant: every construct of the block is appended, open or left out. Cost: a step measures each open construct
-    once; O(n^2) measurements in all (eq. 4).
+    Invariant: every construct of the block is appended, open, or measured no more. Cost: a step measures each open
+    construct once; O(n^2) measurements in all (eq. 4).
     """
 
     def __init__(self, block: Block) -> None:

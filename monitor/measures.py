@@ -1,4 +1,4 @@
-"""What each construct of a sequence does at its place, measured on a sample."""
+"""The measures of each construct of a sequence at its place, on a sample."""
 
 from __future__ import annotations
 

@@ -18,9 +18,10 @@ Places = npt.NDArray[np.intp]
 def refined(block: Block, sample: Sample, found: HybridSequence) -> HybridSequence:
     """Return the hybrid-sequence with those micro-arrows alone that lower the cost of the sample.
 
-    The measures of section 4.3 look one step ahead, on the tuples of one level; what a micro-arrow does to the cost
-    depends on all that comes after it, and on the tuples that reach its region along other ways. So each is tried, in
-    the order they were found, beside those kept before it, and kept where the tuples of its region cost less with it.
+    The measures of section 4.3 consider the next step alone, on the tuples of one level. But the effect of a
+    micro-arrow on the cost depends on all later steps, and on the tuples that reach its region along other paths. So
+    each is tried, in the order they were found, beside those kept before it. It is kept where the tuples of its region
+    cost less with it.
 
     The result costs the sample at most what the macro-sequence does. Cost: only the tuples that lie in a region can
     change by its micro-arrow, so all tries together walk the sample once for each construct. Raises MonitorError

@@ -35,7 +35,7 @@ class Sample:
     @staticmethod
     def of(block: Block, region_ids: RegionIds, known_slots: Collection[int] | None = None) -> Sample:
         """Return the sample of a block from ``asc.evaluation.regions.region_ids`` of its plan; ``known_slots`` are the
-        p-attributes whose values were there, all of them unless told.
+        p-attributes whose values were there, by default all of them.
         """
         slots = block.slots.tolist()
         if region_ids.ndim != 2 or len(region_ids) <= max(slots, default=-1):
@@ -64,8 +64,7 @@ class Sample:
         return int(self.regions.shape[1])
 
     def rows(self, block: Block) -> Rows:
-        """Return the matrix row of each construct's first region; 0, where the GRB to start with stands, for those not
-        known.
+        """Return the matrix row of each construct's first region; for those not known 0, the row of the initial GRB.
 
         Raises MonitorError for a sample without tuples and for one of a block with other constructs or regions.
         """

@@ -1,4 +1,4 @@
-"""What is measured of a sequence on a sample: conditional selectivity, dropping ratio, cost (section 4.2.2)."""
+"""The measures of a sequence on a sample: conditional selectivity, dropping ratio, cost (section 4.2.2)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Counts = npt.NDArray[np.int64]
 
 
 class Measure(enum.Enum):
-    """What constructs are compared by."""
+    """The measure by which constructs are compared."""
 
     CONDITIONAL_SELECTIVITY = "conditional selectivity"
     DROPPING_RATIO = "dropping ratio"
@@ -29,7 +29,7 @@ class Measure(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What became of the tuples of a sample along a sequence.
+    """The counts of a walk of a sample's tuples along a sequence.
 
     ``evaluated``: constructs evaluated, summed over the tuples; ``micro_arrows`` and ``macro_arrows``: the arrows
     followed, one for every construct evaluated after a tuple's first.
@@ -131,7 +131,7 @@ def dropped_by_each(
 
 
 def check_distinct(block: Block, constructs: Sequence[int]) -> None:
-    """MonitorError unless these are different constructs of the block."""
+    """Raise MonitorError unless these are different constructs of the block."""
     if len(set(constructs)) < len(constructs) or not set(constructs) <= set(range(len(block.slots))):
         raise MonitorError("constructs", list(constructs), f"different ones out of the block's {len(block.slots)}")
 

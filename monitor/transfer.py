@@ -13,7 +13,7 @@ from asc.plan.plan import Plan
 
 Regions = tuple[bool, bytes | tuple[Cut, ...]]
 """Whether the regions of a p-attribute are exact, and where they meet: boundaries as bytes, or cuts where keys are
-labels, which may change from dictionary to dictionary while the cuts stay.
+labels. Labels may change from dictionary to dictionary while the cuts stay.
 """
 
 
@@ -31,7 +31,7 @@ class OrderByAttribute:
 
     @staticmethod
     def of(plan: Plan, number: int) -> OrderByAttribute:
-        """Return the order of a block of a plan as it stands."""
+        """Return the current order of a block of a plan."""
         block = plan.blocks[number]
         attributes = [plan.p_attributes[slot] for slot in block.slots.tolist()]
         arrows = tuple(
@@ -49,10 +49,10 @@ class OrderByAttribute:
 def transferred(order: OrderByAttribute, plan: Plan, number: int) -> Order:
     """Return the order for a block of another plan.
 
-    Constructs that the block has not are left out, those that the order has not come after the others in static
-    sequence. A micro-arrow is left out where the block has not both its constructs, where the regions it leaves from
-    have changed (other boundaries, other constants), and where its target has left the region's cab: it can fail
-    nothing there any more. Another grid of its target does not matter.
+    Constructs that the block has not are dropped, those that the order has not come after the others in static
+    sequence. A micro-arrow is dropped where the block has not both its constructs, and where the regions it leaves from
+    have changed (other boundaries, other constants). It is also dropped where its target has left the region's cab: it
+    can fail nothing there any more. Another grid of its target does not matter.
     """
     block = plan.blocks[number]
     slots = block.slots.tolist()
