@@ -16,9 +16,9 @@ from asc.spark_types import ddl_of_type, folded, normalised_arrow_type
 def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.Array | pa.ChunkedArray:
     """Return the values of a p-attribute as its type holds them; an error numbers rows from ``first_row`` on.
 
-    Cast exactly: integers and decimals of another width, integers for floats and back, floats of another width,
-    timestamps of another unit, a column of nothing but NULLs; what is run-end encoded is written out. One whose type
-    does not go with the p-attribute's comes back as it is. Raises PlanError for the first value that its type does not
+    Exact casts are: integers and decimals of another width, integers for floats and back, floats of another width,
+    timestamps of another unit, a column of nothing but NULLs. Run-end encoded values are decoded. A column whose type
+    does not go with the p-attribute's is returned as it is. Raises PlanError for the first value that its type does not
     hold. A column that has the type already costs nothing, another a copy.
 
     >>> fitted(PAttribute("delay", pa.int32()), pa.array([45, None], pa.int64())).type

@@ -13,29 +13,29 @@ from numba.extending import intrinsic
 F = TypeVar("F", bound=Callable[..., Any])
 
 _UNCOUNTED: Final[Any] = MappingProxyType({"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {})
-"""What numba calls compiling without its runtime, which counts who holds an array; without that they are counted."""
+"""The option of numba to compile without its runtime, which counts references to arrays; empty where numba has none."""
 
 
 def compiled(function: F) -> F:
     """Compile on first use, once for a machine, and release the GIL while it runs.
 
-    The function makes no array: it is compiled without counts of who holds one. To count up and down for each function
-    that an array is handed to took half of the time of many a loop, and kept it from reading several words at once.
-    What it returns is no array either, but to another of these.
+    The function makes no array: it is compiled without reference counts. Counting for each function that receives an
+    array took half of the time of many a loop, and kept it from reading several words at once. The function returns no
+    array either, except to another of these.
 
-    numba keeps what it compiled beside the package, or in the user's cache folder where that is not writable; where
+    numba keeps the compiled code beside the package, or in the user's cache folder where that is not writable. Where
     neither can be written, it is compiled for the process alone.
     """
     return _compiled(function, **_UNCOUNTED)
 
 
 def allocating(function: F) -> F:
-    """As :func:`compiled`, of a function that makes arrays."""
+    """Compile as :func:`compiled` does, a function that makes arrays."""
     return _compiled(function)
 
 
 def inlined(function: F) -> F:
-    """As :func:`compiled`, but a part of whatever compiled function calls it, which hands nothing over."""
+    """Compile as :func:`compiled` does, but inline the function in each compiled caller, so that no call remains."""
     return cast(F, numba.njit(nogil=True, forceinline=True, **_UNCOUNTED)(function))
 
 

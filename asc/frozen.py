@@ -51,7 +51,7 @@ class OfArrays:
 
     @property
     def arguments(self) -> tuple[npt.NDArray[Any], ...]:
-        """What kernels read of it."""
+        """The arrays that kernels read."""
         return tuple(self.arrays().values())
 
     def arrays(self, prefix: str = "") -> dict[str, npt.NDArray[Any]]:

@@ -35,8 +35,10 @@ class Incoming:
 
     @classmethod
     def of(cls, data: object) -> Incoming:
-        """What a table gives: a ``pyarrow.Table``, ``RecordBatch`` or ``RecordBatchReader``, or an object that exports
-        itself as Arrow (Polars, pandas, DuckDB). PlanError for anything else, and for what its library cannot export.
+        """Return the schema and parts of a table.
+
+        A table is a ``pyarrow.Table``, ``RecordBatch`` or ``RecordBatchReader``, or an object that exports itself as
+        Arrow (Polars, pandas, DuckDB). PlanError for anything else, and for a table that its library cannot export.
         """
         if isinstance(data, (pa.Table, pa.RecordBatch)):
             return cls(data.schema, _slices(data))

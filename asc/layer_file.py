@@ -83,7 +83,10 @@ def read_layer(
 
 
 def layers_of(sources: Mapping[str, Layer | str | Path], crs: str) -> dict[str, Layer]:
-    """Layers by name, those given as files read (:func:`read_layer`) in a crs; SchemaError for what is neither."""
+    """Return layers by name, those given as files read (:func:`read_layer`) in a crs.
+
+    SchemaError for a source that is neither a layer nor a path.
+    """
     if not isinstance(sources, Mapping):
         remedy = 'give a mapping of names to layers or files, as {"zones": "zones.geojson"}'
         raise SchemaError("layers of type", type(sources).__name__, remedy)

@@ -140,7 +140,7 @@ class Matcher:
         return pa.concat_tables(kept)
 
     def _matched_parts(self, table: object) -> Iterator[tuple[Part, Matches]]:
-        """The parts of a table with what was found in each."""
+        """Yield the parts of a table with the matches in each."""
         return _matched(self._plan, Incoming.of(table))
 
     def _query(self, query_id: str, where: str) -> Query:

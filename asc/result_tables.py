@@ -1,4 +1,4 @@
-"""What a set of predicates found in a table, in the shapes that it is used in: Arrow tables, all of them."""
+"""The matches of a set of predicates in a table, in all shapes of a result: each is an Arrow table."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from asc.interchange import Part
 from asc.plan.plan import Plan
 
 By = Literal["pair", "row", "query"]
-"""What a row of the result stands for: a row and a query that accepts it, a row of the table, or a query."""
+"""The meaning of a row of the result: a row and a query that accepts it, a row of the table, or a query."""
 
 _MOST_ROWS = 2**31 - 1
 _TEXT_BYTES = 2**31 - 1
-"""What one Arrow array of strings holds."""
+"""The bytes at most that one Arrow array of strings holds."""
 
 
 def result_table(plan: Plan, parts: Iterable[Matches], by: By) -> pa.Table:
-    """What was found in the parts of a table, one after the other, in the shape of :meth:`asc.Matcher.match`.
+    """Return the matches in the parts of a table, one after the other, in the shape of :meth:`asc.Matcher.match`.
 
-    PlanError for a shape that there is none of, and for more rows than an int32 can number.
+    PlanError for an unknown shape, and for more rows than an int32 can number.
     """
     if by not in get_args(By):
         raise PlanError("shape of a result", by, "'pair', 'row' or 'query'")
@@ -43,7 +43,7 @@ def result_table(plan: Plan, parts: Iterable[Matches], by: By) -> pa.Table:
 
 
 def count_table(plan: Plan, parts: Iterable[Matches]) -> pa.Table:
-    """How many rows each query accepts: ``query`` and ``count`` int64, every query, by id."""
+    """Return how many rows each query accepts: ``query`` and ``count`` int64, every query, by id."""
     counts = np.zeros(len(plan), dtype=np.int64)
     for matches in parts:
         counts += np.bincount(matches.queries, minlength=len(plan))
@@ -99,7 +99,7 @@ def _without_views(data_type: pa.DataType) -> pa.DataType:
 
 
 def _joined(parts: Iterable[Matches]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """The pairs of all parts, with rows numbered through."""
+    """Return the pairs of all parts, with rows numbered through."""
     rows, queries, before = [np.empty(0, np.int32)], [np.empty(0, np.int32)], 0
     for matches in parts:
         if before + matches.tuples > _MOST_ROWS:

@@ -75,7 +75,8 @@ def backquoted(name: str) -> str:
 
 
 def folded(name: str) -> str:
-    """What names that Spark takes for the same have in common: each character in upper, then in lower case.
+    """Return the form that names have in common which Spark takes for the same: each character in upper, then in lower
+    case.
 
     A character whose other case is several characters stays itself, as in Java's ``equalsIgnoreCase``.
 
@@ -101,7 +102,7 @@ def simple_type(name: str) -> pa.DataType | None:
 
 
 def decimal_type(precision: int, scale: int) -> pa.DataType:
-    """DECIMAL(precision, scale) within Spark's bounds; SchemaError outside of them."""
+    """Return DECIMAL(precision, scale) within Spark's bounds; SchemaError outside of them."""
     if not (1 <= precision <= 38 and 0 <= scale <= precision):
         raise SchemaError("decimal type", f"DECIMAL({precision},{scale})", "precision is 1..38, scale 0..precision")
     return pa.decimal128(precision, scale)
