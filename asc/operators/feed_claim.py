@@ -1,6 +1,6 @@
 """Claims of a feed: after a claim the messages of its writer count, and those of every other one no more.
 
-A daemon that stands still may go on to write long after another one took its place: settings that are out of date, and
+A daemon that was suspended may go on to write long after another one took its place: settings that are out of date, and
 observations of times that are final. Each message bears its writer. A claim says, in the order of a partition, whose
 messages count from there on. So a reader of the feed needs no clock, and no number that grows.
 """

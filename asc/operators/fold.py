@@ -1,4 +1,4 @@
-"""The handoff ``fold``: the pure computation of a kind whose states workers fill while they judge records."""
+"""The handoff ``fold``: the pure computation of a kind whose states workers fill while they evaluate records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class FoldState(Protocol):
         """Return the bytes that the state takes, about those of :meth:`to_bytes` or more."""
 
     def fold(self, columns: Any, rows: npt.NDArray[np.int64]) -> int:
-        """Add some records of a batch; return how many of them are too large, and left out.
+        """Add some records of a batch; return how many of them are too large, and excluded.
 
         ``columns``: as :meth:`Fold.columns` returns them. ``rows``: ascending places in them, each with a usable time.
         """
@@ -30,8 +30,8 @@ class FoldState(Protocol):
 class Fold(Protocol):
     """The computation of one kind, in tasks and on the driver.
 
-    Invariant: without a state of its own, so that it travels to workers. :meth:`merge` of the states of any parts of a
-    batch, in their order, is the state of the whole batch.
+    Invariant: without a state of its own, so that it travels to workers. The states of any parts of a batch, merged in
+    their order (:meth:`merge`), are the state of the whole batch.
     """
 
     def prepare(self, definition: Mapping[str, Any]) -> Any:

@@ -14,8 +14,10 @@ from asc.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class ReadOperand:
-    """An expression over the records of a schema: the type of its values, None where only whether they are NULL
-    matters; the path of a plain column; whether it is the same for every record; and what is odd in it.
+    """The analysis of an expression over the records of a schema.
+
+    ``type``: of its values, None where only whether they are NULL matters. ``path``: of a plain column.
+    ``is_constant``: it is the same for every record. ``warnings``: on oddities in it.
     """
 
     type: pa.DataType | None

@@ -65,7 +65,7 @@ def merging_bytes(cells: Cells) -> int:
 
 
 def judging_bytes(keys: Sequence[Key]) -> int:
-    """Return the bytes that a predicate over some keys holds at most: each different group of them is judged."""
+    """Return the bytes that a predicate over some keys holds at most: each different group of them is evaluated."""
     return sum(_WORK_BYTES * len(key) + _ranking_bytes(key.dictionary) for key in keys)
 
 

@@ -47,8 +47,8 @@ class Columns:
     """The expressions of cubes over the rows of one batch, each made once, whichever cubes ask for it.
 
     An expression that is no plain column is a column of the batch that has its SQL text as its name, and a field of a
-    struct may be one. A FILTER over
-    plain columns is judged here where the batch has no such column. Not for several threads at once.
+    struct may be one. A FILTER over plain columns is evaluated here where the batch has no such column. Not for several
+    threads at once.
     """
 
     def __init__(self, batch: pa.Table | pa.RecordBatch, schema: Schema, time_zone: str) -> None:

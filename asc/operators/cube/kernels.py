@@ -78,7 +78,7 @@ def rank(keys: Array, ranks: Array, cells: Array, firsts: Array) -> None:
 
 @compiled
 def hash_keys(keys: Array, slots: Array, probes_max: int, cells: Array, firsts: Array) -> int:
-    """Number the different keys as they come; return how many there are, or -1 where it takes too many probes.
+    """Assign numbers to the different keys as they come; return how many there are, or -1 after too many probes.
 
     ``slots`` int32[2**n] of zeros, at least twice as many as keys, is a table of open addressing: a number and 1.
     ``probes_max`` bounds the slots looked at beyond the first one of each key, for keys can be chosen that all begin at

@@ -155,7 +155,7 @@ def _named(layout: Layout, predicate: Predicate) -> tuple[int, ...]:
 def _accepted(
     layout: Layout, where: str, keys: Sequence[Key], named: Sequence[int], count: int
 ) -> npt.NDArray[np.int64]:
-    """Return the places of the cells whose group a predicate accepts. Each different group is judged once."""
+    """Return the places of the cells whose group a predicate accepts. Each different group is evaluated once."""
     grouping = Grouping.of([(key.codes, key.radix) for key in keys], count)
     own = {
         layout.dimensions[place].sql: key.take(grouping.firsts).array() for place, key in zip(named, keys, strict=True)

@@ -25,8 +25,9 @@ class StoredNeighbours:
     arrivals: Ints
 
     def rows(self, arrivals: Ints) -> Ints | None:
-        """Return the rows of the first of some points in order, up to one that is not stored; None where a later one
-        is, or where they are in another order.
+        """Return the rows of the first of some points in order, up to one that is not stored.
+
+        None where a later point is stored, or where they are in another order.
         """
         if not len(arrivals):
             return np.zeros(0, dtype=np.int64)
@@ -46,8 +47,8 @@ class StoredNeighbours:
 class NeighbourCache:
     """The neighbours of one track's points, extended as points come.
 
-    They are searched anew where radii change, where a point came before one whose neighbours are stored, and where more
-    than half of what is stored is of points that are gone.
+    They are searched anew where radii change, and where a point came before one whose neighbours are stored. They are
+    also searched anew where more than half of the stored neighbours are of points that are gone.
     """
 
     def __init__(self, *, is_kept: bool = True) -> None:
@@ -103,7 +104,7 @@ class LabelCache:
         self._held: dict[str, tuple[int, Labels]] = {}
 
     def put(self, query: str, number: int, labels: Labels) -> None:
-        """Keep the labels of a query's window, in place of those of the one before, where there is room."""
+        """Keep the labels of a query's window, in place of those of the one before, where the bytes suffice."""
         self.drop(query)
         size = _size(labels)
         if size <= self._room:

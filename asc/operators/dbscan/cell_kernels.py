@@ -3,8 +3,8 @@
 
 Everywhere: the points are in the order of the cells, ``starts`` int64[cells + 1] says where each cell begins, ``low``
 and ``high`` float64[cells, attributes] bound its points. The other cells near a cell are in ``near``, nearest first
-where they are few, and ``squares`` has a bound below the squared distance to each; the lists of the cells from
-``first`` on begin at ``near_starts``. Rounding keeps the order of numbers, so a bound of differences bounds their
+where they are few. ``squares`` has a bound below the squared distance to each. The lists of the cells from ``first`` on
+begin at ``near_starts``. Rounding keeps the order of numbers, so a bound of differences bounds their
 squares and sums as well.
 """
 
@@ -49,9 +49,9 @@ def list_near(
     near: Array,
     squares: Array,
 ) -> int:
-    """List the cells near those from ``first`` on, as far as there is room, and return the cell after the last one.
+    """List the cells near those from ``first`` on, until ``near`` is full, and return the cell after the last one.
 
-    Those with a box within the root of ``square`` are listed. There is room for those near one cell at least.
+    Those with a box within the root of ``square`` are listed. ``near`` has capacity for those near one cell at least.
     """
     count = 0
     near_starts[0] = 0
@@ -120,7 +120,7 @@ def list_nearest(
     squares: Array,
     nearest: Array,
 ) -> None:
-    """Write the squared distances of the points nearest to each point, itself left out, ascending.
+    """Write the squared distances of the points nearest to each point, without itself, ascending.
 
     ``nearest`` float64[points, number] is of infinities.
     """

@@ -75,7 +75,7 @@ class Cells:
         return Cells(widest, grid, low, high, reach)
 
     def near(self) -> Iterator[_Near]:
-        """Yield the cells near each cell, for some cells at a time; they are listed once where they have room."""
+        """Yield the cells near each cell, for some cells at a time; all are listed once where one buffer holds them."""
         if self._listed:
             yield self._listed[0]
             return

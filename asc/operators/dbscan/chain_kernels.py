@@ -17,7 +17,7 @@ def count_pairs(
     """Count the pairs among some rows by rank, in ``ends`` int64[ranks + 1] from 1 on, and return their number.
 
     ``places``: the place of each row from the first one on among ``rows``, -1 for others. ``moved``: the rank that each
-    stored one becomes; what becomes the number of ranks is left out.
+    stored one becomes; pairs whose rank becomes the number of ranks are not counted.
     """
     count, first, limit = 0, rows[0], ends.size - 1
     for i in range(rows.size):

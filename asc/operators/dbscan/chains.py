@@ -66,7 +66,7 @@ class WindowPairs:
     ``newer``, ``older``: the places of each pair's points; ``rank_ends`` int64[ranks + 1]: where the pairs of each rank
     begin. ``near``, ``near_ranks``: the neighbours of each point by rank; those of point n begin at ``near_starts[n]``.
     ``core_ranks``: by the first point of a window, the rank of the n-th nearest point to each, itself included, in row
-    n - 1: the point is core for a min_samples of n from this rank on. Memory: 20 bytes a pair.
+    n - 1. The point is core for a min_samples of n from this rank on. Memory: 20 bytes a pair.
     """
 
     points: int

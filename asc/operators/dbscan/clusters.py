@@ -27,7 +27,7 @@ from asc.operators.times import LAST_US
 _FORM = 1
 
 _TIMES_KEPT = 1_000
-"""Whose watermarks are remembered: the latest."""
+"""The time expressions whose watermarks are remembered: those with the latest."""
 
 _NEVER_US = -(2**62)
 
@@ -39,7 +39,7 @@ class Clusters:
     state is that of :meth:`to_bytes`. Caches beside it change nothing but the time that a window takes.
 
     ``label_bytes``: how much the labels of last windows may take; ``keeps_neighbours``: whether neighbours are kept
-    from window to window. ``on_labels`` is told of each window's labels. Source: spec of dbscan, sections 2 to 7.
+    from window to window. ``on_labels`` is called with each window's labels. Source: spec of dbscan, sections 2 to 7.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ from asc.operators.dbscan.records import DbscanOutput, PointTexts, Summary, Wind
 from asc.operators.dbscan.sphere import unit_vectors
 
 OnLabels = Callable[[DueWindow, Points, Ints, Labels], None]
-"""Is told of each window, the points of its track, the rows of its points among them, and its clusters."""
+"""A callback with each window, the points of its track, the rows of its points among them, and its clusters."""
 
 _LABELS_AT_ONCE = 1 << 24
 """Labels of settings and points that are held at a time."""

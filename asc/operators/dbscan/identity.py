@@ -21,8 +21,10 @@ NEW = -2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Before:
-    """The clusters of the preceding window: their ids by label, how many points each has, and of the points that are
-    in both windows, in order, the labels and which are core.
+    """The clusters of the preceding window.
+
+    ``ids``: by label; ``sizes``: how many points each has. ``labels`` and ``is_core``: of the points that are in both
+    windows, in order.
     """
 
     ids: Sequence[Id]

@@ -49,8 +49,9 @@ def search(
     older: Array,
     ranks: Array,
 ) -> int:
-    """Write the pairs of neighbours of which one at least is at or after ``new_from``, and return their number; -1
-    where ``newer`` has no room for all.
+    """Write the pairs of neighbours of which one at least is at or after ``new_from``, and return their number.
+
+    Return -1 where ``newer`` has no capacity for all.
 
     ``order`` to ``bins``: a grid whose side is no less than the largest radius reaches.
     """

@@ -103,8 +103,9 @@ def _reached(values: Floats, radii: Floats) -> int:
 
 
 def _pairs(values: Floats, new_from: int, radii: Floats, room: int) -> tuple[Codes, Codes, _Ranks] | None:
-    """Return the newer and the older point of each pair with one from ``new_from`` on, and its rank; None for more than
-    there is room for.
+    """Return the newer and the older point of each pair with one from ``new_from`` on, and its rank.
+
+    None for more than ``room`` pairs.
     """
     grid = Grid.of(values, reach_of(float(radii[-1])))
     ranges = np.empty((2, values.shape[1]), dtype=np.int64)

@@ -65,9 +65,10 @@ class QueryProgress:
     """Progress of one query.
 
     ``since``: how many points of its track had come when it was registered; these are none of its own. ``done``: its
-    last window that is final. ``first_us``: the time of its first point. ``is_quiet``: no window is told until one has
-    a point. ``ids``: those of the clusters of the window ``done``; None where the next one is compared with nothing.
-    ``newest``: the newest point of its windows. ``numbered``: of a query by counts, how many points have a number.
+    last window that is final. ``first_us``: the time of its first point. ``is_quiet``: no window is output until one
+    has a point. ``ids``: those of the clusters of the window ``done``; None where the next one is compared with
+    nothing. ``newest``: the newest point of its windows. ``numbered``: of a query by counts, how many points have a
+    number.
     ``lost``: the first and the last place along the axis of points that were dropped, and the newest of these.
     ``told``: the number of the last window that was output, and of its clusters and noise points, None where it was
     skipped.
@@ -99,7 +100,7 @@ class QueryProgress:
         return self.query.schedule.late_before(watermark_us) if self.query.is_timed else watermark_us
 
     def due(self, view: View, mark: int, points_max: int) -> Iterator[DueWindow]:
-        """Yield the windows to be told that end at or before a mark, ascending; each is ``done`` when the next is due.
+        """Yield the windows to output that end at or before a mark, ascending; each is ``done`` when the next is due.
 
         Cost: a search for each of them, however many without a point are between.
         """

@@ -28,10 +28,10 @@ from asc.operators.near.proximity import near_pairs
 from asc.operators.times import LAST_US, time_text
 
 PAIRS_MAX = 1_000_000
-"""Pairs of one query at one tick: of a tick that has more nothing is told, but that it is left out."""
+"""Pairs of one query at one tick: a tick that has more is excluded and counted, without output."""
 
 _TIMES_KEPT = 1_000
-"""Whose watermarks are remembered: the latest."""
+"""The time expressions whose watermarks are remembered: those with the latest."""
 
 WIDEST_BYTES = 512
 """Of an object's key and what it carries together: all objects of a query are held as one state."""
@@ -45,8 +45,10 @@ _NEVER_US = -(2**62)
 
 @dataclass(slots=True)
 class _Watch:
-    """What is known for one query. ``done_us``: of the last tick that is final; ``before``: its pairs and their
-    objects, for queries that are told of changes, None where nothing was near.
+    """The state of one query.
+
+    ``done_us``: of the last tick that is final; ``before``: its pairs and their objects, for queries that output
+    changes, None where nothing was near.
     """
 
     query: NearQuery
@@ -60,18 +62,18 @@ class _Watch:
         return (self.done_us // self.query.every_us + 1) * self.query.every_us
 
     def is_late(self, time_us: int) -> bool:
-        """Whether all ticks that an observation could be in are final."""
+        """Return whether all ticks that an observation could be in are final."""
         return time_us <= min(self.done_us, self.next_us - self.query.window_us)
 
 
 class Ticks:
-    """The near queries whose observations are in one partition of a feed, from whose messages, in order, it makes what
-    is told of pairs.
+    """The near queries whose observations are in one partition of a feed: it makes their pairs from the messages, in
+    order.
 
-    A tick is final once the watermark is past it; an observation that is within the window of none that is not is late,
-    and left out. For each object and interval between two ticks the last observation is held, later offset on a tie.
-    Invariant: what it holds and tells are a function of the messages alone, however they are cut. Cost: a message a
-    microsecond or two; a tick some 4 us an object, and 6 us a pair that is told. Source: spec, pairs; the last
+    A tick is final once the watermark is past it. An observation that is in the windows of final ticks alone is late,
+    and excluded. For each object and interval between two ticks the last observation is held, later offset on a tie.
+    Invariant: its state and its outputs are a function of the messages alone, however they are cut. Cost: a message a
+    microsecond or two; a tick some 4 us an object, and 6 us a pair that is output. Source: spec, pairs; the last
     position of each object as by Spark's ``window`` and ``max_by``.
     """
 
@@ -109,8 +111,9 @@ class Ticks:
     # -- settings
 
     def _set(self, settings: Settings) -> None:
-        """Other queries: what is held for those that are gone is forgotten; one that looks in another way, or at other
-        ticks, begins anew after those that are final.
+        """Adopt other queries, and drop the state of those that are gone.
+
+        A query with another track, or other ticks, begins anew after the ticks that are final.
         """
         if settings == self._settings:
             return
@@ -179,7 +182,7 @@ class Ticks:
                 yield from self._ticked(watch, watermark_us)
 
     def _ticked(self, watch: _Watch, watermark_us: int) -> Iterator[PairEvent]:
-        """All ticks before a watermark that are not final yet; those at which nobody is there tell of nothing."""
+        """Yield the pairs of all ticks before a watermark that are not final yet; ticks without objects have none."""
         query = watch.query
         last_us = _last_tick_us(watermark_us, query)
         while watch.done_us < last_us:
@@ -215,7 +218,10 @@ class Ticks:
             watch.before = now.of(pairs) if len(pairs) else None
 
     def _told(self, query: NearQuery, time: str, before: PairTick | None, now: PairTick) -> Iterator[PairEvent]:
-        """The pairs of a tick, or what became near and apart since the one before; with a condition, what may have."""
+        """Yield the pairs of a tick, or the pairs that became near and apart since the tick before.
+
+        With a condition, also the pairs that may have become so by it.
+        """
         if query.kinds == ("pair",):
             yield from now.of(now.pairs).events(query, "pair", time)
             return
@@ -279,7 +285,7 @@ def _exclusion_reason(seen: Observation) -> str | None:
 
 
 def _last_tick_us(watermark_us: int, query: NearQuery) -> int:
-    """The last tick before a watermark."""
+    """Return the last tick before a watermark."""
     return (watermark_us - 1) // query.every_us * query.every_us
 
 

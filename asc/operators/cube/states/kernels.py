@@ -2,8 +2,8 @@
 """Compiled loops over the values of cells: counts, exact sums, TwoSum pairs, extremes.
 
 In all of them ``rows`` int64[n] are the places of the values taken, in their order, and ``cells`` int32[n] the cell of
-each. Those that merge states take all of them in their order. ``nulls`` bool[values] marks the values that are NULL; it
-is empty where none is.
+each. The loops that merge states take all of them in their order. ``nulls`` bool[values] marks the values that are
+NULL; it is empty where none is.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ Mask = npt.NDArray[np.bool_]
 def stored(data_type: pa.DataType, data: npt.NDArray[Any], has_value: Mask | None = None) -> pa.Array:
     """Return an array over a contiguous block of fixed-width values; NULL where there is no value.
 
-    What lies under NULL has to be zero, so that equal states have equal bytes.
+    The data under NULL have to be zero, so that equal states have equal bytes.
     """
     count = len(data)
     bitmap = None
