@@ -85,7 +85,7 @@ def read_layer(
 def layers_of(sources: Mapping[str, Layer | str | Path], crs: str) -> dict[str, Layer]:
     """Return layers by name, those given as files read (:func:`read_layer`) in a crs.
 
-    SchemaError for a source that is neither a layer nor a path.
+    SchemaError for a source that is neither a layer nor a path, and for sources that are no mapping.
     """
     if not isinstance(sources, Mapping):
         remedy = 'give a mapping of names to layers or files, as {"zones": "zones.geojson"}'

@@ -43,8 +43,8 @@ class Matches:
     are sorted. ``tuples``: rows of the batch. ``dropped``: rows that no query of any block accepts (a match-all query
     accepts them nevertheless). By block, int64[blocks]: ``block_dropped``, the tuples whose GRB became all zeros in it,
     and ``block_evaluated``, the constructs evaluated in it, summed over the tuples. The latter is exact when asked for.
-    Otherwise it is counted when the fast path finds that nothing is left: after four constructs, in large blocks after
-    eight (:mod:`asc.evaluation.bitmap_and`). So it is never less than the exact count.
+    Otherwise the fast path counts until it finds that nothing else is left, in steps of four constructs, in large
+    blocks of eight (:mod:`asc.evaluation.bitmap_and`). So it is never less than the exact count.
     """
 
     rows: Integers
