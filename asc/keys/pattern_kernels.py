@@ -89,7 +89,7 @@ def link_trie(parent: Array, symbol: Array, out: Array, nodes: Array, root: Arra
     - HIT: the nearest node along these links, itself included, in which a string ends; 0 for none.
     - OUT: the string that ends in it, -1 for none.
 
-    ``root`` int32[256]: the children of the root, itself for none.
+    One row is in one line of the cache. ``root`` int32[256]: the children of the root, itself for none.
     """
     number = symbol.size
     for node in range(1, number):
