@@ -39,7 +39,7 @@ class Given:
 
 
 class Format(ABC):
-    """How the value of a record becomes columns. Stateless; named in ``broker.formats.FORMATS``."""
+    """How the value of a record becomes columns. Stateless; named in ``broker.formats.registry.FORMATS``."""
 
     name: ClassVar[str]
     """As the configuration names it."""

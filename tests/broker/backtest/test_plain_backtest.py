@@ -13,7 +13,7 @@ from broker.backtest.plain_backtest import match_plainly, why_spark
 from broker.files.decoding import Decoding
 from broker.matching.named_queries import normalised_queries
 
-FLIGHTS = Path(__file__).parents[2] / "workloads" / "data" / "flights.csv.gz"
+FLIGHTS = Path(__file__).parents[3] / "workloads" / "data" / "flights.csv.gz"
 DECODING = Decoding(Schema.from_ddl("carrier STRING, dest STRING, arr_delay INT, time_hour TIMESTAMP, gate STRING"))
 QUERIES = {
     "late": "arr_delay > 60 AND dest IN ('LAX', 'SFO')",

@@ -208,7 +208,7 @@ def test_a_large_load_that_is_refused_leaves_nothing_behind(resting: Resting) ->
 def test_the_log_tells_how_far_a_long_load_is(
     resting: Resting, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("broker.queries.load_progress._TOLD", 3)
+    monkeypatch.setattr("broker.queries.load_progress._LOGGED_QUERIES", 3)
     stream = resting.stream("json")
     lines = [json.dumps({"id": f"told-{i}", "where": "n = 1", "topic": "told", "stream": stream}) for i in range(3)]
     with caplog.at_level("INFO", "asc.registration"):

@@ -72,7 +72,10 @@ class Task:
         crossing = (*plan.p_attributes, *CARRIED)
         self.transport = Transport.of(crossing, [False] * len(crossing))
         parts: Any = SimpleNamespace(
-            plan=plan, registered=RegisteredIds.of(plan.query_ids), destinations=Destinations.of(plan)
+            plan=plan,
+            evaluated=(plan, None),
+            registered=RegisteredIds.of(plan.query_ids),
+            destinations=Destinations.of(plan),
         )
         tallying = Tallying(self.tally, 1, None, counts_records=True)
         self._run = worker.matching_task(self.transport, parts, "deliveries", tallying, folding)

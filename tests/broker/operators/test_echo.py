@@ -31,7 +31,7 @@ from broker.errors import QueryError
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination, Track, hashed
 from broker.operators.feed_outputs import outputs_of, writer_of
-from broker.operators.feed_query import FeedReader
+from broker.operators.stateful_query import FeedReader
 from broker.operators.feed_task import part_task
 from broker.operators.kind import StreamContext, read_fields
 from broker.operators.kind_body import KindBody

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @pytest.fixture
 def stored(resting: Resting, monkeypatch: pytest.MonkeyPatch) -> Registrar:
     """The registrar with queries of which a snapshot was written, and others after it."""
-    monkeypatch.setattr(state_module, "_STORED_QUERIES", 0)
-    monkeypatch.setattr(state_module, "_STORED_SHARE", 0.0)
+    monkeypatch.setattr(state_module, "_SNAPSHOT_QUERIES", 0)
+    monkeypatch.setattr(state_module, "_SNAPSHOT_SHARE", 0.0)
     registrar, stream = resting.registrar(), resting.stream("json")
 
     def query(name: str, where: str, **more: bool) -> Put:

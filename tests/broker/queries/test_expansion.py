@@ -319,8 +319,8 @@ def test_a_start_has_the_shapes_of_the_version(  # noqa: PLR0917
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr("broker.queries.query_state._STORED_QUERIES", 0 if is_stored else 1 << 30)
-    monkeypatch.setattr("broker.queries.query_state._STORED_SHARE", 0.0)
+    monkeypatch.setattr("broker.queries.query_state._SNAPSHOT_QUERIES", 0 if is_stored else 1 << 30)
+    monkeypatch.setattr("broker.queries.query_state._SNAPSHOT_SHARE", 0.0)
     registrar.apply([Put(join(resting, id="joined.each", per_shape=True))]).raised()
     registrar.write_layer("zones", {"a": feature((7, 9, 9))}, [])
     registrar.store()

@@ -177,8 +177,8 @@ def test_a_start_has_the_shapes_of_the_version_and_then_those_after_it(  # noqa:
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr("broker.queries.query_state._STORED_QUERIES", 0 if is_stored else 1 << 30)
-    monkeypatch.setattr("broker.queries.query_state._STORED_SHARE", 0.0)
+    monkeypatch.setattr("broker.queries.query_state._SNAPSHOT_QUERIES", 0 if is_stored else 1 << 30)
+    monkeypatch.setattr("broker.queries.query_state._SNAPSHOT_SHARE", 0.0)
     registrar.write_layer("zones", {"a": box(30, 32)}, [])
     registrar.store()
     if not is_stored:
