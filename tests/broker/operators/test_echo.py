@@ -31,12 +31,12 @@ from broker.errors import QueryError
 from broker.operators.expression import Expression, OperatorExpressions, RecordAnalyser
 from broker.operators.feed_destination import FeedDestination, Track, hashed
 from broker.operators.feed_outputs import outputs_of, writer_of
-from broker.operators.stateful_query import FeedReader
 from broker.operators.feed_task import part_task
 from broker.operators.kind import StreamContext, read_fields
 from broker.operators.kind_body import KindBody
 from broker.operators.kinds import OPERATORS
 from broker.operators.operator_fields import check_known, expression_of, key_of
+from broker.operators.stateful_query import FeedReader
 from cli.main import main
 
 if TYPE_CHECKING:
