@@ -31,7 +31,7 @@ Encoder = Callable[[Mapping[str, Any]], bytes]
 class RecordFormat(Format):
     """How the value of a record becomes columns in the JVM by a parser of Spark's, and a row becomes such a value.
 
-    A new format of this kind is a module with such a class, named in ``broker.formats.registry.RECORD_FORMATS``. Stateless.
+    A new format of this kind is a module with such a class, named in ``registry.RECORD_FORMATS``. Stateless.
     """
 
     is_lines_of: ClassVar[str | None] = None
