@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bench.dbscan_goals import ALONE, EXTRA_N, EXTRA_N_SHARED, INCDBSCAN
 from bench.dbscan_paper import CASES, OWN, OWN_LABELS, case_of, measured_case
 from bench.dbscan_peers import missing
@@ -24,6 +26,7 @@ def test_a_case_varies_what_it_says() -> None:
     assert varied["general"] == varied["scale"] == {"eps", "min_samples", "window", "slide"}
 
 
+@pytest.mark.nightly
 def test_contenders_of_a_case() -> None:
     size = PaperSize(600, 150, 1, 1, 0.1, (6,), (2, 4), 2, is_quick=True)
     found = measured_case("scale", size, None)
