@@ -1,1 +1,1 @@
-"""The catalogue of functions: all of Spark's and those of shapes, as they are listed, allowed or refused."""
+"""The catalogue of functions: Spark's built-in functions and the functions of shapes, each allowed or refused."""

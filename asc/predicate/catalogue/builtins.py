@@ -1,4 +1,4 @@
-"""All of Spark's built-in functions, as they are listed: allowed, part of the language, or refused and why."""
+"""All of Spark's built-in functions, each allowed, part of the grammar of predicates, or refused with a reason."""
 
 from __future__ import annotations
 
@@ -209,11 +209,11 @@ xpath_string('<a><b>1</b></a>', 'a/b')
 
 @dataclass(frozen=True, slots=True)
 class Builtin:
-    """A function of Spark as the list of them has it.
+    """One function of Spark in the list of built-in functions.
 
-    ``arguments`` are empty for one that is not called or not allowed. ``of_null`` says what it gives where an argument
-    is NULL; empty where it takes none. ``example`` is a call of one that is allowed, over columns n, d, s, t, day, ts,
-    ntz, flag, raw, tags and labels.
+    ``arguments`` is empty if the function is part of the grammar or refused. ``of_null`` is the result if an argument
+    is NULL; it is empty if the function has no arguments. ``example`` is a call of an allowed function over the columns
+    n, d, s, t, day, ts, ntz, flag, raw, tags and labels.
     """
 
     name: str
@@ -225,7 +225,7 @@ class Builtin:
 
 
 def builtins() -> Sequence[Builtin]:
-    """Return every built-in function of Spark, by name."""
+    """Return every built-in function of Spark, sorted by name."""
     allowed = [
         Builtin(name, True, _arguments(function), family, _example(name, function), _of_null(name, function))
         for family, functions in FAMILIES.items()
@@ -237,7 +237,7 @@ def builtins() -> Sequence[Builtin]:
 
 
 def markdown() -> str:
-    """Return the list as the table of docs/reference/functions.md."""
+    """Return the list of built-in functions as the Markdown table of docs/reference/functions.md."""
     lines = ["| function | arguments | where one is NULL | |", "|---|---|---|---|"]
     for builtin in builtins():
         name = builtin.name.replace("|", "\\|")
@@ -247,7 +247,7 @@ def markdown() -> str:
 
 
 def _arguments(function: Function) -> str:
-    """Return the arguments in words, optional ones in brackets.
+    """Return a description of the function's arguments, with optional arguments in brackets.
 
     >>> from asc.predicate.functions import FUNCTIONS
     >>> _arguments(FUNCTIONS["substring"]), _arguments(FUNCTIONS["concat"]), _arguments(FUNCTIONS["pi"])

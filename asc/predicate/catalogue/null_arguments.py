@@ -1,4 +1,4 @@
-"""The results of functions of Spark for a NULL argument, where the result is not NULL."""
+"""The functions of Spark whose result for a NULL argument is not NULL, each with its result."""
 
 from __future__ import annotations
 
@@ -55,4 +55,5 @@ OF_NULL: Mapping[str, str] = MappingProxyType(
         "zeroifnull": "0",
     }
 )
-"""In words, by the name of the function. Of every other one the value is NULL where any argument is."""
+"""The result for a NULL argument in words, by function name. Every other function returns NULL if an argument is NULL.
+"""

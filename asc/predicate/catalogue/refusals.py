@@ -1,4 +1,4 @@
-"""The functions of Spark that a predicate may not call, and why: so that a refusal can say what to write instead."""
+"""The functions of Spark that a predicate may not call, each with a reason and a remedy for the error message."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ date date_part datepart decimal div double exists extract filter float forall il
 not or reduce smallint string struct timestamp tinyint transform transform_keys transform_values zip_with
 """
 LANGUAGE = frozenset(_LANGUAGE_LIST.split())
-"""Entries of Spark's list of functions that the grammar of predicates has: operators, casts, lambdas."""
+"""Entries of Spark's list of functions that are part of the grammar of predicates: operators, casts, lambdas."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a function is refused, and what to write instead."""
+    """The reason why a function is refused, and the remedy: the expression to write instead."""
 
     problem: str
     remedy: str
@@ -91,9 +91,9 @@ REFUSALS: Mapping[str, Refusal] = MappingProxyType(
 
 
 def refusal(name: str, others: Iterable[str] = ()) -> tuple[str, str]:
-    """Return why a function is not allowed, and the remedy.
+    """Return the reason why a function is refused, and the remedy.
 
-    ``others`` are the names that may be called beside Spark's own.
+    ``others`` are the names of allowed functions that are not functions of Spark.
 
     >>> refusal("reflect")
     ('forbidden function', 'functions that reach the JVM, files or the session are not allowed')

@@ -1,4 +1,4 @@
-"""The functions of shapes and positions as they are listed beside Spark's own."""
+"""The functions of shapes and positions, as entries of the list of built-in functions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _EXAMPLES = {
 
 
 def spatial_builtins() -> list[Builtin]:
-    """Return the functions of shapes and positions: Spark has none of them, the engine evaluates them."""
+    """Return the functions of shapes and positions. The engine evaluates these functions; Spark does not have them."""
     return [
         Builtin(name, True, arguments, f"evaluated by the engine: {verdict}", _EXAMPLES[name], _OF_NULL)
         for name, arguments, verdict in _ROWS

@@ -1,21 +1,24 @@
-"""Where a constant falls among the values of a p-attribute when Spark (ANSI mode off) compares the two.
+"""The position of a constant among the values of a p-attribute when Spark (ANSI mode off) compares the two.
 
-The fast path is exact or not taken. A position is returned only in three cases: Spark casts the constant, or casts the
-p-attribute without loss, or the loss cannot change the outcome. Everything else is None: Spark computes the comparison
-whole.
+A comparison is evaluated by position only if that is exact. There are three cases: Spark casts the constant; Spark
+casts the p-attribute without loss; or the loss cannot change the outcome. In every other case the position is None, and
+Spark evaluates the comparison.
 
-* An integer beside an integer: in the wider type, exact. Beside a decimal within int64: in a decimal that holds
-  both, up to 38 digits. Beside a double or float: in that type. That is exact for 8 and 16 bits, and for 32 bits beside
-  a double. Else it is exact where abs(constant) < 2**53 (float: 2**24), since rounding is monotone and does not reach
-  the constant.
-* A float beside an integer: in float, exact for constants up to 2**24. A double beside an integer: in double, the
-  constant rounded as Spark rounds it. Either beside a float or double: in the wider of both, exact. Either beside a
-  decimal: in double, the constant rounded as Spark rounds it.
-* A decimal beside an integer or decimal: in a decimal that holds both, up to 38 digits. Beside a float or double:
-  never.
-* A string, binary, boolean, date, timestamp beside a constant of its own type: as they are. A timestamp (with or
-  without zone) beside a DATE: at midnight, local to the session where it has a zone. A date beside a timestamp
-  without zone, or where the session is in UTC: the day that begins then, or between two days.
+The following rules give the type in which Spark compares a p-attribute with a constant, by the type of the constant.
+
+* An integer p-attribute. Integer constant: in the wider type, exact. Decimal constant within int64: in a decimal that
+  holds both, up to 38 digits. Double or float constant: in the constant's type. That is exact for 8 and 16 bits, and
+  for 32 bits with a double. Otherwise it is exact if abs(constant) < 2**53 (float: 2**24), since rounding is monotone
+  and does not reach the constant.
+* A float p-attribute with an integer constant: in float, exact for constants up to 2**24. A double p-attribute with an
+  integer constant: in double; the constant is rounded as Spark rounds it. A float or double p-attribute with a float or
+  double constant: in the wider type of the two, exact. A float or double p-attribute with a decimal constant: in
+  double; the constant is rounded as Spark rounds it.
+* A decimal p-attribute. Integer or decimal constant: in a decimal that holds both, up to 38 digits. Float or double
+  constant: no position.
+* A string, binary, boolean, date or timestamp p-attribute with a constant of the same type: without a cast. A timestamp
+  (with or without zone) with a DATE: at midnight, in the session's time zone if the timestamp has a zone. A date with a
+  timestamp (with a zone only if the session is in UTC): at the day that begins at the timestamp, or between two days.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ _DAY_MICROS = 86_400 * 10**6
 _FLOATS = (pa.float32(), pa.float64())
 
 Position = tuple[Cut, Cut]
-"""The cuts just below and just above a constant; the same cut twice where it lies between two values."""
+"""The cuts just below and just above a constant; the two cuts are equal if the constant lies between two values."""
 
 
 def _at(key: Key) -> Position:
@@ -43,13 +46,14 @@ def _at(key: Key) -> Position:
 
 
 def _between(key: Key) -> Position:
-    """Return the position just above ``key``, below its successor."""
+    """Return the position between ``key`` and the next greater key."""
     return (key, 1), (key, 1)
 
 
 def position(space: KeySpace, literal: Literal, time_zone: str) -> Position | None:
-    """Return where the constant falls among the keys of a p-attribute; None where only Spark can tell. The constant is
-    not NULL.
+    """Return the position of a constant among the keys of a p-attribute.
+
+    The constant must not be NULL. Return None if only Spark can evaluate a comparison with the constant.
     """
     if not literal.known:
         return None
@@ -121,13 +125,15 @@ def _among_decimals(space: KeySpace, value: object, literal_type: pa.DataType) -
 
 
 def _widened(integer_digits_of_type: int, scale: int, literal_type: pa.DataType) -> bool:
-    """Return whether the decimal that holds both sides has at most 38 digits, so that neither is rounded."""
+    """Return whether a decimal of at most 38 digits holds both the p-attribute and the constant without rounding."""
     literal_digits = literal_type.precision - literal_type.scale
     return bool(max(integer_digits_of_type, literal_digits) + max(scale, literal_type.scale) <= 38)
 
 
 def satisfying(operator: str, place: Position) -> Constraint:
-    """Return the non-NULL values for which ``value operator constant`` is TRUE.
+    """Return the constraint that admits the non-NULL values for which ``value operator constant`` is TRUE.
+
+    ``place``: the position of the constant.
 
     >>> satisfying(">", ((5, 1), (5, 1)))
     Constraint(intervals=(((5, 1), None),), null=False)
@@ -150,10 +156,10 @@ def satisfying(operator: str, place: Position) -> Constraint:
 
 
 def same_coercion(data_type: pa.DataType, literals: list[Literal]) -> bool:
-    """Return whether Spark's common type for an IN list compares each constant as it would alone.
+    """Return whether Spark compares each constant of an IN list as in a comparison with that constant alone.
 
-    All constants of one type; or, for an integer or decimal p-attribute, any integers and decimals that one decimal
-    holds.
+    This holds if all constants have the same type. It also holds for a double p-attribute with integers only, and for
+    an integer or decimal p-attribute if one decimal type holds all the integers and decimals.
     """
     kinds = {literal.type for literal in literals}
     if len(kinds) == 1:

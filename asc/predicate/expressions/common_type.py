@@ -1,6 +1,7 @@
-"""The type that values of several types have together, where one of them is chosen or they are elements of one array.
+"""The common type of several values if one of them is chosen, or if they are the elements of one array.
 
-Spark takes the tightest type that holds all, a string beside a string, and of arrays the same for what they hold.
+Spark uses the narrowest type that holds all of the values. The common type is a string if one of the types is a string.
+The common type of arrays is an array of the common type of their elements.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _FLOATS = (pa.float32(), pa.float64())
 
 
 def wider(candidates: Sequence[types.Type]) -> types.Type:
-    """Return the type of values of these types together; None where it is not plain to see.
+    """Return the common type of values of these types; None if it cannot be determined.
 
     >>> wider([pa.int32(), pa.string()]), wider([pa.list_(pa.int32()), pa.list_(pa.int64())])
     (DataType(string), ListType(list<item: int64>))
@@ -40,7 +41,7 @@ def wider(candidates: Sequence[types.Type]) -> types.Type:
 
 
 def held_together(candidates: Sequence[types.Type]) -> types.Type:
-    """Return the type that an array of values of these types holds: that of NULL, where there are none but NULL."""
+    """Return the element type of an array of values of these types: the type of NULL if all values are NULL."""
     return pa.null() if all(kind == pa.null() for kind in candidates) else wider(candidates)
 
 
@@ -59,5 +60,5 @@ def _wider_number(left: types.Type, right: types.Type) -> types.Type:
 
 
 def _digits(kind: pa.DataType) -> tuple[int, int]:
-    """Return precision and scale of the decimal that a number is or becomes."""
+    """Return the precision and scale of a decimal type, or of the decimal type to which a number type is cast."""
     return (types.INTEGER_DIGITS[kind], 0) if kind in types.INTEGER_DIGITS else (kind.precision, kind.scale)

@@ -1,4 +1,4 @@
-"""Texts that are made of constants, as Spark makes them: ``concat('a', '%')``."""
+"""Strings that are composed of constants, evaluated as Spark evaluates them: ``concat('a', '%')``."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _MAX_CHARS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ConstantText:
-    """A text that a predicate says; None for NULL."""
+    """The value of a constant string expression in a predicate; None for NULL."""
 
     value: str | None
 
 
 def constant_text(node: Node) -> ConstantText | None:
-    """Return the text of a constant, or of what is made of constants; None for anything else.
+    """Return the text of a constant, or of a string expression over constants; None for any other expression.
 
     >>> from asc.predicate.limits import Limits
     >>> from asc.predicate.syntax.parser import parse
@@ -76,7 +76,9 @@ def _coalesce(texts: Known) -> ConstantText:
 
 
 def _of_one(make: Callable[[str], str]) -> Callable[[Known], ConstantText | None]:
-    """Return a function of one text, where Java makes the same of it as Python does."""
+    """Return a function that applies ``make`` to one text; its result is None if Java's result could differ from
+    Python's.
+    """
 
     def made(texts: Known) -> ConstantText | None:
         (text,) = texts

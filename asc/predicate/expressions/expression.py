@@ -1,8 +1,8 @@
-"""Typed scalar expressions and the Spark SQL text that stands for them.
+"""Typed scalar expressions, each with its text in Spark SQL.
 
-The text is built from the tree, each operator's arguments in parentheses, so it means what the tree means whatever the
-precedence; names are the schema's, constants the user's own. It is the identity of a p-attribute: predicates that
-spell an expression in different ways share it.
+The text is built from the syntax tree, with the arguments of each operator in parentheses, so its meaning does not
+depend on operator precedence. Names are written as in the schema, constants as the user wrote them. The text identifies
+a p-attribute: predicates that spell the same expression differently share the p-attribute.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 class Expression:
     """A typed scalar expression.
 
-    ``sql`` is its text. ``type`` is None where it is not known offline. ``path`` is set for a column, ``literal`` for a
-    constant. ``atomic`` texts need no parentheses as an argument. ``growth`` is how many times longer than the text of
-    the record its value may be.
+    ``sql`` is the text of the expression in Spark SQL. ``type`` is None if the type is not known offline. ``path`` is
+    set for a column, ``literal`` for a constant. ``atomic``: the text needs no parentheses as an operator's argument.
+    ``growth`` is the factor by which a value of the expression may be longer than the text of the record.
     """
 
     sql: str
@@ -40,18 +40,18 @@ class Expression:
 
     @property
     def space(self) -> KeySpace | None:
-        """The keys of its values; None where they have none, or where that is not known offline."""
+        """The key space of the expression's values; None if the type has no keys or is not known offline."""
         return None if self.type is None else space_of(self.type)
 
     @property
     def argument(self) -> str:
-        """The text as an operator's argument."""
+        """The text of the expression as an operator's argument, in parentheses if they are needed."""
         return self.sql if self.atomic else f"({self.sql})"
 
 
 @lru_cache(maxsize=4096)
 def column_sql(path: tuple[str, ...]) -> str:
-    """Return a column as Spark SQL: parts in backquotes where they are not plain names.
+    """Return the name of a column in Spark SQL. A part of the name is in backquotes if it is not a plain identifier.
 
     >>> column_sql(("place", "end", "a-b"))
     'place.`end`.`a-b`'

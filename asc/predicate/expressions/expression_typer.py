@@ -1,4 +1,4 @@
-"""The type checker as the forms see it that it hands nodes to, so that they need not import it."""
+"""The protocol of the type checker for modules that type special forms, so that they need not import it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from asc.schema import Schema
 
 
 class ExpressionTyper(Protocol):
-    """The type checker of one predicate: ``source`` is its text, ``schema`` the columns that it may name.
+    """The type checker of one predicate: ``source`` is the predicate's text, ``schema`` the columns that it may name.
 
-    ``warnings``: of what looks like a mistake, in the order in which it was seen. ``catches``: expressions that Spark
-    throws for are spelled so that they are NULL.
+    ``warnings``: the warnings about likely mistakes, in the order in which they were found. ``catches``: whether an
+    expression for which Spark could throw is rewritten so that its value is NULL instead.
     """
 
     source: Source
@@ -27,14 +27,15 @@ class ExpressionTyper(Protocol):
         """Return the expression of a node of any kind."""
 
     def condition(self, node: Node) -> Expression:
-        """Return the expression of a node that must be boolean."""
+        """Return the expression of a node that must be of type boolean."""
 
     def operator(
         self, node: Node, op: str, left: Expression, right: Expression, data_type: pa.DataType | None
     ) -> Expression:
-        """Return the expression of an operator between two expressions."""
+        """Return the expression of an operator with two operands."""
 
     def count_grown(self, node: Node, growth: float) -> float:
-        """Return how many times longer than the record a value may be that is made longer; PredicateError for too
-        much.
+        """Return the factor by which a lengthened value may be longer than the record.
+
+        Raise PredicateError if the factor exceeds the limit.
         """

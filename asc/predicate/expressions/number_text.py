@@ -1,4 +1,4 @@
-"""Texts that Spark (ANSI mode off) casts to a number, and those of them that are literals of SQL without quotes."""
+"""Texts that Spark (ANSI mode off) casts to a number, and the subset of them that are also unquoted SQL literals."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _LITERAL = re.compile(rf"[+-]?{_DECIMAL_FLOAT}", re.ASCII)
 
 
 def is_number_text(text: str, target: pa.DataType) -> bool:
-    """Return whether Spark casts a text to a value of the integer or floating point type, rather than to NULL.
+    """Return whether Spark casts a text to a value, not to NULL, of the given integer or floating-point type.
 
-    An integer may have a fraction, which Spark cuts off, and no exponent.
+    The text of an integer may have a fraction, which Spark truncates, but no exponent.
 
     >>> [is_number_text(text, pa.int8()) for text in (" +1.9", ".", "128", "1e2", "1x")]
     [True, True, False, False, False]
@@ -39,7 +39,9 @@ def is_number_text(text: str, target: pa.DataType) -> bool:
 
 
 def is_literal_without_quotes(text: str) -> bool:
-    """Return whether a text that is a number is also a literal of SQL: no infinity or NaN, nor a hexadecimal fraction.
+    """Return whether the text of a number is also an unquoted SQL literal.
+
+    An infinity, a NaN and a hexadecimal fraction are not SQL literals.
 
     >>> is_literal_without_quotes(" -1.5e3 "), is_literal_without_quotes("Infinity"), is_literal_without_quotes("0x1p3")
     (True, False, False)

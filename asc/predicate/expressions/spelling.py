@@ -1,4 +1,4 @@
-"""A syntax tree as Spark SQL again, so that what was read can be held against what Spark reads of the same text."""
+"""Spelling of a syntax tree as Spark SQL, so that a test can compare this parser with Spark's on the same text."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ _BINARY = {
     **dict.fromkeys(("*", "/", "%", "div"), 11),
 }
 _UNARY, _PRIMARY = 12, 13
-"""How tightly each form binds in Spark's grammar."""
+"""The precedence of each form in Spark's grammar."""
 
 _SIGNS = {"neg": "-", "pos": "+", "~": "~"}
 
 
 def read_as(text: str, limits: Limits, time_zone: str) -> str:
-    """Return a predicate as it was read, with parentheses where the tree needs them.
+    """Return a predicate as it was parsed, with parentheses where the syntax tree needs them.
 
-    Where the text was read rightly, Spark parses both to the same expression. Parentheses beyond those in the text are
-    few, for Spark's parser takes long to find its way through them. Raises PredicateError as ``normalise``.
+    If the predicate was parsed correctly, Spark parses the result and the original text to the same expression. The
+    result has few redundant parentheses, because they slow down Spark's parser. Raise PredicateError under the same
+    conditions as ``normalise``.
 
     >>> read_as("NOT (a == 1) AND (b OR c)", Limits(), "UTC")
     'NOT a = 1 AND (b OR c)'
@@ -37,13 +38,13 @@ def read_as(text: str, limits: Limits, time_zone: str) -> str:
 
 
 class _Speller:
-    """A writer of the nodes of one text: in the forms of the text, with names as they are written."""
+    """A writer of the nodes of one text as Spark SQL, with the forms and the names that the text uses."""
 
     def __init__(self, source: Source) -> None:
         self._text = source.text
 
     def spelled(self, node: Node, least: int) -> str:
-        """Return a node's text, in parentheses where it binds less tightly than ``least``."""
+        """Return the text of a node, in parentheses if the node's precedence is lower than ``least``."""
         text, level = self._form(node.written or node)
         return text if level >= least else f"({text})"
 
@@ -123,6 +124,6 @@ class _Speller:
         return f"CASE{subject} {whens}{f' ELSE {args[-1]}' if len(args) % 2 else ''} END"
 
     def _name(self, node: Node) -> str:
-        """Return a function's name as it is written: Spark's parser keeps its case."""
+        """Return the name of a function with the case that the user wrote, which Spark's parser preserves."""
         written = self._text[node.start : node.start + len(node.value)]
         return written if written.lower() == node.value else str(node.value)

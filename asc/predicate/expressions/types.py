@@ -1,6 +1,6 @@
-"""The rules of Spark (ANSI mode off) for types: names, comparability, results of operators, casts.
+"""The type rules of Spark (ANSI mode off): names of types, comparability, result types of operators, casts.
 
-Where a rule's outcome is not certain the type is None (unknown): Spark then computes the comparison around it whole.
+If the outcome of a rule is not certain, the type is None (unknown). Spark then evaluates the enclosing comparison.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ _INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 _NUMERIC_ORDER = (*_INTEGERS, pa.float32(), pa.float64())
 INTEGERS = frozenset(_INTEGERS)
 INTEGER_DIGITS = dict(zip(_INTEGERS, (3, 5, 10, 20), strict=True))
-"""Digits of the decimal that an integer becomes beside a decimal."""
+"""The number of digits of the decimal to which Spark casts an integer next to a decimal."""
 MAX_DIGITS = 20_000
-"""Characters of a text that are read as a decimal.
+"""The maximum length of a text that is cast to a decimal, in characters.
 
-Java takes the square of its digits to read them as one number. Only a record made to stall a stream has more.
+Java takes time quadratic in the number of digits to parse a decimal. Only a record made to stall a stream has more.
 """
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 _MONTHS, _MICROS = "interval of months", "interval of microseconds"
 _WITH_STRINGS = frozenset(("number", "instant", _MONTHS, _MICROS))
-"""The families that become strings beside strings."""
+"""The families of types whose values Spark casts to strings if another value is a string."""
 _OF_VARIANTS = frozenset((*_NUMERIC_ORDER, *_INSTANTS, pa.bool_(), pa.string()))
 
 
 def name(data_type: Type) -> str:
-    """Return a type as users know it."""
+    """Return the name of a type as users know it."""
     return "a value of unknown type" if data_type is None else ddl_of_type(data_type)
 
 
 def is_instant(data_type: Type) -> bool:
-    """Return a date or a timestamp."""
+    """Return whether a type is a date or a timestamp."""
     return data_type in _INSTANTS
 
 
@@ -53,24 +53,30 @@ def is_number(data_type: Type) -> bool:
 
 
 def is_container(data_type: Type) -> bool:
-    """Return an array, map or struct, or a variant, which may hold any of them: no single value."""
+    """Return whether a type is an array, map or struct, or a variant, which may hold any of these three."""
     return data_type is not None and (pa.types.is_nested(data_type) or data_type == VARIANT)
 
 
 def may_be_number(data_type: Type) -> bool:
-    """Return a number, or what Spark casts to one in arithmetic: a string, NULL."""
+    """Return whether a type is a number, is unknown, or is cast to a number in arithmetic (string, NULL)."""
     return data_type is None or is_number(data_type) or data_type in (pa.string(), pa.null())
 
 
 def widest_integer(left: Type, right: Type) -> Type:
-    """Return the type of ``left & right`` and of sums of integers; None where one is no integer."""
+    """Return the wider of two integer types, which is the type of ``left & right`` and of sums of integers.
+
+    Return None if one of the types is not an integer.
+    """
     if left in _INTEGERS and right in _INTEGERS:
         return _INTEGERS[max(_INTEGERS.index(left), _INTEGERS.index(right))]
     return None
 
 
 def _decimal_of(data_type: pa.DataType, literal: Literal | None) -> tuple[int, int] | None:
-    """Return precision and scale of the decimal that a number becomes beside a decimal; None for floats and others."""
+    """Return the precision and scale of the decimal to which Spark casts a number next to a decimal.
+
+    Return None for a float and for any other type.
+    """
     if pa.types.is_decimal(data_type):
         return data_type.precision, data_type.scale
     if data_type not in INTEGER_DIGITS:
@@ -81,7 +87,10 @@ def _decimal_of(data_type: pa.DataType, literal: Literal | None) -> tuple[int, i
 
 
 def arithmetic(operator: str, left: Type, right: Type, constants: tuple[Literal | None, Literal | None]) -> Type:
-    """Return the type of ``left operator right``; ``constants`` are the operands that are constants."""
+    """Return the type of ``left operator right``.
+
+    ``constants`` holds, for each operand, its literal if the operand is a constant, else None.
+    """
     if not is_number(left) or not is_number(right):
         return None
     if operator == "div":
@@ -128,16 +137,16 @@ def rounded(data_type: Type, digits: int) -> Type:
 def sign_may_throw(data_type: Type) -> bool:
     """Return whether Spark's ``-x`` and ``abs(x)`` can throw even with ANSI mode off.
 
-    They round decimals to 34 digits.
+    They round decimals to 34 digits, so they can throw for a decimal with more digits.
     """
     return data_type is None or (pa.types.is_decimal(data_type) and data_type.precision > 34)
 
 
 def unifiable(candidates: Sequence[Type], strings_with: str) -> bool:
-    """Return whether Spark finds a common type for the results of CASE, coalesce, greatest and the like.
+    """Return whether Spark finds a common type for the results of CASE, coalesce, greatest and similar functions.
 
-    ``strings_with`` names what strings go together with: "numbers and instants" (coalesce, CASE) or "" (greatest).
-    Beside a string each of the others becomes one, whatever else there is.
+    ``strings_with`` names the types that may be mixed with strings: "numbers and instants" (coalesce, CASE) or ""
+    (greatest). If one type is a string, Spark casts the values of all other types to strings.
     """
     kinds = {c for c in candidates if c is not None and c != pa.null()}
     families = {_family(kind) for kind in kinds}
@@ -149,7 +158,7 @@ def unifiable(candidates: Sequence[Type], strings_with: str) -> bool:
 
 
 def _arrays_unifiable(kinds: Iterable[pa.DataType], strings_with: str) -> bool:
-    """Return whether Spark finds a common type for the elements of arrays, and casts to it without a guard."""
+    """Return whether Spark finds a common type for the elements of arrays, and needs no guarded cast to that type."""
     if not all(map(pa.types.is_list, kinds)):
         return False
     held = [kind.value_type for kind in kinds]
@@ -157,16 +166,18 @@ def _arrays_unifiable(kinds: Iterable[pa.DataType], strings_with: str) -> bool:
 
 
 def mixed_instants(candidates: Iterable[Type]) -> bool:
-    """Return whether instants of several types come together, where Spark would cast them unguarded (see
-    needs_guard).
+    """Return whether there are several types of instants, between which Spark's implicit cast may throw.
+
+    See :func:`needs_guard`.
     """
     return len({c for c in candidates if c in _INSTANTS}) > 1
 
 
 def together(candidates: Sequence[Type]) -> Type:
-    """Return the timestamp that dates and timestamps of several types become where one of them is chosen.
+    """Return the timestamp type to which Spark casts dates and timestamps of several types if one of them is chosen.
 
-    None where there is nothing to cast to one: a single type, or a string beside them, of which Spark makes strings.
+    Return None if no such cast occurs: if all types are the same, or if there is a string, so that Spark casts to
+    strings.
     """
     kinds = {c for c in candidates if c != pa.null()}
     return common_instant(kinds) if len(kinds) > 1 and kinds <= set(_INSTANTS) else None
@@ -183,7 +194,7 @@ def _family(data_type: pa.DataType) -> str:
 
 
 def common(candidates: list[Type]) -> Type:
-    """Return the common type of the results of CASE, coalesce and the like; None where it is not plain to see."""
+    """Return the common type of the results of CASE, coalesce and similar functions; None if unknown."""
     kinds = {c for c in candidates if c != pa.null()}
     if len(kinds) == 1:
         return kinds.pop()
@@ -196,7 +207,7 @@ def common(candidates: list[Type]) -> Type:
 
 
 def comparable(operator: str, left: Type, right: Type) -> bool:
-    """Return whether Spark compares values of these types at all; True where that is not known."""
+    """Return whether Spark compares values of these types; return True if a type is not known."""
     if left is None or right is None:
         return True
     if CALENDAR in (left, right):
@@ -229,7 +240,7 @@ def comparable(operator: str, left: Type, right: Type) -> bool:
 
 
 def same_shape(left: pa.DataType, right: pa.DataType) -> bool:
-    """Return whether two types are the same but for the names of fields and whether NULL may occur."""
+    """Return whether two types are equal apart from field names and nullability."""
     if left == right:
         return True
     if pa.types.is_struct(left) and pa.types.is_struct(right):
@@ -241,7 +252,7 @@ def same_shape(left: pa.DataType, right: pa.DataType) -> bool:
 
 
 def holds_map(data_type: Type) -> bool:
-    """Return whether values of the type are maps or variants, or hold such: Spark neither compares nor hashes them."""
+    """Return whether values of a type are or contain maps or variants, which Spark neither compares nor hashes."""
     if data_type is None or not is_container(data_type):
         return False
     if pa.types.is_map(data_type) or data_type == VARIANT:
@@ -250,8 +261,10 @@ def holds_map(data_type: Type) -> bool:
 
 
 def searchable(held: Type, sought: Type) -> bool:
-    """Return whether a value may be sought among the elements of an array or the keys of a map: of their own type, or
-    an integer or float among such. Spark would cast others unguarded, or not at all.
+    """Return whether a value may be searched for among the elements of an array or the keys of a map.
+
+    The value must have the type of the elements; an integer or float may be searched for among integers or floats.
+    Spark would cast other values without a guard, or not at all.
     """
     if held in (None, pa.null()) or sought is None or sought in (pa.null(), held):
         return not holds_map(held) and not holds_map(sought)
@@ -259,9 +272,9 @@ def searchable(held: Type, sought: Type) -> bool:
 
 
 def listable(subject: Type, value: Type) -> bool:
-    """Return whether ``subject IN (value)`` is a comparison that Spark makes.
+    """Return whether Spark can evaluate ``subject IN (value)`` for values of these types.
 
-    IN casts to fewer types than ``=`` does.
+    IN casts between fewer types than ``=`` does.
     """
     if pa.bool_() in (subject, value):
         return subject == value or None in (subject, value) or pa.null() in (subject, value)
@@ -273,7 +286,7 @@ def listable(subject: Type, value: Type) -> bool:
 
 
 def comparison_remedy(left: Expression, right: Expression) -> str:
-    """Return the remedy for a comparison that Spark refuses."""
+    """Return the remedy for a comparison that Spark rejects."""
     pair = {left.type, right.type}
     if VARIANT in pair:
         return "compare a part of it: variant_get(v, '$.key', 'string')"
@@ -293,9 +306,9 @@ def comparison_remedy(left: Expression, right: Expression) -> str:
 
 
 def castable(source: Type, target: pa.DataType, attempt: bool = False) -> bool:
-    """Return whether Spark casts the one type to the other (``attempt``: with TRY_CAST).
+    """Return whether Spark can cast one type to the other (``attempt``: with TRY_CAST).
 
-    True where that is not known.
+    Return True if this is not known.
     """
     if source is None or source in (pa.null(), target):
         return True
@@ -338,8 +351,9 @@ def _interval_castable(source: pa.DataType, target: pa.DataType) -> bool:
 
 
 def throws_beyond(source: Type, target: Type) -> bool:
-    """Return whether Spark's cast throws for a value that does not fit, even with ANSI mode off: to an interval of
-    fields, or from one to a number.
+    """Return whether Spark's cast throws for a value that does not fit the target type, even with ANSI mode off.
+
+    This holds for a cast to an interval of fields, and for a cast from such an interval to a number.
     """
     if isinstance(target, IntervalType):
         return not isinstance(source, IntervalType) or source.of_months != target.of_months
@@ -347,9 +361,9 @@ def throws_beyond(source: Type, target: Type) -> bool:
 
 
 def _container_castable(source: pa.DataType, target: pa.DataType, attempt: bool) -> bool:
-    """Return whether Spark casts a container to another one.
+    """Return whether Spark can cast one container type to another.
 
-    It casts the parts of the container, and no key of a map may become NULL by that.
+    Spark casts the elements, fields, keys and values of the container; a cast must not make a key of a map NULL.
     """
     if pa.types.is_map(source) or pa.types.is_map(target):
         if not (pa.types.is_map(source) and pa.types.is_map(target)):
@@ -363,7 +377,7 @@ def _container_castable(source: pa.DataType, target: pa.DataType, attempt: bool)
 
 
 def parts(source: pa.DataType, target: pa.DataType) -> Iterator[tuple[pa.DataType, pa.DataType]]:
-    """Yield the types of the values that a cast from one type to another casts."""
+    """Yield the pairs of source and target types of the elementary casts that a cast consists of."""
     if not (is_container(source) and is_container(target)):
         yield source, target
         return
@@ -374,8 +388,8 @@ def parts(source: pa.DataType, target: pa.DataType) -> Iterator[tuple[pa.DataTyp
 def needs_guard(operand: Expression, target: Type) -> bool:
     """Return whether Spark's cast of the operand to ``target`` can throw even with ANSI mode off.
 
-    A cast of a date to a timestamp throws where a timestamp does not reach the year. A cast between timestamps with and
-    without zone throws where the zone's offset leads beyond that range.
+    A cast of a date to a timestamp throws if the year is outside the range of timestamps. A cast between timestamps
+    with and without zone throws if the offset of the zone leads outside that range.
     """
     if operand.type not in _INSTANTS or target not in (TIMESTAMP, TIMESTAMP_NTZ) or target == operand.type:
         return False
@@ -383,7 +397,7 @@ def needs_guard(operand: Expression, target: Type) -> bool:
 
 
 def common_instant(kinds: Iterable[Type]) -> Type:
-    """Return the timestamp that Spark compares instants as; None where none of them is one.
+    """Return the timestamp type in which Spark compares values of several instant types; None if no type is an instant.
 
     >>> common_instant([pa.date32(), TIMESTAMP_NTZ, TIMESTAMP])
     TimestampType(timestamp[us, tz=UTC])
@@ -393,9 +407,9 @@ def common_instant(kinds: Iterable[Type]) -> Type:
 
 
 def guarded(sql: str, target: pa.DataType) -> str:
-    """Return the text of a date or timestamp as another instant, NULL where the cast would throw.
+    """Return the text that casts a date or timestamp to another instant type, with NULL if the cast would throw.
 
-    The operand is named once, so that guards around guards do not double it each time.
+    The text contains the operand once, so nested guards do not double its length each time.
 
     >>> guarded("day", TIMESTAMP)
     'TRY_CAST(day AS TIMESTAMP)'
