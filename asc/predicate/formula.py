@@ -1,9 +1,11 @@
 """A predicate as a formula of three-valued logic over p-attributes, and its disjunctive normal form.
 
-Every node of the formula is TRUE, FALSE or NULL for a tuple. An outcome is a set of these three as a bit mask. "The
-node's value is in this outcome" is two-valued, and becomes ANDs and ORs of the same question about the node's parts.
-That follows Kleene: AND is TRUE where all parts are TRUE, not FALSE where no part is FALSE, and so on. At an atom the
-question is a constraint. So NOT, IS NULL, IS TRUE, <=> at any depth need no rules of their own.
+Every node of the formula is TRUE, FALSE or NULL for a tuple. An outcome is a set of these three values, stored as a bit
+mask. The statement "the node's value is in this outcome" is two-valued. For AND, OR and NOT it is expanded to ANDs and
+ORs of the same statement about the node's parts.
+
+The expansion follows Kleene's logic: AND is TRUE if all parts are TRUE, not FALSE if no part is FALSE, and so on. For
+an atom the statement is a constraint. So NOT, IS NULL, IS TRUE and <=> need no rules of their own at any depth.
 """
 
 from __future__ import annotations
@@ -21,16 +23,18 @@ ANY = TRUE | FALSE | NULL
 
 @dataclass(slots=True)
 class Const:
-    """A node whose value is the same for every tuple: TRUE, FALSE or NULL."""
+    """A node that has the same value for every tuple: TRUE, FALSE or NULL."""
 
     value: int
 
 
 @dataclass(slots=True)
 class Atom:
-    """A test of one p-attribute: the values for which it is TRUE, and those for which it is FALSE; else it is NULL.
+    """A test of one p-attribute.
 
-    Invariant: the two are disjoint. ``false`` is None where it is FALSE for all other values but NULL.
+    ``true`` admits the values for which the test is TRUE, ``false`` the values for which it is FALSE. For all other
+    values the test is NULL. If ``false`` is None, the test is FALSE for every non-NULL value that ``true`` does not
+    admit. Invariant: ``true`` and ``false`` are disjoint.
     """
 
     attribute: PAttribute
@@ -40,28 +44,31 @@ class Atom:
 
 @dataclass(slots=True)
 class Every:
-    """AND of its parts."""
+    """The conjunction (AND) of its parts."""
 
     parts: list[Formula]
 
 
 @dataclass(slots=True)
 class Some:
-    """OR of its parts."""
+    """The disjunction (OR) of its parts."""
 
     parts: list[Formula]
 
 
 @dataclass(slots=True)
 class Not:
-    """TRUE and FALSE exchanged."""
+    """The negation of its part: TRUE and FALSE are exchanged, NULL stays NULL."""
 
     part: Formula
 
 
 @dataclass(slots=True)
 class Within:
-    """TRUE where the part's value is in the outcome, else FALSE; never NULL. ``x IS NULL`` is ``Within(x, NULL)``."""
+    """A test that is TRUE if the part's value is in the outcome, else FALSE. It is never NULL.
+
+    ``x IS NULL`` is ``Within(x, NULL)``.
+    """
 
     part: Formula
     outcome: int
@@ -70,29 +77,32 @@ class Within:
 Formula = Const | Atom | Every | Some | Not | Within
 
 Conjunction = dict[PAttribute, Constraint]
-"""A conjunct in the making: constraints neither full nor empty."""
+"""A conjunct under construction: constraints by p-attribute, none of them full or empty."""
 
 
 class TooManyConjunctsError(Exception):
-    """The normal form has more conjuncts than allowed, or takes more steps to find."""
+    """An error: the normal form has more conjuncts than allowed, or its computation takes more steps than allowed."""
 
 
 _WORK = 4
-"""Conjuncts that one step may make before it is simplified, as a multiple of those allowed: bounds time and memory."""
+"""The maximum number of conjuncts that one step may produce before they are simplified, as a multiple of the limit.
+
+It bounds time and memory.
+"""
 
 _ABSORBED = 256
-"""Conjuncts that are compared each with each, at most."""
+"""The maximum number of conjuncts among which every pair is compared."""
 
 STEPS = 100_000
-"""Intervals that may be looked at on the way to a normal form: a tenth of a second."""
+"""The maximum number of intervals that the computation of a normal form may visit. They take a tenth of a second."""
 
 
 def conjuncts_of(formula: Formula, limit: int, steps: Steps | None = None) -> list[Conjunction]:
-    """Return the disjunctive normal form of "the formula is TRUE": ``[]`` for a contradiction, ``[{}]`` for a
-    tautology.
+    """Return the disjunctive normal form of the statement "the formula is TRUE".
 
-    Raises TooManyConjunctsError where it has more than ``limit`` conjuncts, or an intermediate step far more, or where
-    it takes more than ``STEPS`` steps. ``steps``: where it spends them, so that a caller may count them.
+    The form is ``[]`` for a contradiction and ``[{}]`` for a tautology. Raise TooManyConjunctsError if the form has
+    more than ``limit`` conjuncts, if an intermediate step has far more, or if the computation takes more than ``STEPS``
+    steps. ``steps``: the budget from which the steps are taken, so that the caller can count them.
     """
     found = _Expansion(limit, steps or Steps()).of(formula, TRUE)
     if len(found) > limit:
@@ -101,28 +111,29 @@ def conjuncts_of(formula: Formula, limit: int, steps: Steps | None = None) -> li
 
 
 class Steps:
-    """The steps that are left of a bounded piece of work; one is an interval that is looked at."""
+    """The remaining budget of a bounded computation, in steps. One step is one interval visited."""
 
     def __init__(self, left: int = STEPS) -> None:
         self._budget = self._left = left
 
     @property
     def spent(self) -> int:
-        """Return the number of steps that were spent."""
+        """Return the number of steps taken so far."""
         return self._budget - self._left
 
     def spend(self, steps: int) -> None:
-        """Take steps from the budget; TooManyConjunctsError where too few are left."""
+        """Take steps from the budget. Raise TooManyConjunctsError if too few steps remain."""
         self._left -= steps
         if self._left < 0:
             raise TooManyConjunctsError
 
 
 class _Expansion:
-    """The normal forms of a formula and its parts.
+    """A cache of the normal forms of a formula and of its parts.
 
-    A part is asked for up to six outcomes by each of the parts around it, so without memory a formula nested k times
-    would take 2^k steps. Invariant: each part's form for an outcome is made once; a form that was made is not changed.
+    Each enclosing node requests the form of a part for up to six outcomes. Without the cache, a formula of nesting
+    depth k would take 2^k steps. Invariant: the form of a part for an outcome is computed once and never changed
+    afterwards.
     """
 
     def __init__(self, limit: int, steps: Steps) -> None:
@@ -131,7 +142,7 @@ class _Expansion:
         self._made: dict[tuple[int, int], list[Conjunction]] = {}
 
     def of(self, formula: Formula, outcome: int) -> list[Conjunction]:
-        """Return the normal form of "the formula's value is in the outcome"."""
+        """Return the normal form of the statement "the formula's value is in the outcome"."""
         if outcome == ANY:
             return [{}]
         if outcome == 0:
@@ -162,7 +173,8 @@ class _Expansion:
     def _of_parts(self, formula: Every | Some, outcome: int, unit: int, zero: int) -> list[Conjunction]:
         """Return the normal form of an AND (unit TRUE, zero FALSE) or OR (unit FALSE, zero TRUE).
 
-        It has the unit where all parts have the unit, and is other than the zero where no part has the zero.
+        The AND or OR equals the unit if all parts equal the unit. It differs from the zero if every part differs from
+        the zero.
         """
         not_unit, not_zero = ANY & ~unit, ANY & ~zero
         if outcome in (unit, not_zero):
@@ -174,9 +186,10 @@ class _Expansion:
         return self._any_of(self.of(formula, either) for either in (unit, zero))
 
     def _all_of(self, forms: Iterable[list[Conjunction]]) -> list[Conjunction]:
-        """Return the conjunction of normal forms: every choice of one conjunct from each.
+        """Return the conjunction of normal forms: one conjunct for each combination of one conjunct from every form.
 
-        Forms of one conjunct come first, and their constraints on one p-attribute are intersected at once.
+        Forms with a single conjunct are combined first: all their constraints on one p-attribute are intersected in one
+        sort.
         """
         asked: dict[PAttribute, list[Constraint]] = {}
         choices: list[list[Conjunction]] = []
@@ -224,7 +237,9 @@ class _Expansion:
         return both
 
     def _any_of(self, forms: Iterable[list[Conjunction]]) -> list[Conjunction]:
-        """Return the disjunction of normal forms; conjuncts on the same single p-attribute are merged as they come."""
+        """Return the disjunction of normal forms. Conjuncts that constrain only the same p-attribute are merged at
+        once.
+        """
         single: dict[PAttribute, list[Constraint]] = {}
         several: list[Conjunction] = []
         for form in forms:
@@ -272,7 +287,7 @@ def _of_atom(atom: Atom, outcome: int) -> list[Conjunction]:
 
 
 def intersection_of(constraints: list[Constraint]) -> Constraint:
-    """Return the intersection of many constraints at the cost of one sort."""
+    """Return the intersection of many constraints, computed with a single sort."""
     if len(constraints) == 1:
         return constraints[0]
     if len(constraints) == 2:
@@ -281,7 +296,7 @@ def intersection_of(constraints: list[Constraint]) -> Constraint:
 
 
 def union_of(constraints: list[Constraint]) -> Constraint:
-    """Return the union of many constraints at the cost of one sort."""
+    """Return the union of many constraints, computed with a single sort."""
     if len(constraints) == 1:
         return constraints[0]
     intervals = merged(interval for constraint in constraints for interval in constraint.intervals)
@@ -289,10 +304,11 @@ def union_of(constraints: list[Constraint]) -> Constraint:
 
 
 def simplified(conjuncts: list[Conjunction], steps: Steps) -> list[Conjunction]:
-    """Return an equal disjunction with fewer conjuncts; it need not be minimal.
+    """Return an equivalent disjunction with fewer conjuncts, which need not be minimal.
 
-    Conjuncts that another one includes are removed, and those that differ in one p-attribute only are merged. Cost: the
-    square of their number, up to _ABSORBED, and of ``steps``.
+    A conjunct that another conjunct includes is removed. Conjuncts that differ in a single p-attribute are merged.
+    Cost: quadratic in the number of conjuncts, up to _ABSORBED conjuncts. Each interval visited is taken from
+    ``steps``.
     """
     if len(conjuncts) < 2:
         return conjuncts
@@ -327,7 +343,7 @@ def _includes(wide: Conjunction, narrow: Conjunction, steps: Steps) -> bool:
 
 
 def _merged_once(conjuncts: list[Conjunction], steps: Steps) -> tuple[list[Conjunction], bool]:
-    """Unite conjuncts that agree on all p-attributes but one."""
+    """Merge conjuncts that agree on all p-attributes but one. Return the conjuncts and whether any were merged."""
     holders: dict[PAttribute, list[Conjunction]] = {}
     for conjunct in conjuncts:
         for attribute in conjunct:

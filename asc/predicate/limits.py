@@ -1,22 +1,27 @@
-"""How large a predicate may be."""
+"""The limits on the size of a predicate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 MAX_NESTING_DEPTH = 64
-"""The depth that Python's stack and Spark's parser take reliably; ``Limits.nesting_depth`` cannot be set higher."""
+"""The greatest depth that Python's stack and Spark's parser handle reliably, and the maximum of
+``Limits.nesting_depth``.
+"""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds on one predicate.
+    """The limits on one predicate.
 
-    ``length_chars``: characters of its text. ``nesting_depth``: levels of its syntax tree, AND and OR of any number of
-    terms counting one. ``conjuncts``: of its normal form; one with more is not refused, Spark computes it whole.
-    ``spark_nodes``: operators and operands of what Spark computes of it; its planner takes a tenth of a millisecond for
-    each. ``join_nodes``: operators and operands of a join's predicates for all shapes together, estimated and then
-    counted (:meth:`asc.predicate.normal_form.join_predicate.JoinPredicate.effort`); one takes some 30 microseconds.
+    ``length_chars``: the number of characters of the predicate's text. ``nesting_depth``: the number of levels of its
+    syntax tree; a chain of ANDs or of ORs counts as one level. ``conjuncts``: the number of conjuncts of its normal
+    form. A predicate that exceeds ``conjuncts`` is not refused; Spark evaluates the whole predicate.
+
+    ``spark_nodes``: the number of operators and operands in the expressions that Spark evaluates. Spark's planner takes
+    a tenth of a millisecond for each. ``join_nodes``: the number of operators and operands in the predicates of a join
+    for all shapes together. It is estimated first and then counted
+    (:meth:`asc.predicate.normal_form.join_predicate.JoinPredicate.effort`). Each takes some 30 microseconds.
     """
 
     length_chars: int = 20_000

@@ -1,12 +1,12 @@
-"""The functions a predicate may call.
+"""The functions that a predicate may call.
 
-Every one is a pure scalar built-in of Spark for which three things hold, so that one record cannot stop the stream:
+Each function is a pure scalar built-in of Spark with three properties, so that a single record cannot stop the stream:
 
-* With ANSI mode off it throws for no input, or is spelled so that it is NULL where it would throw.
-* It takes time linear in a record's length.
-* Its result is at most a bounded number of times as long as its arguments.
+* With ANSI mode off it throws for no input. Otherwise its call is rewritten so that the result is NULL instead.
+* It takes time linear in the length of a record.
+* The length of its result is at most a bounded multiple of the length of its arguments.
 
-Each family has a module, beside the modules that families share.
+Each family of functions has a module. The other modules contain code that several families share.
 """
 
 from __future__ import annotations

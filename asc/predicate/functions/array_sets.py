@@ -1,9 +1,11 @@
-"""Arrays as sets of their elements, in bounded work.
+"""The functions that treat arrays as sets of elements, rewritten so that their work is bounded.
 
-Spark finds equal elements through a hash, or by comparing every two. A record whose elements have one hash takes the
-square of an array's length, so these functions are spelled with a sort. It orders the elements with the arrays and the
-places they come from, equal ones next to each other. The call stays as it is written where there is little to find: in
-arrays that the predicate writes out, and for elements of a type with few values.
+Spark finds equal elements with a hash table, or by comparing every pair. For a record whose elements all have the same
+hash this takes time quadratic in the array's length, so these functions are rewritten with a sort. The sort places
+equal elements next to each other, each with the number of its array and its index.
+
+The call is left unchanged if there is little to search: for arrays whose elements are written in the predicate, and for
+element types with few values.
 """
 
 from __future__ import annotations
@@ -29,8 +31,9 @@ _MADE_OF_ELEMENTS = frozenset(_OF_ELEMENTS.split())
 
 
 def is_written_out(arg: Expression) -> bool:
-    """Return whether an array or map has as many elements as the predicate's text says: ``array(a, b)``, and what is
-    made of such ones.
+    """Return whether the predicate's text determines the number of elements of an array or map.
+
+    This holds for ``array(a, b)`` and for arrays and maps that are computed from such arrays.
     """
     pending = [arg.node]
     for node in pending:
@@ -53,7 +56,7 @@ def _comparable_arrays(call: Call) -> str | None:
 
 
 def _held(call: Call) -> pa.DataType | None:
-    """Return the type of the arrays' elements, as Spark compares it."""
+    """Return the element type of the arrays in which Spark compares the elements."""
     held = [kind.value_type for kind in call.kinds if kind is not None and is_array(kind)]
     return pa.null() if held and all(kind == pa.null() for kind in held) else types.common(held)
 
@@ -64,7 +67,7 @@ def _set(call: Call) -> pa.DataType | None:
 
 
 def _of_one_type(spelling: Spelling) -> Spelling:
-    """Return a spelling of arrays of the same type."""
+    """Return a spelling that first casts all arrays to the same type."""
 
     def spelled(call: Call) -> str:
         kind = _set(call)
@@ -86,19 +89,22 @@ def _as_it_stands(call: Call) -> bool:
 
 
 def _marked(call: Call, sql: str, array: int) -> str:
-    """Return an array's elements with the number of the array and their places; a set keeps 0.0 beside -0.0."""
+    """Return SQL for the elements of an array, each with the number of the array and its index.
+
+    For floats each element also has a flag for -0.0, because a set keeps 0.0 and -0.0 apart.
+    """
     zero = "CAST(x AS STRING) = '-0.0' AS z, " if _held(call) in _FLOATS else ""
     return f"transform({sql}, (x, i) -> struct(x AS v, {zero}{array} AS t, i AS i))"
 
 
 def _same(call: Call) -> str:
-    """Return whether an element is that before it."""
+    """Return the SQL condition that an element equals the previous element."""
     zero = " AND e.z <=> p[j - 1].z" if _held(call) in _FLOATS else ""
     return f"e.v <=> p[j - 1].v{zero}"
 
 
 def _in_order(marked: str, kept: str) -> str:
-    """Return the elements that are kept, in the order in which they came."""
+    """Return SQL for the elements that meet the condition ``kept``, in their original order."""
     chosen = f"transform(filter(p, (e, j) -> {kept}), e -> struct(e.i AS i, e.v AS v))"
     return bound(f"sort_array({marked})", f"transform(sort_array({chosen}), e -> e.v)")
 
@@ -111,7 +117,7 @@ def _first_of_each(call: Call) -> str:
 
 
 def _both(call: Call) -> str:
-    """Return the elements of both arrays, of equal ones those of the second array first."""
+    """Return SQL for the elements of both arrays. Among equal elements, those of the second array are sorted first."""
     return f"concat({_marked(call, call.args[0].sql, 1)}, {_marked(call, call.args[1].sql, 0)})"
 
 
@@ -129,9 +135,10 @@ def _in_both(call: Call) -> str:
 
 
 def _overlap(call: Call) -> str:
-    """Spell ``arrays_overlap`` with a sort for containers, binaries and decimals.
+    """Spell ``arrays_overlap`` with a sort if the elements are containers, binaries or decimals.
 
-    For other types the call stays as it is written: Spark's hash keeps colliding elements in a tree, by their order.
+    For other types the call is left unchanged: Spark's hash table keeps colliding elements of these types in a sorted
+    tree.
     """
     held = _held(call)
     if _as_it_stands(call) or not (types.is_container(held) or held == pa.binary() or pa.types.is_decimal(held)):
@@ -152,4 +159,4 @@ ARRAY_SETS = {
         ("arrays_overlap", 2, BOOLEAN, None, _overlap),
     )
 }
-"""The functions of arrays as sets."""
+"""The functions that treat arrays as sets, by name."""

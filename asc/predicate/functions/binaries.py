@@ -1,4 +1,4 @@
-"""Functions of bytes: digests, and what stands for them in text."""
+"""Functions of bytes: digests, and conversions between binary and text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def _character_set(call: Call) -> str | None:
 def _decoding(call: Call) -> str | None:
     """Check the arguments of ``decode``.
 
-    They are bytes and a character set; or a value, then pairs of a value to compare and its result, and a default.
+    There are two forms: bytes and a character set; or a value, then pairs of a comparison value and its result, and an
+    optional default.
     """
     if len(call.args) == 2:
         if call.type(0) not in (None, pa.string(), pa.binary(), pa.null()):
@@ -46,7 +47,9 @@ def _sought(call: Call) -> Sequence[Expression]:
 
 
 def _decoded_kinds(call: Call) -> list[pa.DataType | None]:
-    """Return the types of the results of ``decode``, with that of the default: without one, NULL as a string."""
+    """Return the types of the results of ``decode``, including the default. A missing default is a NULL of type
+    string.
+    """
     return [*call.kinds[2::2], call.type(-1) if len(call.args) % 2 == 0 else pa.string()]
 
 

@@ -1,7 +1,7 @@
-"""An expression that a text contains once and names several times.
+"""SQL in which an expression occurs once and is bound to a name that may be used several times.
 
-It is a variable of a lambda over an array of one element: Spark has no other name for a value. The body may name
-nothing but the variable, as it would take a column of the same name for it.
+The name is a variable of a lambda over an array with one element, since Spark has no other way to name a value. The
+body may use no name but the variable, because a column of the same name would be read as the variable.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 
 def bound(value: str, body: str, name: str = "p") -> str:
-    """Bind ``name`` to a value in ``body``.
+    """Return SQL that evaluates ``body`` with ``name`` bound to a value.
 
     >>> bound("sort_array(tags)", "p[0] = p[1]")
     'transform(array(sort_array(tags)), p -> p[0] = p[1])[0]'
@@ -20,7 +20,8 @@ def bound(value: str, body: str, name: str = "p") -> str:
 
 
 def bound_together(values: Sequence[str], body: str) -> str:
-    """Bind ``p.a`` to the first of several values in ``body``, ``p.b`` to the second, and so on.
+    """Return SQL that evaluates ``body`` with ``p.a`` bound to the first of several values, ``p.b`` to the second, and
+    so on.
 
     >>> bound_together(["xs", "5"], "slice(p.a, 1, p.b)")
     'transform(array(struct(xs AS a, 5 AS b)), p -> slice(p.a, 1, p.b))[0]'
@@ -30,12 +31,12 @@ def bound_together(values: Sequence[str], body: str) -> str:
 
 
 def names(count: int) -> Sequence[str]:
-    """Return the names of values that are bound together: a, b, ..., z, then a26, ..."""
+    """Return ``count`` names for the values of :func:`bound_together`: a, b, ..., z, then a26, ..."""
     return [chr(ord("a") + i) if i < 26 else f"a{i}" for i in range(count)]
 
 
 def unused_name(text: str) -> str:
-    """Return a name for a value that does not occur in a text.
+    """Return a name for a bound value that does not occur in a text.
 
     >>> unused_name("x -> x > p.p_")
     'p__'

@@ -1,6 +1,7 @@
-"""Arguments that a record makes, bounded: where one is too long, too large or makes Spark throw, the result is NULL.
+"""Bounds on arguments that come from a record: the result is NULL if an argument is too long, too large or makes Spark
+throw.
 
-The text names such an argument more than once: ``Node.weight`` counts it as often.
+The SQL text contains such an argument more than once, and ``Node.weight`` counts every occurrence.
 """
 
 from __future__ import annotations
@@ -10,18 +11,18 @@ from collections.abc import Callable
 from asc.predicate.functions.function import Call, Spelling
 
 MAX_LENGTH_CHARS = 10_000
-"""Of a text that a number of the record makes."""
+"""The maximum length of a text whose length is an argument from the record, in characters."""
 MAX_SOUGHT_CHARS = 1_000
-"""Of what is sought in a text: the two take the product of their lengths."""
+"""The maximum length of a search text, in characters: a search takes the product of the two lengths."""
 MAX_PAIR_CHARS = 100_000
-"""The product of the lengths of two texts that are held against each other character by character."""
+"""The maximum product of the lengths of two texts that are compared character by character."""
 
 _BOUNDED_LIST = """
 array_join array_repeat btrim concat_ws contains find_in_set format_number instr levenshtein locate lpad ltrim
 position repeat replace rpad rtrim sequence space split_part substring_index trim
 """
 BOUNDED = frozenset(_BOUNDED_LIST.split())
-"""Functions that are NULL beyond a bound where Spark would go on, if it is a record that asks for so much."""
+"""The functions that return NULL if a value of the record exceeds a bound, although Spark's function would not."""
 
 LEAST_INT, MOST_INT = -(1 << 31), (1 << 31) - 1
 
@@ -29,7 +30,10 @@ Bound = Callable[[Call], str]
 
 
 def bounded(place: int, bound: Bound, *more: tuple[int, Bound]) -> Spelling:
-    """Return the call, with those of its arguments at these places that are no constants bounded."""
+    """Return a spelling that applies a bound to the argument at each of the given positions, unless it is a constant.
+
+    ``more``: further pairs of a position and its bound.
+    """
     bounds = {place: bound, **dict(more)}
 
     def spelled(call: Call) -> str:
@@ -40,7 +44,10 @@ def bounded(place: int, bound: Bound, *more: tuple[int, Bound]) -> Spelling:
 
 
 def integer_up_to(place: int, most: int | Callable[[Call], int] = MAX_LENGTH_CHARS) -> Bound:
-    """Return a length, NULL where it is larger. All below 0 are the same, and Spark throws for the least."""
+    """Return a bound for a length: the argument is NULL if it is greater than ``most``.
+
+    All negative values are replaced by -1: they mean the same, and Spark throws for the least integer.
+    """
 
     def text(call: Call) -> str:
         integer = _integer(call, place)
@@ -50,7 +57,7 @@ def integer_up_to(place: int, most: int | Callable[[Call], int] = MAX_LENGTH_CHA
 
 
 def integer_within(place: int, most: Callable[[Call], int]) -> Bound:
-    """Return an integer from 0 on, NULL where it is none of those."""
+    """Return a bound for an integer: the argument is NULL if it is negative or greater than ``most``."""
 
     def text(call: Call) -> str:
         integer = _integer(call, place)
@@ -60,7 +67,7 @@ def integer_within(place: int, most: Callable[[Call], int]) -> Bound:
 
 
 def integer_but_zero(place: int) -> Bound:
-    """Return an integer, NULL where it is 0 or the least there is, which has no counterpart above 0."""
+    """Return a bound for an integer: the argument is NULL if it is 0 or the least INT, whose negation overflows."""
 
     def text(call: Call) -> str:
         integer = _integer(call, place)
@@ -74,7 +81,7 @@ def _integer(call: Call, place: int) -> str:
 
 
 def text_up_to(place: int, most_chars: int = MAX_SOUGHT_CHARS) -> Bound:
-    """Return a text, NULL where it is longer."""
+    """Return a bound for a text: the argument is NULL if it has more than ``most_chars`` characters."""
 
     def text(call: Call) -> str:
         sql = call.args[place].sql
@@ -84,16 +91,19 @@ def text_up_to(place: int, most_chars: int = MAX_SOUGHT_CHARS) -> Bound:
 
 
 def sought_up_to(place: int, within: int) -> Bound:
-    """Return a bound of the text that is sought in the text at another place.
+    """Return a bound for a text that is searched for in the text at the position ``within``.
 
-    It is NULL where it is long, unless the other text is a short constant.
+    The argument is NULL if it is too long, unless the other text is a short constant.
     """
     bound = text_up_to(place)
     return lambda call: call.args[place].sql if is_short_constant(call, within) else bound(call)
 
 
 def text_beside(place: int, other: int, most: int = MAX_PAIR_CHARS) -> Bound:
-    """Return a text, NULL where the product of its length and that of the one at another place is larger."""
+    """Return a bound for a text: the argument is NULL if the product of two lengths is greater than ``most``.
+
+    The lengths are those of this text and of the text at the position ``other``.
+    """
 
     def text(call: Call) -> str:
         sql = call.args[place].sql
@@ -103,6 +113,6 @@ def text_beside(place: int, other: int, most: int = MAX_PAIR_CHARS) -> Bound:
 
 
 def is_short_constant(call: Call, place: int, most_chars: int = MAX_SOUGHT_CHARS) -> bool:
-    """Return whether an argument is a constant of no more characters."""
+    """Return whether an argument is a constant of at most ``most_chars`` characters."""
     literal = call.args[place].literal
     return literal is not None and len(str(literal.value)) <= most_chars

@@ -1,4 +1,4 @@
-"""Why calls of functions are refused: what several families of them have in common."""
+"""Checks that several families of functions share; a check returns the reason why a call is refused."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from asc.predicate.functions.function import Call, Check
 def unified(
     kinds: list[pa.DataType | None], name: str, strings_with: str = "numbers and instants", *, are_cast: bool = False
 ) -> str | None:
-    """Return why values of these types have none together; ``are_cast``: instants of several known types are cast to
-    one.
+    """Return the reason why values of these types have no common type; None if they have one.
+
+    ``are_cast``: whether instants of several known types are cast to one type.
     """
     if not types.unifiable(kinds, strings_with):
         return f"{name} of {' and '.join(dict.fromkeys(map(types.name, kinds)))}: CAST them to one type"
@@ -23,14 +24,16 @@ def unified(
 
 
 def of_one_kind(places: slice = slice(None), strings_with: str = "numbers and instants") -> Check:
-    """Check that the arguments at these places have one type, or types for which Spark finds a common one."""
+    """Return a check that the arguments at these positions have one type, or types for which Spark finds a common
+    type.
+    """
     return lambda call: unified(call.kinds[places], call.name, strings_with, are_cast=True)
 
 
 def sought(place: int, within: int) -> Check:
-    """Check that a constant which is sought in another text is short, or that text is a short constant.
+    """Return a check of the constant at ``place``, which is searched for in the text at ``within``.
 
-    Seeking takes the product of their lengths.
+    One of the two must be a short constant, because a search takes the product of the two lengths.
     """
 
     def check(call: Call) -> str | None:
@@ -44,7 +47,7 @@ def sought(place: int, within: int) -> Check:
 
 
 def held(call: Call) -> str | None:
-    """Check the type of a value that is sought in an array or among the keys of a map, or put there."""
+    """Check the type of a value that is searched for in, or added to, an array or the keys of a map."""
     container, value = call.type(0), call.type(1)
     if container is None or container == pa.null():
         return None
@@ -59,7 +62,10 @@ def held(call: Call) -> str | None:
 
 
 def constant_integer(place: int, what: str, low: int, high: int, but: int | None = None) -> Check:
-    """Check that an argument, if present, is a constant integer within bounds, or NULL; ``but`` is not allowed."""
+    """Return a check that an argument, if present, is a constant integer within bounds, or NULL.
+
+    The value ``but`` is not allowed.
+    """
     bounds = f"{low}..{high}" + ("" if but is None else f" other than {but}")
 
     def check(call: Call) -> str | None:
@@ -74,13 +80,16 @@ def constant_integer(place: int, what: str, low: int, high: int, but: int | None
 
 
 def integer_or_bounded(place: int, what: str, low: int, high: int, but: int | None = None) -> Check:
-    """Return the check of :func:`constant_integer` for a constant; another argument is bounded where it is spelled."""
+    """Return the check of :func:`constant_integer`, applied only to a constant.
+
+    An argument that is not constant is bounded by the spelling of the call.
+    """
     check = constant_integer(place, what, low, high, but)
     return lambda call: check(call) if place < len(call.args) and call.args[place].literal is not None else None
 
 
 def constant_string(place: int, what: str, most: int = MAX_SOUGHT_CHARS) -> Check:
-    """Check that an argument, if present, is a constant string."""
+    """Return a check that an argument, if present, is a constant string of at most ``most`` characters."""
 
     def check(call: Call) -> str | None:
         value = call.constant(place)
@@ -92,5 +101,5 @@ def constant_string(place: int, what: str, most: int = MAX_SOUGHT_CHARS) -> Chec
 
 
 def every(*checks: Check) -> Check:
-    """Return a check that gives the first trouble that one of the checks finds."""
+    """Return a check that returns the first reason for refusal that one of the checks finds."""
     return lambda call: next((trouble for check in checks if (trouble := check(call)) is not None), None)

@@ -1,1 +1,1 @@
-"""Normal forms: a typed tree to a formula, and to a disjunction of conjuncts of constraints."""
+"""Normal forms: a typed syntax tree becomes a formula, and the formula a disjunction of conjuncts of constraints."""

@@ -1,4 +1,4 @@
-"""A predicate's normal form as a reader understands it."""
+"""Descriptions of a predicate's normal form, as text for users and as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MANY = 12
 
 
 def describe(predicate: Predicate) -> str:
-    """Return the normal form, the p-attributes and the warnings, as lines of text.
+    """Return a description of the normal form, the p-attributes and the warnings, as lines of text.
 
     >>> from asc.predicate import normalise
     >>> from asc.schema import Schema
@@ -61,8 +61,9 @@ def _origin(attribute: PAttribute) -> str:
 
 
 def plain_form(predicate: Predicate) -> dict[str, Any]:
-    """Return the same as plain values, ready for JSON: conjuncts, p-attributes, verdicts, warnings, and the lines of
-    text.
+    """Return the content of :func:`describe` as values that can be encoded as JSON.
+
+    They are the conjuncts, the p-attributes, the verdicts, the warnings, and the lines of text.
 
     >>> from asc.predicate import normalise
     >>> from asc.schema import Schema
@@ -87,12 +88,15 @@ def plain_form(predicate: Predicate) -> dict[str, Any]:
 
 
 def plain_attribute(attribute: PAttribute) -> dict[str, Any]:
-    """Return an expression that is read of a record as plain values; ``spark``: Spark computes it."""
+    """Return a description of an expression that is evaluated on a record, as values that can be encoded as JSON.
+
+    ``spark`` is True if Spark evaluates the expression.
+    """
     return {"sql": attribute.sql, "type": str(attribute.type), "spark": attribute.is_computed}
 
 
 def constraint_text(attribute: PAttribute, constraint: Constraint) -> str:
-    """Return one constraint on a p-attribute in the notation of SQL.
+    """Return the text of a constraint on a p-attribute in SQL notation.
 
     >>> constraint_text(PAttribute("d", pa.date32(), ("d",)), Constraint((((15706, 0), None),), null=True))
     "d >= DATE '2013-01-01' OR d IS NULL"
@@ -131,7 +135,9 @@ def _gaps(intervals: tuple[Interval, ...]) -> list[Interval]:
 
 
 def _points(intervals: list[Interval]) -> list[Key] | None:
-    """Return the single values the intervals consist of; None where one is wider, or there are none."""
+    """Return the values of intervals that hold one value each. Return None if an interval is wider or the list is
+    empty.
+    """
     points = [_point(interval) for interval in intervals]
     return None if not points or None in points else points
 

@@ -12,13 +12,15 @@ from asc.keys.constraint import Constraint
 from asc.spatial.layer import ShapeName
 
 Conjunct = tuple[tuple[PAttribute, Constraint], ...]
-"""One conjunction: at most one constraint a p-attribute, none of them full or empty. One bit position of a plan."""
+"""One conjunct: at most one constraint for each p-attribute, none of them full or empty. It has one bit position of a
+plan.
+"""
 
 
 class Form(NamedTuple):
-    """The common form of plain terms that differ in their constants alone.
+    """The common form of plain terms that differ only in their constants.
 
-    It is the column as it is written, the operator and the type of the constants.
+    The form consists of the column as the user wrote it, the operator, and the type of the constants.
     """
 
     column: str
@@ -30,12 +32,15 @@ class Form(NamedTuple):
 class Predicate:
     """A predicate in disjunctive normal form.
 
-    A tuple is accepted when every constraint of at least one conjunct admits its values. No conjuncts and not
-    ``match_all``: a contradiction, which accepts nothing. ``match_all``: a tautology, which accepts every tuple and
-    has no conjuncts (it is routed beside the ASCs). ``forms``: those of its terms, where it was read by them
-    (:mod:`asc.predicate.normal_form.plain_reader`); predicates of the same forms differ in constants alone.
-    ``named``: the paths of the columns that its text names; None where these are its p-attributes. ``shapes``: those
-    of layers that it names, by layer and id, ``missing_shapes`` those of them that are not there, which are NULL.
+    The predicate accepts a tuple if at least one conjunct accepts it. A conjunct accepts a tuple if each of its
+    constraints admits the tuple's value. ``match_all``: the predicate is a tautology, which accepts every tuple and has
+    no conjuncts (it is routed without the ASCs). A predicate without conjuncts and without ``match_all`` is a
+    contradiction.
+
+    ``forms``: the forms of the predicate's terms if :mod:`asc.predicate.normal_form.plain_reader` read it, else None.
+    Predicates with the same forms differ only in constants. ``named``: the paths of the columns that the text names;
+    None if they are the columns of the p-attributes. ``shapes``: the shapes of layers that the text names, each as
+    layer and id. ``missing_shapes``: the subset of ``shapes`` that their layers lack; such a shape is NULL.
     """
 
     text: str
@@ -49,9 +54,10 @@ class Predicate:
 
     @property
     def columns(self) -> frozenset[tuple[str, ...]]:
-        """The columns that its text names, by their paths in the schema's spelling, whatever became of their terms.
+        """The columns that the predicate's text names, including those of terms that normalisation removed.
 
-        For an entry of a map, or a part of an array's elements, it is the map or the array.
+        Each column is a path in the schema's spelling. For an entry of a map, or a part of an array's elements, the
+        path leads to the map or the array.
 
         >>> from asc.predicate import normalise
         >>> from asc.schema import Schema
@@ -65,10 +71,13 @@ class Predicate:
 
     @property
     def p_attributes(self) -> tuple[PAttribute, ...]:
-        """The p-attributes it constrains, each once, in the order of first use."""
+        """The p-attributes that the predicate constrains, without duplicates, in the order of first use."""
         return tuple(dict.fromkeys(attribute for conjunct in self.conjuncts for attribute, _ in conjunct))
 
     @property
     def read(self) -> tuple[PAttribute, ...]:
-        """The p-attributes whose values it needs, each once: of those matched with patterns the subjects."""
+        """The p-attributes whose values the predicate needs, without duplicates.
+
+        For a p-attribute of pattern matches, it is the p-attribute of the subject of the match.
+        """
         return tuple(dict.fromkeys(attribute.read for conjunct in self.conjuncts for attribute, _ in conjunct))

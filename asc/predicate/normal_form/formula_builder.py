@@ -1,4 +1,4 @@
-"""Syntax tree -> formula: which comparisons become constraints and which Spark computes whole."""
+"""The step from syntax tree to formula: it decides which comparisons become constraints and which Spark evaluates."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _IS_TRUE, _IS_FALSE = Constraint((((1, 0), (1, 1)),)), Constraint((((0, 0), (0, 
 _FLIPPED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 _ALONE = 20
-"""The cost for Spark of one more expression, whatever it holds, in nodes."""
+"""The fixed cost of one more expression for Spark, in nodes, in addition to the nodes of the expression."""
 
 _WRITTEN_CHARS = 200
-"""The most characters of an expression that errors show."""
+"""The maximum length of an expression in an error message, in characters."""
 
 
 class FormulaBuilder:
-    """A builder of formulas from the syntax trees of one predicate, which collects warnings."""
+    """A builder of formulas from the syntax trees of one predicate. It also collects the predicate's warnings."""
 
     def __init__(self, source: Source, schema: Schema, time_zone: str, *, may_wait: bool = False) -> None:
         self._typer = Typer(source, schema)
@@ -51,7 +51,7 @@ class FormulaBuilder:
         self.warnings = self._typer.warnings
 
     def formula(self, node: Node) -> Formula:
-        """Return the formula of a condition; PredicateError for one that is refused."""
+        """Return the formula of a condition. Raise PredicateError for a condition that is refused."""
         op = node.op
         if op == "and":
             return Every([self.formula(arg) for arg in node.args])
@@ -72,22 +72,22 @@ class FormulaBuilder:
         return self._bare(node)
 
     def whole(self, node: Node) -> Formula:
-        """Return a condition as a boolean p-attribute that Spark computes."""
+        """Return a condition as one boolean p-attribute, which Spark evaluates."""
         return self._boolean(self._typer.condition(node))
 
     @property
     def named_shapes(self) -> frozenset[ShapeName]:
-        """The shapes of layers that were read."""
+        """The shapes of layers that the builder has read so far."""
         return frozenset(self._operands.named)
 
     @property
     def missing_shapes(self) -> frozenset[ShapeName]:
-        """Those of them that their layers do not have."""
+        """The shapes of ``named_shapes`` that their layers lack."""
         return frozenset(self._operands.missing)
 
     @property
     def typer(self) -> Typer:
-        """The typer of the predicate's expressions."""
+        """The type checker of the predicate's expressions."""
         return self._typer
 
     def _boolean(self, expression: Expression) -> Atom:
@@ -116,7 +116,9 @@ class FormulaBuilder:
         return shortened(self._typer.source.text[node.start : node.end], _WRITTEN_CHARS)
 
     def _bare(self, node: Node) -> Formula:
-        """Return a condition that is no comparison: a boolean column, constant, function call, RLIKE, ..."""
+        """Return the formula of a condition that is no comparison: a boolean column, constant, function call, RLIKE,
+        ...
+        """
         if is_condition(node):
             return self._spatial.condition(node)
         expression = self._typer.condition(node)
@@ -130,7 +132,9 @@ class FormulaBuilder:
         return self._boolean(expression) if found is None else found
 
     def _member(self, node: Node) -> Formula | None:
-        """Return the formula of "an array has one of some constants"; None for any other condition."""
+        """Return the formula of the condition that an array contains one of several constants; None for any other
+        condition.
+        """
         found = membership(self._typer, node)
         if found is None:
             return None
@@ -140,7 +144,10 @@ class FormulaBuilder:
         return Some([*has, Every([self._match(subject, element_key(None)), Const(NULL)])])
 
     def _part_of(self, node: Node) -> Formula | None:
-        """Return ``contains``, ``startswith`` or ``endswith`` with a constant as a pattern; None for any other node."""
+        """Return the formula of ``contains``, ``startswith`` or ``endswith`` with a constant, as a pattern match.
+
+        Return None for any other node.
+        """
         if node.op != "call" or node.value not in ("contains", "startswith", "endswith"):
             return None
         subject, sought = (self._typer.of(arg) for arg in node.args)
@@ -154,7 +161,7 @@ class FormulaBuilder:
         return self._matched(subject, [None, literal.value, *([None] if node.value == "contains" else [])])
 
     def _matched(self, subject: Expression, parts: list[str | None]) -> Atom | None:
-        """Return a match that the engine finds; None where Spark must."""
+        """Return the atom of a pattern match that the engine evaluates; None if Spark must evaluate the match."""
         key = like_key(parts)
         if key is None:
             return None
@@ -183,7 +190,9 @@ class FormulaBuilder:
         return Within(self.formula(subject), TRUE if node.value == "TRUE" else FALSE)
 
     def _null_test(self, node: Node, subject: Node) -> Formula:
-        """Return the formula of a null test of a part of the predicate; ``node`` is the whole test."""
+        """Return the formula of a null test of ``subject``, which is a part of the predicate. ``node`` is the whole
+        null test.
+        """
         is_condition = self._is_condition(subject)
         if not is_condition:
             self._typer.null_tests.check(subject)
@@ -226,7 +235,7 @@ class FormulaBuilder:
         return self._compared(left, operator, literal) or self.whole(node)
 
     def _compared(self, subject: Expression, operator: str, literal: Literal) -> Formula | None:
-        """Return a comparison with a constant other than NULL on the fast path; None where Spark must compute it."""
+        """Return the formula of a comparison with a non-NULL constant; None if Spark must evaluate the comparison."""
         space = subject.space
         if space is None:
             return Const(NULL) if subject.type == pa.null() and operator != "<=>" else None
@@ -240,7 +249,7 @@ class FormulaBuilder:
         return Atom(attribute, true, true.complement() if operator == "<=>" else None)
 
     def _constant(self, literal: Literal, true: Constraint) -> Formula | None:
-        """Return a comparison of two constants."""
+        """Return the formula of a comparison between two constants."""
         space = space_of(literal.type)
         own = None if space is None else position(space, literal, self._time_zone)
         if own is None or own[0][1] != 0:
@@ -315,7 +324,5 @@ class FormulaBuilder:
 
 
 def _is_whole(pattern: str) -> bool:
-    """Return whether Spark, which makes a regular expression of a pattern with an escape in it, tears no character in
-    two.
-    """
+    """Return whether Spark's regular expression for a LIKE pattern with an escape splits no character in two."""
     return all(character <= "\uffff" for character in pattern)

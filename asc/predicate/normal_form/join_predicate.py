@@ -1,4 +1,4 @@
-"""Predicates of joins: over a stream and the rows of a layer, made one of the stream alone for each row."""
+"""Predicates of joins: a WHERE over a stream and a layer is turned into a predicate over the stream for each shape."""
 
 from __future__ import annotations
 
@@ -32,13 +32,19 @@ _DEFAULT_LIMITS = Limits()
 _LISTED = 20
 
 _ROW_NODES, _STEPS_A_NODE = 10, 80
-"""Operators that a row costs whatever its predicate is, and steps of a normal form in the time of one operator."""
+"""The fixed cost of a row, in operators, and the number of steps of a normal form that take as long as one operator."""
 
 LARGE_VERTICES = 512
-"""Vertices from which on an index cuts a shape further, which costs more than all else: fewer are not counted."""
+"""The number of vertices from which an index subdivides a shape, which dominates the cost. Smaller shapes are not
+counted.
+"""
 
 _VERTICES_A_NODE, _LARGE_DISTANCE_NODES, _DISTANCE_VERTICES_A_NODE = 7, 1_000, 4
-"""Vertices of a large shape in the time of one operator; where a distance is asked, operators for the shape besides."""
+"""The number of vertices of a large shape that take as long to index as one operator.
+
+For a distance test, a large shape costs a fixed number of operators, plus one operator for each further number of
+vertices.
+"""
 
 _COMPARED_LIST = "= <> < <= > >= <=> between in like ilike rlike is is_not is_unknown and or not"
 _COMPARED = frozenset(_COMPARED_LIST.split())
@@ -48,8 +54,9 @@ _WHOLE = MappingProxyType({pa.int8(): "Y", pa.int16(): "S", pa.int32(): "", pa.i
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A join among predicates by id: a WHERE over the columns of a table and those of a layer, by the layer's name. It
-    stands for a predicate a shape, whose id is ``<id>/<shape>``.
+    """A join by the layer's name and its WHERE, which names columns of the stream and of the layer.
+
+    It represents one predicate for each shape of the layer. The id of that predicate is ``<id>/<shape>``.
     """
 
     layer: str
@@ -57,11 +64,13 @@ class Join:
 
 
 class JoinPredicate:
-    """The predicate of a join: its WHERE, in which ``layer.name`` is a property of a row, ``layer.geometry`` its shape.
+    """The predicate of a join. In its WHERE, ``layer.name`` is a property of a row and ``layer.geometry`` the row's
+    shape.
 
-    It is parsed once; of each row :meth:`of` makes the predicate that has the row's values as constants. Invariant:
-    what that accepts is what the WHERE accepts with the constants written in place of the names; immutable. Cost: a row
-    costs what typing and normalising its predicate do, some hundred microseconds. Source: spatial.md, section 2.
+    The WHERE is parsed once. For each row, :meth:`of` returns the predicate in which the row's values are constants.
+    Invariant: that predicate accepts the same tuples as the WHERE with the constants written in place of the names. The
+    object is immutable. Cost: typing and normalising the predicate of a row takes some hundred microseconds. Source:
+    spatial.md, section 2.
 
     >>> from asc.schema import properties_of_ddl
     >>> from asc.spatial.layer import Layer
@@ -82,10 +91,10 @@ class JoinPredicate:
         time_zone: str = "UTC",
         may_wait: bool = False,
     ) -> None:
-        """Read a WHERE over the attributes of a stream and one of the layers of its schema.
+        """Parse a WHERE over the attributes of a stream and one of the layers of its schema.
 
-        ``may_wait`` is that of :func:`asc.predicate.normalise`. PredicateError for a text that is no predicate, names
-        no column of the layer, or would be refused for every row.
+        ``may_wait`` has the meaning of the parameter of :func:`asc.predicate.normalise`. Raise PredicateError if the
+        text is no predicate, names no column of the layer, or would be refused for every row.
         """
         check_time_zone(time_zone)
         self._schema, self._limits, self._time_zone, self._may_wait = schema, limits, time_zone, may_wait
@@ -104,18 +113,20 @@ class JoinPredicate:
         self._find(self._tree, layer)
         self._check(layer, is_planar=shapes.is_planar)
         self.template = self._template()
-        """The predicate of a made-up row: its text, the columns of the stream that it names, what is to be warned of;
-        nothing may be concluded from its conjuncts.
+        """The predicate of an example row, for its text, the columns of the stream that it names, and its warnings.
+
+        Its conjuncts have no meaning, because they contain the example values.
         """
 
     def of(self, row: Feature, effort: JoinEffort | None = None) -> Predicate:
         """Return the predicate of a row, whose properties fit the layer's types.
 
-        PredicateError where it is refused with the row's values. The work of its normal form is added to ``effort``,
-        also where it is refused.
+        Raise PredicateError if the predicate is refused with the row's values. The work of its normal form is added to
+        ``effort``, even if the predicate is refused.
 
-        A NULL of which something is computed has the type of its property, as a column's has: of a NULL alone, a
-        function cannot know what it is refused for. One that takes constants alone takes it without.
+        If a NULL property is an operand of a function or an operator, it is first written with the type of its
+        property, as a column would be. A function cannot check the type of an untyped NULL. If the predicate is refused
+        with a typed NULL, for example by a function that takes only constants, it is built again with an untyped NULL.
         """
         values = self._properties.values(row.properties)
         if any(values[self._names[name]] is None for name in self._computed.values()):
@@ -125,7 +136,7 @@ class JoinPredicate:
             return self._made(row.shape, values, steps=steps)
 
     def check_effort(self, rows: Mapping[str, Feature]) -> None:
-        """Raise PredicateError where the predicates of some rows, and their part of a plan, take too long."""
+        """Raise PredicateError if the predicates of the rows, and their part of a plan, take too long to compute."""
         self._check_effort(len(rows), self.effort(rows))
 
     def _check_effort(self, count: int, effort: int) -> None:
@@ -136,22 +147,23 @@ class JoinPredicate:
             raise PredicateError(subject, shortened(self._source.text), remedy)
 
     def may_exceed_effort(self, rows: Mapping[str, Feature]) -> bool:
-        """Return whether the predicates of some rows could take too long, whatever the values are.
+        """Return whether the predicates of the rows could take too long to compute for any values of the properties.
 
-        Cost: as of large shapes in :meth:`effort`.
+        Cost: that of counting the vertices of large shapes, as in :meth:`effort`.
         """
         # A row may be tried twice: see :meth:`of`.
         most_a_row = 2 * STEPS // _STEPS_A_NODE
         return self._certain_effort(rows) + len(rows) * most_a_row > self._limits.join_nodes
 
     def effort(self, rows: Mapping[str, Feature]) -> int:
-        """Estimate the cost of the predicates of some rows, and of the index of their shapes, in operators and
-        operands.
+        """Estimate the cost of the predicates of the rows and of the index of their shapes, in operators and operands.
 
-        The estimate is the rows times the operators of the WHERE and those that the first row's normal form counts as,
-        plus the cost of indexing large shapes. That cost depends on their vertices, and counts once for each time that
-        the WHERE names the geometry. Normal forms of other rows may take more: :class:`JoinEffort` counts them as they
-        are made. Cost: that of one row, and some nanoseconds for each of the others.
+        The estimate is the number of rows times the cost of one row, plus the cost of indexing large shapes. The cost
+        of one row is the number of operators of the WHERE plus the cost of the first row's normal form. The cost of
+        indexing depends on the number of vertices. It counts once for each time that the WHERE names the geometry.
+
+        The normal forms of other rows may cost more; :class:`JoinEffort` counts them as they are computed. Cost of the
+        estimate: that of one row's predicate, and some nanoseconds for each other row.
         """
         first = next(iter(rows.values()), None)
         if first is None:
@@ -163,7 +175,7 @@ class JoinPredicate:
         return self._certain_effort(rows) + len(rows) * (steps.spent // _STEPS_A_NODE)
 
     def _certain_effort(self, rows: Mapping[str, Feature]) -> int:
-        """Return the effort without that of the normal forms, which is known only after they are made."""
+        """Return the part of the effort that is known before the normal forms are computed."""
         return len(rows) * (_ROW_NODES + self._nodes) + self._large_effort(rows)
 
     def _large_effort(self, rows: Mapping[str, Feature]) -> int:
@@ -214,7 +226,7 @@ class JoinPredicate:
     # -- the columns of the layer
 
     def _find(self, tree: Node, layer: str) -> None:
-        """Note the nodes that name a column of the layer, and those above them."""
+        """Record the nodes that name a column of the layer, and all ancestors of these nodes."""
         wanted = folded(layer)
         for node, above in _walk(tree, ()):
             self._nodes += 1
@@ -235,8 +247,10 @@ class JoinPredicate:
             self._above.update(above)
 
     def _check(self, layer: str, *, is_planar: bool) -> None:
-        """Raise PredicateError for a layer that a column of the stream hides, that is not used, or that has another
-        crs.
+        """Raise PredicateError for a layer that the predicate cannot be joined with.
+
+        These are a layer with the name of a column of the stream, a layer that the predicate does not name, and a layer
+        in another crs.
         """
         try:
             self._schema.resolve((layer,))
@@ -254,8 +268,9 @@ class JoinPredicate:
     def _written(
         self, node: Node, shape: BaseGeometry | None, constants: Mapping[str, Literal], typed: Collection[Node]
     ) -> Node:
-        """Return a tree with constants in place of the columns of the layer, NULLs in place of the ``typed`` with a
-        type.
+        """Return a copy of the tree in which constants replace the columns of the layer.
+
+        A NULL that replaces one of the nodes ``typed`` is cast to the type of its property.
         """
         name = self._columns.get(node)
         if name == GEOMETRY:
@@ -274,7 +289,7 @@ class JoinPredicate:
 
 
 class JoinEffort:
-    """The effort of a join, counted while the predicates of its rows are made. One thread uses it."""
+    """A counter of the effort of a join while the predicates of its rows are computed. It is not thread-safe."""
 
     def __init__(self, join: JoinPredicate, rows: Mapping[str, Feature]) -> None:
         self._join = join
@@ -282,11 +297,11 @@ class JoinEffort:
         self._nodes = join._certain_effort(rows)
 
     def add(self, steps: Steps) -> None:
-        """Add the steps that a normal form took."""
+        """Add the steps that the computation of a normal form took."""
         self._nodes += steps.spent // _STEPS_A_NODE
 
     def check(self) -> None:
-        """Raise PredicateError, as :meth:`JoinPredicate.check_effort` does, where the effort is too much by now."""
+        """Raise PredicateError, as :meth:`JoinPredicate.check_effort` does, if the effort so far exceeds the limit."""
         self._join._check_effort(self._rows, self._nodes)
 
 
@@ -301,20 +316,21 @@ def _counted(effort: JoinEffort | None) -> Iterator[Steps]:
 
 
 def _is_plain(node: Node) -> bool:
-    """Return whether a NULL may be an operand of a node without a cast: one that compares, or asks for a shape."""
+    """Return whether a NULL operand of the node needs no cast: if the node is a comparison or a function of shapes."""
     return node.op in _COMPARED or (node.op == "call" and str(node.value).startswith("st_"))
 
 
 def _walk(node: Node, above: tuple[Node, ...]) -> Iterator[tuple[Node, tuple[Node, ...]]]:
-    """Yield the nodes of a tree, each with those above it; as deep as trees may be."""
+    """Yield each node of a tree with its ancestors. The recursion is as deep as the tree."""
     yield node, above
     for arg in node.args:
         yield from _walk(arg, (*above, node))
 
 
 def constant(value: Any, kind: pa.DataType) -> Literal:
-    """Return a value of a property (:class:`asc.spatial.properties.Properties`) as a literal of its type; NULL for
-    None.
+    """Return a value of a property (:class:`asc.spatial.properties.Properties`) as a literal of its type.
+
+    Return the literal NULL for None.
 
     >>> constant(4500, pa.int64()).sql, constant(0.5, pa.float64()).sql, constant(None, pa.string()).sql
     ('4500L', '0.5D', 'NULL')
@@ -340,7 +356,7 @@ def constant(value: Any, kind: pa.DataType) -> Literal:
 
 
 def _example(kind: pa.DataType) -> Any:
-    """Return an example value of a type that is refused wherever any value of it would be."""
+    """Return an example value of a type. It is refused only in an expression that refuses every value of the type."""
     from decimal import Decimal
 
     if kind == pa.string():

@@ -1,4 +1,4 @@
-"""SQL text -> Predicate."""
+"""Normalisation: from the SQL text of a predicate to its disjunctive normal form."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ def normalise(
 ) -> Predicate:
     """Return the disjunctive normal form of a predicate over a stream's attributes.
 
-    It accepts exactly the tuples that Spark's ``DataFrame.filter(text)`` accepts in the session time zone
-    ``time_zone`` with ANSI mode off. ``may_wait``: a shape that its layer does not have is NULL, not refused. Raises
-    PredicateError, with the position in the text, for what is no predicate, does not type, or is not allowed, and
-    AscError for an unknown time zone.
+    The result accepts exactly the tuples that Spark's ``DataFrame.filter(text)`` accepts in the session time zone
+    ``time_zone`` with ANSI mode off. ``may_wait``: treat a shape that its layer lacks as NULL instead of refusing it.
+
+    Raise PredicateError, with the position in the text, if the text is no predicate, has a type error, or uses an
+    expression that is not allowed. Raise AscError if the time zone is unknown.
 
     >>> schema = Schema.from_ddl("delay INT, city STRING")
     >>> predicate = normalise("NOT (delay <= 30 OR city <> 'Oslo')", schema)
@@ -46,9 +47,9 @@ def normalise(
 
 
 def normalised(tree: Node, builder: FormulaBuilder, limits: Limits, steps: Steps | None = None) -> Predicate:
-    """Return the disjunctive normal form of a parsed tree, as :func:`normalise` does of a text.
+    """Return the disjunctive normal form of a parsed tree, as :func:`normalise` does for a text.
 
-    ``builder`` makes its formulas; ``steps`` counts the work of its normal form.
+    ``builder`` builds the formulas of the tree. ``steps`` counts the work of computing the normal form.
     """
     source = builder.typer.source
     text = source.text
@@ -98,7 +99,7 @@ def normalised(tree: Node, builder: FormulaBuilder, limits: Limits, steps: Steps
 
 
 def _weight(conjuncts: list[Conjunction]) -> int:
-    """Return the cost of the predicate for Spark: each p-attribute counts once."""
+    """Return the cost of the predicate for Spark. A p-attribute that occurs several times counts once."""
     return sum(attribute.weight for attribute in {attribute.read for conjunct in conjuncts for attribute in conjunct})
 
 
@@ -107,7 +108,7 @@ def _frozen(conjuncts: list[Conjunction]) -> tuple[Conjunct, ...]:
 
 
 def check_time_zone(time_zone: str) -> None:
-    """Raise AscError for a time zone that is not known."""
+    """Raise AscError if the time zone is unknown."""
     if time_zone == "UTC":
         return
     from zoneinfo import ZoneInfo

@@ -1,4 +1,6 @@
-"""Conjunctions of plain terms, read without parsing: of a million predicates nearly all differ in constants alone."""
+"""A reader of conjunctions of plain terms that does not parse: most of a million predicates differ only in
+constants.
+"""
 
 from __future__ import annotations
 
@@ -35,27 +37,28 @@ _LISTED = re.compile(_CONSTANT)
 _EQUAL = {"==": "=", "!=": "<>"}
 
 _FORMS_MAX = 20_000
-"""Forms that are remembered, those that are not read here among them; then all are forgotten."""
+"""The maximum number of forms in the cache, including forms that this reader cannot read. A full cache is cleared."""
 
 _TERMS_MAX = 50_000
-"""Terms of one constant that are remembered with what they mean, for lists and ranges seldom come twice; then all are
-forgotten.
+"""The maximum number of terms in the cache. A full cache is cleared.
+
+Only terms with one constant are cached, because lists and ranges seldom occur twice.
 """
 
 _TERM_CHARS = 200
-"""Of a term that is remembered."""
+"""The maximum length of a term in the cache, in characters."""
 
 _SHORT = 9
-"""Digits, and a sign, that fit into an INT."""
+"""The maximum length of a constant, including its sign, that is certain to fit into an INT."""
 
 _LEAST_DEPTH = 5
-"""Levels of nesting that suffice for a plain conjunction."""
+"""The nesting depth that is sufficient for every plain conjunction."""
 
 
 class _Term(NamedTuple):
     form: Form
     constants: Sequence[str]
-    """As they are written."""
+    """The constants as the user wrote them."""
 
 
 _Read = tuple[Form, PAttribute, Constraint]
@@ -64,17 +67,17 @@ _Read = tuple[Form, PAttribute, Constraint]
 class PlainReader:
     """A fast reader of plain predicates: one term, or several joined by AND, each comparing a column with constants.
 
-    A term compares by an operator, BETWEEN or IN. All that the reader does not know for certain it leaves to
-    :func:`asc.predicate.normalise`.
+    A term compares with an operator, BETWEEN or IN. If the reader is not certain of the result, it returns None, and
+    the caller uses :func:`asc.predicate.normalise`.
 
-    It learns the forms of terms from there. The first term of a form is parsed; only where the result here is the same
-    are others of that form read here. The terms of such a conjunction mean together what each means alone, for nothing
-    in a term binds less tightly than AND.
+    The reader learns the forms of terms from ``normalise``. It parses the first term of each form. Only if parsing
+    gives the same constraint as the reader does it read other terms of the form itself. In a conjunction each term has
+    the meaning that it has alone, because no operator within a term binds less tightly than AND.
 
-    Invariant: its result is that of ``normalise``, the text of the predicate included. Cost: some microseconds a term,
-    a tenth of what parsing takes; it holds up to ``_FORMS_MAX`` forms and ``_TERMS_MAX`` terms. Threads may share it:
-    at worst a form is learnt twice. Rejected: forms of whole predicates, which are as many as the predicates where
-    subscribers choose among twenty columns.
+    Invariant: the result equals that of ``normalise``, including the text of the predicate. Cost: some microseconds for
+    each term, a tenth of the time of parsing. Memory: up to ``_FORMS_MAX`` forms and ``_TERMS_MAX`` terms. Threads may
+    share a reader: at worst a form is learnt twice. Rejected: learning the forms of whole predicates. If subscribers
+    choose among twenty columns, there are as many such forms as predicates.
 
     >>> reader = PlainReader(Schema.from_ddl("delay INT, city STRING"))
     >>> reader.predicate("delay > 30 AND city IN ('Oslo', 'Bergen')").conjuncts == normalise(
@@ -92,7 +95,9 @@ class PlainReader:
         self._read: dict[str, _Read] = {}
 
     def predicate(self, text: str) -> Predicate | None:
-        """Return the predicate of a text, as ``normalise`` has it; None where that has to be asked."""
+        """Return the predicate of a text, equal to the result of ``normalise``; None if ``normalise`` has to be
+        called.
+        """
         terms = self._terms(text)
         if terms is None:
             return None
@@ -156,7 +161,7 @@ class PlainReader:
         return read
 
     def _attribute(self, text: str, term: _Term) -> PAttribute | None:
-        """Return the p-attribute of a term that may be read here."""
+        """Return the p-attribute of a term; None if the reader cannot read terms of this form."""
         if term.form in self._learnt:
             return self._learnt[term.form]
         try:
@@ -175,7 +180,8 @@ class PlainReader:
     def _constraint(self, attribute: PAttribute, term: _Term) -> Constraint | None:
         """Return the constraint of a term on its p-attribute.
 
-        None where it is empty or full, admits all but NULL, or where only Spark can evaluate the term.
+        Return None if the constraint is empty or full, if it admits all values but NULL, or if only Spark can evaluate
+        the term.
         """
         operator, space = term.form.operator, attribute.space
         places = points = _points(attribute, term)
@@ -203,9 +209,10 @@ class PlainReader:
 
 
 def _points(attribute: PAttribute, term: _Term) -> list[Position] | None:
-    """Return where the constants fall among the keys of a column of their own kind, each a key itself.
+    """Return the positions of the constants if the column has the type of the constants, so that each constant is a
+    key.
 
-    None for others.
+    Return None for other types.
     """
     kind = term.form.type
     if kind == pa.string() and attribute.type == kind:
@@ -221,7 +228,7 @@ def _point(key: Key) -> Position:
 
 
 def _is_short(text: str) -> bool:
-    """Return whether the length of a constant shows that it is an INT."""
+    """Return whether a constant is so short that it is certain to be an INT."""
     return len(text) <= _SHORT and (text.isdigit() or text[1:].isdigit())
 
 
@@ -240,7 +247,7 @@ def _term(match: re.Match[str]) -> _Term | None:
 
 
 def _type(text: str) -> pa.DataType | None:
-    """Return the type of a constant; None for what is none."""
+    """Return the type of a constant; None if the text is no constant."""
     if text[0] == "'":
         return pa.string()
     if _is_short(text):
