@@ -22,12 +22,18 @@ _MAX_PLACE = 100
 _MAX_OF_RECORD = 10_000
 _PLACES = (pa.int8(), pa.int16(), pa.int32())
 _MOST_ELEMENTS = 1_000_000_000
-"""Spark's own bound but one: element_at(array, -2147483648) reads beyond the array, and ends the JVM."""
+"""The greatest absolute value of the index of an element. Spark bounds indices itself, with one exception.
+
+The call element_at(array, -2147483648) reads beyond the array and terminates the JVM.
+"""
 _NO_PLACE = f"{{0}} = 0 OR {{0}} < -{_MOST_ELEMENTS}"
 
 
 def _of_own_type(place: int) -> Check:
-    """Check that a value put into an array is of its elements' type, or an integer or float among such."""
+    """Return a check of the type of a value that is added to an array.
+
+    It is the type of the array's elements, or an integer or float among integers or floats.
+    """
 
     def check(call: Call) -> str | None:
         array, put = call.type(0), call.type(place)
@@ -70,7 +76,9 @@ def _is_constant(call: Call, place: int) -> bool:
 
 
 def _other_than(call: Call, place: int, odd: str) -> str:
-    """Return an integer among the arguments, NULL where it is one that Spark does not take: ``odd`` of ``{0}``."""
+    """Return an integer argument as SQL that is NULL if the condition ``odd`` holds for it; ``{0}`` in ``odd`` is the
+    argument.
+    """
     arg = call.args[place]
     if _is_constant(call, place):
         return arg.sql
@@ -80,9 +88,9 @@ def _other_than(call: Call, place: int, odd: str) -> str:
 
 
 def _element_at(call: Call) -> str:
-    """Spell ``element_at`` with NULL for place 0 and for the least integer.
+    """Spell ``element_at`` so that the index 0 and the least INT give NULL.
 
-    Spark throws for place 0, and reads beyond the array for the least integer there is.
+    Spark throws for the index 0, and reads beyond the array for the least INT.
     """
     if call.type(0) is None or is_map(call.type(0)):
         return plain(call)
@@ -90,9 +98,10 @@ def _element_at(call: Call) -> str:
 
 
 def _part(call: Call) -> str | None:
-    """Check that ``slice`` takes an INT start and length; a constant start is not 0, a constant length not negative.
+    """Check that the start and the length of ``slice`` are INT, a constant start is not 0, and a constant length not
+    negative.
 
-    Spark throws for place 0 and for a negative length.
+    Spark throws for the start 0 and for a negative length.
     """
     start = constant_integer(1, "start", -_MOST_ELEMENTS, _MOST_ELEMENTS, but=0)
     length = constant_integer(2, "length", 0, _MOST_ELEMENTS)
@@ -117,7 +126,7 @@ def _count(call: Call) -> str | None:
 
 
 def _repeated(call: Call) -> str:
-    """Spell ``array_repeat`` with a count of the record as NULL where the array would be too large.
+    """Spell ``array_repeat`` so that a count from the record gives NULL if the array would be too large.
 
     A record made to stall a stream could ask for such an array.
     """

@@ -14,7 +14,7 @@ from asc.predicate.functions.results import part_of_string, string_or_binary
 
 
 def concatenation_trouble(kinds: Sequence[pa.DataType | None]) -> str | None:
-    """Return why values of these types are not joined; None for those that are."""
+    """Return the reason why values of these types cannot be concatenated; None if they can be."""
     containers = [kind for kind in kinds if kind is not None and types.is_container(kind)]
     if not containers:
         return None
@@ -30,7 +30,7 @@ def concatenation_trouble(kinds: Sequence[pa.DataType | None]) -> str | None:
 
 
 def type_of_concatenation(kinds: Sequence[pa.DataType | None]) -> pa.DataType | None:
-    """Return the type of the concatenation of values of these types; None where it is not known."""
+    """Return the type of the concatenation of values of these types; None if it is not known."""
     if any(kind is not None and types.is_container(kind) for kind in kinds):
         held = None if None in kinds else held_together(_held(kinds))
         return None if held is None else pa.list_(held)
@@ -66,4 +66,4 @@ CONCATENATION = {
     "reverse": Function(1, 1, "x", _reversed, _no_map_or_struct),
     "concat": Function(0, MANY, "x", _joined, _trouble, joined),
 }
-"""The functions of what is a sequence of characters, bytes or elements."""
+"""The functions of sequences of characters, bytes or elements."""

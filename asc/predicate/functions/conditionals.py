@@ -1,4 +1,4 @@
-"""Functions that choose among their arguments, and what they tell of NULL."""
+"""The functions that return one of their arguments, and the functions that test for NULL."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def _comparable(call: Call) -> str | None:
 
 
 def _nullif(call: Call) -> str:
-    """Spell ``nullif``; it compares instants of several types as one type, and returns the first as it is."""
+    """Spell ``nullif`` so that instants of several types are compared as one type and the first is returned
+    unchanged.
+    """
     target = types.together(call.kinds)
     if target is None:
         return plain(call)

@@ -17,7 +17,7 @@ from asc.predicate.functions.results import STRING
 from asc.predicate.functions.try_spellings import as_text
 
 _MAX_COLUMNS = 20_000
-"""Spark throws for a few more."""
+"""The maximum number of columns of a record. Spark throws for slightly more."""
 _MAX_CSV_CHARS = 2_000
 
 
@@ -55,7 +55,7 @@ def _writable(call: Call) -> str | None:
 
 
 def _not_blank(call: Call) -> str | None:
-    """Check that a constant text begins with a record: a text without one ends the planning of a query."""
+    """Check that a constant text begins with a record. For any other text Spark fails when it plans the query."""
     text = call.constant(0)
     if isinstance(text, str) and not re.match(r"[^\s\x00]", text):
         return f"the text given to {call.name} must begin with a record"

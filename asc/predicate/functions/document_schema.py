@@ -1,4 +1,4 @@
-"""The schemas that JSON, CSV and XML are read with."""
+"""The schemas with which JSON, CSV and XML are parsed."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ _SINGLE = frozenset(
 HELD = "numbers, booleans, strings, dates and timestamps"
 _CORRUPT = "_corrupt_record"
 _WHOLE = re.compile(r"\s*(?:(?:array|map)\s*<|variant\s*\Z)", re.IGNORECASE)
-"""A schema that is one type, rather than fields."""
+"""A pattern that finds a schema that is a single type, not a list of fields."""
 
 
 def record_type(call: Call, place: int = 1) -> pa.DataType | None:
-    """Return the struct, array or map that a constant schema describes; None where it is none that is read safely.
+    """Return the struct, array or map that a constant schema describes.
 
-    Java takes the square of a text's digits to read them as one decimal, so there is none in it.
+    Return None if the argument is no such schema, or if parsing with the schema may throw or stall. Decimals are
+    excluded: Java takes time quadratic in the number of digits to parse a decimal.
     """
     text = call.constant(place)
     if not isinstance(text, str) or len(text) > _MAX_SCHEMA_CHARS:
@@ -43,7 +44,10 @@ def record_type(call: Call, place: int = 1) -> pa.DataType | None:
 
 
 def read_safely(kind: pa.DataType) -> pa.DataType | None:
-    """Return the type as Spark reads it: whatever it holds may be NULL. None where reading it may throw, or stall."""
+    """Return the type of a value that Spark parses with a schema: every field and element may be NULL.
+
+    Return None if parsing may throw or stall.
+    """
     if pa.types.is_struct(kind):
         fields = [(field.name, read_safely(field.type)) for field in (kind.field(i) for i in range(kind.num_fields))]
         names = {name.lower() for name, _ in fields}
@@ -60,9 +64,9 @@ def read_safely(kind: pa.DataType) -> pa.DataType | None:
 
 
 def places_of_repeated(kind: pa.DataType | None, *, repeated: bool = False) -> int:
-    """Return the number of fields of the largest struct that a value may repeat.
+    """Return the number of fields of the largest struct that may occur several times in a value of the type.
 
-    The text ``[{},{},{}]`` is short, but each struct read from it has a value for every field.
+    The text ``[{},{},{}]`` is short, but each struct parsed from it has a value for every field.
 
     >>> places_of_repeated(pa.list_(pa.struct([("a", pa.int32()), ("b", pa.int32())])))
     2

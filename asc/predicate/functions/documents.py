@@ -1,4 +1,4 @@
-"""Functions that read and write JSON, and take URLs apart."""
+"""The functions that parse and write JSON, and the functions that extract parts of URLs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _record_schema(call: Call) -> str | None:
 
 
 def _with_type(call: Call) -> str:
-    """Return the type that a constant's schema is stands for it."""
+    """Spell ``from_json`` with the DDL of a type in place of a ``schema_of_json`` call."""
     if call.constant(1) is not None:
         return plain(call)
     kind = _type_of_schema(call)
@@ -81,7 +81,9 @@ def _is_written_safely(kind: pa.DataType | None) -> bool:
 
 
 def _written(call: Call) -> str:
-    """Spell the writing of a document: plain for numbers and text, which never fail, else NULL where it fails."""
+    """Spell ``to_json`` as the plain call for numbers and text, which never fail. Otherwise the result is NULL on
+    failure.
+    """
     return as_text(call) if len(call.args) > 1 or _holds_more(call.type(0)) else plain(call)
 
 

@@ -1,4 +1,4 @@
-"""Encryption with AES, where nothing of it is left to chance."""
+"""The functions of AES encryption, restricted to calls with a deterministic result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEX = re.compile(r"(?:[0-9A-Fa-f]{2})+")
 
 
 def _without_chance(call: Call) -> str | None:
-    """Check that a call draws no random vector: Spark draws one where none is given, or an empty one."""
+    """Check that a call uses no random initialisation vector. Spark draws one if the vector is missing or empty."""
     mode = call.constant(2)
     if len(call.args) < 3 or not isinstance(mode, str):
         return "aes_encrypt draws a random vector, and a predicate depends on the record alone: give it the mode ECB"
@@ -29,7 +29,9 @@ def _without_chance(call: Call) -> str | None:
 
 
 def _is_constant_vector(arg: Expression) -> bool:
-    """Return whether an argument is a constant that is not empty: itself, or as hexadecimal digits."""
+    """Return whether an argument is a constant, non-empty initialisation vector, written directly or as hexadecimal
+    digits.
+    """
     literal = arg.literal
     if literal is not None:
         return literal.type == pa.null() or (literal.known and bool(literal.value))

@@ -1,4 +1,4 @@
-"""The format of ``format_string``: constants that cannot fail, and give no more than what is put into them."""
+"""The format of ``format_string``: a constant for which the call cannot fail, and whose result has a bounded length."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ _FLAGS = {
     "f": frozenset("-+ 0,("),
     **dict.fromkeys("eE", frozenset("-+ 0(")),
 }
-"""The flags that each conversion may have; no other conversion is allowed."""
+"""The flags that each conversion may have. Every other conversion is refused."""
 _OF_INTEGERS, _OF_FLOATS = frozenset("dxXo"), frozenset("feE")
 
 
 def format_trouble(call: Call) -> str | None:
-    """Return why a call of format_string is refused: Java throws for a value that its conversion does not take."""
+    """Return the reason why a call of format_string is refused; None if it is allowed.
+
+    Java throws for a value whose type does not match its conversion.
+    """
     text = call.constant(0)
     if call.is_null(0):
         return None
@@ -67,7 +70,7 @@ def _value_trouble(call: Call, specifier: str, conversion: str, place: int) -> s
 
 
 def formatted(call: Call) -> float:
-    """Return how many times longer than the record a formatted text may be: it may contain a value more than once."""
+    """Return the factor by which a formatted text may be longer than the record. The format may repeat a value."""
     text = call.constant(0)
     if not isinstance(text, str):
         return 1.0

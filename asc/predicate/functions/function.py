@@ -1,4 +1,4 @@
-"""A function that a predicate may call: what it takes, what it gives, what it is written as for Spark."""
+"""A function that a predicate may call: its arguments, its result type, and its spelling in Spark SQL."""
 
 from __future__ import annotations
 
@@ -25,40 +25,43 @@ _NO_EXPRESSION = (
     " time, and Spark throws where it is malformed"
 )
 MANY = 100
-"""The arguments of a function that takes any number of them."""
+"""The maximum number of arguments of a variadic function."""
 
 
 def not_constant(what: str) -> str:
-    """Return why a regular expression is refused that a record brings."""
+    """Return the reason why a regular expression from a record is refused."""
     return f"{what} {_NO_EXPRESSION}"
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function's name and its arguments, typed."""
+    """A call of a function: the name and the typed arguments."""
 
     name: str
     args: Sequence[Expression]
 
     def type(self, i: int) -> pa.DataType | None:
-        """Return the type of an argument; None where it is not known offline."""
+        """Return the type of the argument at index ``i``; None if it is not known offline."""
         return self.args[i].type
 
     def constant(self, i: int) -> object:
-        """Return the value of a constant argument; None for any other, and for one that is not there."""
+        """Return the value of a constant argument; None if the argument is not constant or is missing."""
         literal = self.args[i].literal if i < len(self.args) else None
         return literal.value if literal is not None and literal.known else None
 
     def text(self, i: int) -> str | None:
-        """Return the text of an argument that is a constant or is made of constants.
+        """Return the text of an argument that is a string constant or is composed of string constants.
 
-        None for any other and for NULL.
+        Return None for any other argument and for NULL.
         """
         constant = constant_text(self.args[i].node) if i < len(self.args) else None
         return None if constant is None or self.type(i) != pa.string() else constant.value
 
     def integer(self, i: int) -> int | None:
-        """Return the integer that Spark casts a constant argument to; None for any other, and where that is NULL."""
+        """Return the integer to which Spark casts a constant argument.
+
+        Return None if the argument is not constant or the cast gives NULL.
+        """
         value = self.constant(i)
         if isinstance(value, str):
             return int(value) if _INTEGER.match(value) else None
@@ -67,7 +70,7 @@ class Call:
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def is_no_integer(self, i: int) -> bool:
-        """Return whether an argument is a constant that Spark casts to an integer that is NULL."""
+        """Return whether an argument is a constant that Spark's cast to an integer turns into NULL."""
         value = self.constant(i)
         return self.is_null(i) or (isinstance(value, str) and not any(character.isdigit() for character in value))
 
@@ -77,7 +80,7 @@ class Call:
 
     @property
     def kinds(self) -> list[pa.DataType | None]:
-        """The types of the arguments."""
+        """The types of the arguments, in order."""
         return [arg.type for arg in self.args]
 
 
@@ -89,14 +92,17 @@ Spelling = Callable[[Call], str]
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """An allowed function: how many arguments, of which sorts, with which result.
+    """An allowed function: the number and the sorts of its arguments, its result type, and its spelling for Spark.
 
-    ``sorts`` has a letter an argument, the last one repeating (see SORTS). Strings pass for numbers, integers and
-    instants: Spark casts them. ``check`` says why a call is refused. ``growth`` is how much longer the result may be
-    than the text of the record that it is made of, where it may be longer than the longest argument. ``spelling`` is
-    what Spark is given, where that is not the call itself. ``steps``: those that a pattern takes for each character of
-    the first argument. ``fails``, of all calls that are spelled otherwise or of some: where the result is NULL and no
-    argument is, that is an evaluation error.
+    ``sorts`` has one letter for each argument (see SORTS); the last letter holds for all further arguments. A string is
+    accepted for a number, integer or instant, because Spark casts it. ``check`` returns the reason why a call is
+    refused. ``growth`` returns the factor by which the result may be longer than the text of the record; if it is None,
+    the result is no longer than the longest argument. ``spelling`` returns the SQL for Spark if it differs from the
+    call itself.
+
+    ``steps`` returns the number of steps that a pattern takes for each character of the first argument. ``fails`` tells
+    for which calls a NULL result with no NULL argument is an evaluation error. True means all calls whose spelling
+    differs from the call itself.
     """
 
     least: int
@@ -110,11 +116,11 @@ class Function:
     steps: Callable[[Call], int] | None = None
 
     def sort(self, i: int) -> str:
-        """Return the sort of an argument."""
+        """Return the sort of the argument at index ``i``."""
         return self.sorts[min(i, len(self.sorts) - 1)]
 
     def trouble(self, call: Call) -> str | None:
-        """Return why this call is refused; None for one that is allowed."""
+        """Return the reason why a call is refused; None if it is allowed."""
         count = len(call.args)
         if not self.least <= count <= self.most:
             wanted = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
@@ -127,16 +133,16 @@ class Function:
         return self.check(call) if self.check else None
 
     def can_fail(self, call: Call) -> bool:
-        """Return whether the result can be NULL where the call as it is written throws, or takes too long."""
+        """Return whether the result can be NULL for arguments for which the original call throws or takes too long."""
         return self.fails(call) if callable(self.fails) else self.fails and self.sql(call) != plain(call)
 
     def sql(self, call: Call) -> str:
-        """Return the call as Spark is given it."""
+        """Return the SQL text of the call for Spark."""
         return self.spelling(call) if self.spelling else plain(call)
 
 
 def plain(call: Call) -> str:
-    """Return the call as it is written."""
+    """Return the SQL text of the call without a guard."""
     return f"{call.name}({', '.join(arg.sql for arg in call.args)})"
 
 
@@ -152,7 +158,7 @@ def is_map(data_type: pa.DataType) -> bool:
 
 
 def is_text_like(data_type: pa.DataType) -> bool:
-    """Return whether Spark casts values of a type to a string where one is wanted."""
+    """Return whether Spark casts values of a type to a string when a function requires a string."""
     return not types.is_container(data_type) and data_type != CALENDAR
 
 
@@ -198,6 +204,6 @@ SORTS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = MappingProxyTyp
         "V": ("a VARIANT", lambda t: bool(t == VARIANT)),
     }
 )
-"""The sorts of arguments by letter: in words, and a test of their types."""
+"""The sorts of arguments by letter: a description and a test of the argument's type."""
 CASTING_SORTS = frozenset("nitTD")
-"""Arguments that Spark casts a string to: where it is none, the result is NULL, which is an evaluation error."""
+"""The sorts for which Spark casts a string. If the string cannot be cast, the NULL result is an evaluation error."""

@@ -1,4 +1,4 @@
-"""How much longer than the text of a record the result of a call may be."""
+"""The growth of a call: the factor by which its result may be longer than the text of a record."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from asc.predicate.functions.function import Call, Growth
 
 
 def longest(call: Call) -> float:
-    """Return the growth of the argument that grows most."""
+    """Return the greatest growth among the arguments."""
     return max((arg.growth for arg in call.args), default=1.0)
 
 
 def joined(call: Call) -> float:
-    """Return the sum of the growths of the arguments, as for texts that are joined."""
+    """Return the sum of the growths of the arguments, for functions that concatenate texts."""
     return max(1.0, sum(arg.growth for arg in call.args if arg.literal is None))
 
 
 def times(factor: float) -> Growth:
-    """Return a growth by a factor, for calls that make at most ``factor`` bytes of each byte."""
+    """Return a growth for functions whose result has at most ``factor`` bytes for each byte of the arguments."""
     return lambda call: factor * longest(call)

@@ -1,4 +1,4 @@
-"""The type that Spark's ``schema_of_json`` finds in a constant."""
+"""The type that Spark's ``schema_of_json`` infers from a constant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_CHARS = 2_000
 
 
 def inferred_type(text: object) -> pa.DataType | None:
-    """Return the struct or array that a JSON text is; None where it is neither, or not plain to see.
+    """Return the struct or array type of a JSON text; None if it has neither type, or if the type cannot be determined.
 
     >>> inferred_type('[{"b": 1.5, "a": [null]}]')
     ListType(list<item: struct<a: list<item: string>, b: double>>)
@@ -34,9 +34,9 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _kind(value: object) -> pa.DataType:
-    """Return the type of a decoded value; ValueError for numbers beyond BIGINT.
+    """Return the type of a decoded JSON value. Raise ValueError for a number beyond BIGINT.
 
-    The type NULL means that it is not known yet.
+    The type NULL means that no value has determined the type so far.
     """
     if value is None:
         return pa.null()
@@ -77,7 +77,7 @@ def _merged(left: pa.DataType, right: pa.DataType) -> pa.DataType:
 
 
 def _settled(kind: pa.DataType) -> pa.DataType:
-    """Return a type with string for each part that was never anything but NULL."""
+    """Return the type with string in place of each part for which only NULL was seen."""
     if pa.types.is_struct(kind):
         return pa.struct([(field.name, _settled(field.type)) for field in kind])
     if pa.types.is_list(kind):

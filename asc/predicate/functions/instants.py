@@ -28,7 +28,7 @@ from asc.predicate.functions.try_spellings import (
 from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 _READ = (pa.string(), pa.null(), pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
-"""The types that are read with a pattern; a value of any other type is cast to text first."""
+"""The argument types that Spark parses with a pattern. A value of any other type is cast to text first."""
 _DAY_COUNTS = (pa.int8(), pa.int16(), pa.int32(), pa.null())
 _DAY_COUNT = re.compile(r"\s*[+-]?[0-9]{1,9}\s*\Z")
 _DEFAULT_PATTERN = "'yyyy-MM-dd HH:mm:ss'"
@@ -40,7 +40,9 @@ def _shown(call: Call) -> str:
 
 
 def _zone(place: int) -> Check:
-    """Return a check that a constant zone is known to Spark; an unknown one from a column is caught where used."""
+    """Return a check that a constant time zone is known to Spark. A spelling guards against an unknown zone from a
+    column.
+    """
 
     def check(call: Call) -> str | None:
         name = call.constant(place)
@@ -52,7 +54,10 @@ def _zone(place: int) -> Check:
 
 
 def _readable(call: Call) -> str | None:
-    """Check that a value can be read as an instant: numbers only without a pattern, and a pattern that is allowed."""
+    """Check that a value can be parsed as an instant.
+
+    A number can be parsed only without a pattern. A constant pattern must be an allowed one.
+    """
     if call.type(0) is None:
         return f"{call.name} of {types.name(None)}: CAST it to STRING or TIMESTAMP"
     if len(call.args) > 1 and types.is_number(call.type(0)) and call.name != "to_timestamp_ntz":
@@ -61,9 +66,9 @@ def _readable(call: Call) -> str | None:
 
 
 def _read(target: pa.DataType) -> Spelling:
-    """Return a spelling of reading an instant.
+    """Return a spelling of a function that parses an instant; the result is NULL on failure.
 
-    With a pattern Spark takes a value that is already a date or timestamp without a cast.
+    With a pattern, Spark accepts a value that already is a date or timestamp without a cast.
     """
 
     def spelled(call: Call) -> str:
@@ -75,7 +80,7 @@ def _read(target: pa.DataType) -> Spelling:
 
 
 def _read_date(call: Call) -> str:
-    """Return the date of the timestamp that a text is, as Spark reads it."""
+    """Spell ``to_date`` with a pattern as the date of the parsed timestamp, as Spark computes it."""
     if len(call.args) == 1:
         return plain(call)
     text = call.args[0].sql if call.type(0) in _READ else f"CAST({call.args[0].sql} AS STRING)"
@@ -83,7 +88,7 @@ def _read_date(call: Call) -> str:
 
 
 def _seconds_of(call: Call) -> str:
-    """Spell ``unix_timestamp``: the seconds of a text are those of its timestamp, NULL for a text that is none."""
+    """Spell ``unix_timestamp``: the seconds of a text are those of its timestamp; NULL if the text is no timestamp."""
     if call.type(0) == TIMESTAMP_NTZ:
         return f"unix_timestamp({call.args[0].sql})"
     if call.type(0) != pa.string():
@@ -93,7 +98,10 @@ def _seconds_of(call: Call) -> str:
 
 
 def _days(call: Call) -> str | None:
-    """Check that a number of days is an INT or shorter, or a constant text of one, as Spark takes no others."""
+    """Check that a number of days has the type INT or a narrower type, or is a constant text of an INT.
+
+    Spark accepts no other arguments.
+    """
     text = call.constant(1)
     if call.type(1) in _DAY_COUNTS or (isinstance(text, str) and _DAY_COUNT.match(text)):
         return None
@@ -101,13 +109,13 @@ def _days(call: Call) -> str | None:
 
 
 def _clock(call: Call) -> str:
-    """Spell a field of the clock; a date has the clock of the timestamp with which its day starts."""
+    """Spell ``hour``, ``minute`` or ``second``. A date is cast to the timestamp at which its day starts."""
     arg = call.args[0]
     return f"{call.name}({cast_to(TIMESTAMP, arg) if arg.type == pa.date32() else arg.sql})"
 
 
 def _months_between(call: Call) -> str:
-    """Spell ``months_between`` as NULL where the day of a timestamp starts before all timestamps: Spark throws."""
+    """Spell ``months_between`` as NULL if a timestamp's day starts before the least timestamp. Spark throws then."""
     safe = []
     for arg in call.args[:2]:
         instant = f"CAST({arg.sql} AS TIMESTAMP)" if arg.type in (pa.string(), pa.null()) else cast_to(TIMESTAMP, arg)
@@ -132,9 +140,9 @@ def _made(call: Call) -> str:
 
 
 def _of_parts(prefix: str, sorts: str, *, fails: bool) -> dict[str, Function]:
-    """Return the functions that make timestamps of year, month, day, hour, minute and second.
+    """Return the functions that construct a timestamp from year, month, day, hour, minute and second.
 
-    Those with a time zone take it as well, as an optional argument.
+    Functions that return a timestamp with time zone accept the zone as an optional last argument.
     """
     zoned = Function(6, 7, sorts, INSTANT, _zone(6), spelling=_made, fails=fails)
     local = Function(6, 6, sorts, LOCAL_INSTANT, spelling=_made, fails=fails)

@@ -1,4 +1,4 @@
-"""Functions that make intervals of numbers."""
+"""The functions that construct intervals from numbers."""
 
 from __future__ import annotations
 

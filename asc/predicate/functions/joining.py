@@ -1,4 +1,4 @@
-"""``array_join`` and ``concat_ws``: texts joined with a separator between them."""
+"""The functions ``array_join`` and ``concat_ws``, which join texts with a separator."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from asc.predicate.functions.growth import joined, longest
 from asc.predicate.functions.results import STRING, first
 
 MAX_JOINED_BYTES = 50_000
-"""The most bytes of a joined text whose separator is the record's."""
+"""The maximum length of a joined text if the separator comes from the record, in bytes."""
 GROWTH_OF_RECORD = 40.0
-"""The growth of a joined text with a separator of the record, where a guard bounds its bytes."""
+"""The growth of a joined text if the separator comes from the record, so that a guard bounds the text's length."""
 _MAX_SEPARATOR = 20
 
 
@@ -28,7 +28,7 @@ def _are_short(call: Call, places: range) -> bool:
 
 
 def _texts(call: Call) -> range:
-    """Return the places of the arguments that ``array_join`` puts between elements and for NULL."""
+    """Return the indices of the arguments of ``array_join`` that are the separator and the replacement for NULL."""
     return range(1, len(call.args))
 
 
@@ -39,9 +39,9 @@ def _with_separators(call: Call) -> float:
 
 
 def _joined_text(call: Call) -> str:
-    """Spell ``array_join`` as NULL where a separator of the record would make the text too long.
+    """Spell ``array_join`` as NULL if a separator from the record would make the text too long.
 
-    A record made to stall a stream could bring such a separator.
+    A record made to stall a stream could contain such a separator.
     """
     if _are_short(call, _texts(call)):
         return plain(call)
@@ -53,7 +53,7 @@ def _joined_text(call: Call) -> str:
 
 
 def _arrays(call: Call) -> list[int]:
-    """Return the places of arguments of ``concat_ws`` that are arrays, or may be."""
+    """Return the indices of the arguments of ``concat_ws`` that are arrays or may be arrays."""
     return [i for i, kind in enumerate(call.kinds) if i and (kind is None or is_array(kind))]
 
 
@@ -65,7 +65,7 @@ def _separable(call: Call) -> str | None:
 
 
 def joined_by(call: Call) -> float:
-    """Return the growth of a joined text: its parts add up, and an array has more separators than arguments."""
+    """Return the growth of a joined text: the sum of its parts, plus the separators between the elements of arrays."""
     arrays = [call.args[i].growth for i in _arrays(call)]
     if not arrays:
         return joined(call)

@@ -1,7 +1,8 @@
-"""Functions of maps.
+"""The functions of maps.
 
-Spark throws for a key that is NULL or comes twice, and what it had put together by then stays for the next record: it
-must not come so far. The keys are looked at first, sorted, so that equal ones are next to each other.
+Spark throws for a key that is NULL or a duplicate. The entries that it collected before it threw remain for the next
+record, so the exception must be prevented. The keys are checked first. They are sorted, so that equal keys are next to
+each other.
 """
 
 from __future__ import annotations
@@ -22,18 +23,20 @@ from asc.predicate.regex.pattern_search import Search, Use, search
 from asc.spark_types import folded
 
 _MAX_DECIMALS = 1_000
-"""Keys that are decimals: those of one hash are searched one after the other."""
+"""The maximum number of decimal keys. Spark searches decimals with the same hash one after the other."""
 
 
 def if_keys_differ(keys: str, made: str, kind: pa.DataType | None) -> str:
-    """Return the keys of a map from an array of keys, NULL where one of them is NULL or comes twice."""
+    """Return SQL for the map ``made``, with NULL if one of its keys is NULL or a duplicate. ``keys`` is the array of
+    keys.
+    """
     few = f"size(s) <= {_MAX_DECIMALS} AND " if kind is not None and pa.types.is_decimal(kind) else ""
     none_twice = bound(f"sort_array({keys})", f"{few}size(filter(s, (e, j) -> e <=> get(s, j - 1))) = 0", "s")
     return f"if({none_twice}, {made}, NULL)"
 
 
 def key_trouble(kind: pa.DataType | None) -> str | None:
-    """Return why values of a type are not made keys of a map; None for those that are."""
+    """Return the reason why values of a type cannot be keys of a map; None if they can be."""
     if kind is None or kind == pa.null() or types.is_interval(kind) or types.holds_map(kind):
         return f"keys of type {types.name(kind)}: CAST them"
     return None
@@ -67,11 +70,11 @@ def _is_exact(kind: pa.DataType | None) -> bool:
 
 
 def _arguments(call: Call) -> str | None:
-    """Check that the keys of ``map`` are different constants of one type, or of integers and decimals that one decimal
-    holds.
+    """Check that the keys of ``map`` are distinct constants of one type.
 
-    Spark throws for a key that is NULL or comes twice. Where it takes the map apart before it makes it, it does not
-    look for such keys, so a guarded spelling would behave otherwise.
+    Several types are allowed if they are all integers, or if one decimal type holds all of them. Spark throws for a key
+    that is NULL or a duplicate. But if Spark optimises the map away, it does not check the keys, so a guarded spelling
+    would have another result.
     """
     if len(call.args) % 2:
         return "map takes keys and values in turn"
@@ -161,8 +164,9 @@ def _common_map(call: Call) -> pa.DataType | None:
 
 
 def _delimiters(call: Call) -> list[Search]:
-    """Return how the regular expressions between entries and within them are sought; ValueError for one that is
-    refused.
+    """Return the searches for the delimiter between entries and for the delimiter within an entry.
+
+    Raise ValueError if a delimiter is refused.
     """
     patterns = [call.text(i) if i < len(call.args) else default for i, default in ((1, ","), (2, ":"))]
     if None in patterns:
@@ -213,6 +217,6 @@ def _table() -> dict[str, Function]:
 
 
 KEYED = frozenset(("map_from_arrays", "map_from_entries", "map_concat", "transform_keys", "map_zip_with"))
-"""Functions that make maps of keys, and throw for one that is NULL or comes twice."""
+"""The functions that construct a map and throw for a key that is NULL or a duplicate."""
 
 MAPS = _table()

@@ -1,8 +1,8 @@
-"""Spellings of calls in null tests, by which Spark sees whether a call can be NULL at all.
+"""The spellings of calls within null tests, by which Spark can infer whether a call can be NULL at all.
 
-The usual spelling of a function may be NULL where Spark's own throws, and for Spark it may be NULL whatever its
-arguments are. Here it is spelled as Spark's own, or as one that is NULL for the same arguments and takes little work.
-It may throw: a null test catches that.
+The usual spelling of a function may be NULL when Spark's own call throws. For Spark, the usual spelling may always be
+NULL, whatever the arguments are. In a null test the call is therefore written as Spark's own call, or as an expression
+that is NULL for the same arguments and takes little work. The expression may throw, because a null test catches that.
 """
 
 from __future__ import annotations
@@ -24,11 +24,15 @@ to_binary to_csv to_date to_json to_timestamp to_timestamp_ltz to_timestamp_ntz 
 to_xml trunc try_to_timestamp unbase64 unix_timestamp url_decode validate_utf8 xpath xpath_boolean xpath_double
 xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string
 """
-"""Functions whose own call takes little work, whatever a record holds."""
+"""The functions whose own call takes little work for any record."""
 
 
 def _with(call: Call, *made: tuple[int, str]) -> str:
-    """Return the call; each argument named in ``made`` that is no constant is put into its text, at ``{}``."""
+    """Return the call with some arguments replaced: each argument named in ``made``, unless constant, is put into its
+    template.
+
+    The argument takes the position ``{}`` of the template.
+    """
     texts = [arg.sql for arg in call.args]
     for place, text in made:
         if place < len(texts) and call.args[place].literal is None:
@@ -37,7 +41,7 @@ def _with(call: Call, *made: tuple[int, str]) -> str:
 
 
 _CHARACTER, _SMALL, _ODD = "left({0}, 1)", "CAST({0} AS INT) & 1", "CAST({0} AS INT) & 1 | 1"
-"""An argument that is short or small, and NULL where it was."""
+"""Templates that make an argument short or small, and NULL if the argument is NULL."""
 
 
 def _arguments(*made: tuple[int, str]) -> Spelling:
@@ -57,7 +61,7 @@ def _format_number(call: Call) -> str:
 
 
 def _shown(call: Call) -> str:
-    """Return a number, which a text of the record is read as, by a format."""
+    """Return a call that formats a number, parsed from at most 100 characters if the argument is a text."""
     value, text = call.args[0], call.args[1].sql
     if types.is_instant(value.type):
         return f"date_format({value.sql}, {text})"
@@ -71,9 +75,9 @@ def _read_number(call: Call) -> str:
 
 
 def _ends(call: Call) -> str:
-    """Return one entry, whose ends keep their types.
+    """Return a sequence of one entry whose ends have the original types.
 
-    Of instants the days between them, for their step is a constant.
+    For instants return the number of days between the two ends, because the step is a constant.
     """
     same = "{0} & 0Y"
     if types.is_instant(call.type(0)) and types.is_instant(call.type(1)) and not call.is_null(2):
@@ -117,17 +121,17 @@ def _table() -> dict[str, Spelling]:
 
 
 UNCAUGHT: Mapping[str, Spelling] = MappingProxyType(_table())
-"""The spellings by the name of the function. Every other function is spelled as everywhere else."""
+"""The spellings in null tests, by function name. Every other function has its usual spelling."""
 
 
 _EXTRACTED: Mapping[str, str] = MappingProxyType(
     {"regexp_extract": "left({0}, 1)", "regexp_extract_all": "split({0}, 'x', 1)"}
 )
-"""Expressions that are NULL where an extraction is, for one that Spark throws for where it finds a match."""
+"""Expressions that are NULL exactly if an extraction is NULL, for an extraction that makes Spark throw at a match."""
 
 
 def uncaught(function: Function, call: Call) -> str:
-    """Return the text of a call in a null test."""
+    """Return the SQL text of a call within a null test."""
     if call.name in _EXTRACTED and function.can_fail(call):
         return _EXTRACTED[call.name].format(call.args[0].sql)
     spelling = UNCAUGHT.get(call.name)

@@ -1,4 +1,4 @@
-"""Functions that write numbers, instants and binary by a format, and read numbers by one."""
+"""The functions that format numbers, instants and binaries, and the functions that parse numbers with a format."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from asc.predicate.syntax.literal import TIMESTAMP
 
 _MAX_DIGITS = 38
 _MAX_TEXT_CHARS = 20_000
-"""Characters of a text that are read as a number: Java takes the square of them."""
+"""The maximum length of a text that is parsed as a number, in characters: Java takes time quadratic in the length."""
 _MAX_NUMBER_CHARS = 1_000
-"""Of a text that is held against a format, which is far shorter: Spark takes the square of them."""
+"""The maximum length of a text that is matched with a format: Spark takes time quadratic in the length.
+
+It is in characters, and far longer than any format.
+"""
 _FORMAT = re.compile(r"(MI|S)?(\$)?([09](?:[09G,]*[09])?)(?:[.D]([09]*))?(\$)?(PR|MI|S)?", re.IGNORECASE)
 _BINARY_FORMATS = ("base64", "hex", "utf-8")
 
 
 def _digits(text: object) -> tuple[int, int] | None:
-    """Return the precision and scale of the numbers that a format fits; None for a text that is no format.
+    """Return the precision and scale of the numbers that a format can represent; None if the text is no format.
 
     >>> _digits("$99,990.99S"), _digits("9,,9"), _digits("PR")
     ((7, 2), None, None)
@@ -69,9 +72,9 @@ def _show(call: Call) -> str:
 
 
 def _grown(call: Call) -> float:
-    """Return how many times longer than the record a formatted value may be.
+    """Return the factor by which a formatted value may be longer than the record.
 
-    All but instants and binaries become as long as their format.
+    A formatted number is as long as its format. Only instants and binaries grow.
     """
     if types.is_instant(call.type(0)):
         return longest_shown(call)
@@ -84,9 +87,9 @@ def _number(call: Call) -> pa.DataType | None:
 
 
 def _read(call: Call) -> str:
-    """Spell the reading of a number, guarded: Spark throws for numbers of fewer digits than their format.
+    """Spell the parsing of a number with a guard, because Spark throws for a number with fewer digits than the format.
 
-    It does so even from ``try_to_number``.
+    It throws even in ``try_to_number``.
     """
     number = f"left({call.args[0].sql}, {_MAX_NUMBER_CHARS})"
     text = caught_text(f"CAST(try_to_number({number}, {call.args[1].sql}) AS STRING)")

@@ -43,9 +43,9 @@ def _shifted(call: Call) -> pa.DataType | None:
 
 
 def _whole_number(call: Call) -> pa.DataType | None:
-    """Return the type of ceil and floor: BIGINT; None for decimals, and where a number of digits is given.
+    """Return the type of ceil and floor: BIGINT; None (unknown) for a decimal, and if a number of digits is given.
 
-    Decimals stay decimal, and so does a result with digits after the point.
+    The result for a decimal is a decimal, and so is a result with digits after the point.
     """
     data_type = call.type(0)
     if len(call.args) > 1:
@@ -64,7 +64,7 @@ def _sign(call: Call) -> str | None:
 
 
 def _bit_place(call: Call) -> str | None:
-    """Check that the position of a bit is within the number: Spark throws for others."""
+    """Check that the position of a bit is within the number. Spark throws for other positions."""
     if first(call) not in _BITS:
         return f"{call.name} of {types.name(call.type(0))}: CAST it to an integer type"
     return integer_or_bounded(1, "position of the bit", 0, _last_bit(call))(call)
@@ -75,14 +75,16 @@ def _last_bit(call: Call) -> int:
 
 
 def _whole_digits(call: Call) -> str | None:
-    """Check that a number of digits is a plain constant integer, as Spark takes nothing else."""
+    """Check that a number of digits is a constant integer. Spark accepts nothing else."""
     if len(call.args) > 1 and not isinstance(call.constant(1), int):
         return f"the number of digits given to {call.name} must be a constant integer"
     return constant_integer(1, "number of digits", -30, 30)(call)
 
 
 def _number_format(call: Call) -> str | None:
-    """Return a number of digits, or a pattern that Java takes: it throws for others."""
+    """Check that the second argument is a number of digits, or a number pattern that Java accepts. Java throws for
+    others.
+    """
     pattern = call.constant(1)
     if call.type(1) == pa.string():
         if isinstance(pattern, str) and len(pattern) <= _MAX_PATTERN_CHARS and _NUMBER_PATTERN.match(pattern):

@@ -1,4 +1,4 @@
-"""The options of functions that read and write documents: a map of constants, each known and of a value that fits."""
+"""The options of functions that parse and write documents: a map of constant names and values that are checked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PERMISSIVE = re.compile(r"permissive", re.IGNORECASE)
 _PATTERNS = frozenset(("dateformat", "timestampformat", "timestampntzformat"))
 _ZONE = "timezone"
 _TIMES: Mapping[str, re.Pattern[str]] = MappingProxyType(dict.fromkeys((*_PATTERNS, _ZONE), _TEXT))
-"""Held against more than the pattern."""
+"""The options that are validated further after their pattern has matched."""
 
 
 def _of(pattern: re.Pattern[str], names: str) -> dict[str, re.Pattern[str]]:
@@ -63,7 +63,7 @@ XML_WRITTEN = _XML
 def options(place: int, known: Mapping[str, re.Pattern[str]], *, parses: bool) -> Check:
     """Return a check that an argument, if present, is ``map('name', 'value', ...)`` of known options.
 
-    ``parses``: whether patterns of times are read with, or formatted with.
+    ``parses``: whether the time patterns among the options are used for parsing, not for formatting.
     """
 
     def check(call: Call) -> str | None:
@@ -88,7 +88,7 @@ def options(place: int, known: Mapping[str, re.Pattern[str]], *, parses: bool) -
 
 
 def options_of(call: Call, place: int) -> Mapping[str, str] | None:
-    """Return the options by lower-case name; None where they are no constants, or one comes twice."""
+    """Return the options by lower-case name; None if they are not constants, or if a name occurs twice."""
     if place >= len(call.args):
         return {}
     node = call.args[place].node

@@ -1,4 +1,6 @@
-"""Patterns of times that are the second argument of a call: constants are looked at, those of a record are caught."""
+"""The second argument of calls that is a time pattern: a constant is validated, the errors of other patterns are
+caught.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ date_format from_unixtime to_char to_date to_timestamp to_timestamp_ltz to_times
 try_to_timestamp unix_timestamp
 """
 OF_TIME_PATTERNS = frozenset(_OF_TIME_LIST.split())
-"""Functions whose second argument may be a pattern of times."""
+"""The functions whose second argument may be a time pattern."""
 _MOST_SHOWN = 16.0
-"""Two letters of a pattern may become the name of a time zone."""
+"""The greatest growth of a pattern: two of its letters may become the name of a time zone."""
 
 
 def pattern_check(*, parses: bool) -> Check:
-    """Return a pattern that is a constant, or made of constants, must be one."""
+    """Return a check that a pattern which is a constant, or is composed of constants, is a valid time pattern."""
 
     def check(call: Call) -> str | None:
         pattern = call.text(1)
@@ -29,21 +31,24 @@ def pattern_check(*, parses: bool) -> Check:
 
 
 def brings_pattern(call: Call) -> bool:
-    """Return whether the record brings the pattern."""
+    """Return whether the pattern comes from the record."""
     return len(call.args) > 1 and not call.is_null(1) and constant_text(call.args[1].node) is None
 
 
 def pattern_of(call: Call) -> str:
-    """Return the pattern as Spark is given it, NULL where it is long."""
+    """Return the SQL text of the pattern; a pattern from the record is NULL if it is too long."""
     return text_up_to(1, MAX_PATTERN_CHARS)(call) if brings_pattern(call) else call.args[1].sql
 
 
 def shown_by_pattern(call: Call, instant: str, name: str | None = None) -> str:
-    """Return the text of an instant, NULL where Spark throws for the pattern that a record brings."""
+    """Return SQL for the text of an instant; the text is NULL if Spark throws for a pattern from the record."""
     made = f"{name or call.name}({instant}, {pattern_of(call)})"
     return caught_text(made) if brings_pattern(call) else made
 
 
 def longest_shown(call: Call) -> float:
-    """Return how many times longer than the pattern of a record the text may be."""
+    """Return the factor by which the formatted text may be longer than the text of the record.
+
+    It is 0 if the pattern does not come from the record.
+    """
     return _MOST_SHOWN * call.args[1].growth if brings_pattern(call) else 0.0

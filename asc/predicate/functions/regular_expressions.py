@@ -1,4 +1,6 @@
-"""Functions that take a regular expression: a constant one, matched in time linear in the string's length."""
+"""The functions of regular expressions: the expression is constant, and a search takes time linear in the string's
+length.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ _REFERENCE = re.compile(r"\$(\d?)|\\.?", re.DOTALL)
 
 
 def _sought(call: Call, use: Use) -> Search | None:
-    """Return how the regular expression is sought; None for NULL. ValueError for one that is refused."""
+    """Return the search for the regular expression of a call; None if the result is NULL.
+
+    Raise ValueError if the regular expression is refused.
+    """
     if _is_null(call):
         return None
     pattern = call.text(1)
@@ -30,24 +35,25 @@ def _sought(call: Call, use: Use) -> Search | None:
 
 
 def _is_null(call: Call) -> bool:
-    """Return whether the result is NULL because the regular expression or an argument after it is NULL."""
+    """Return whether the result is NULL because the regular expression, or an argument after it, is NULL."""
     return any(call.is_null(i) for i in range(1, len(call.args)))
 
 
 def _groups(call: Call) -> int:
-    """Return the groups of the regular expression, which is an allowed one."""
+    """Return the number of groups of the regular expression, which has been accepted."""
     return sum(match.group(1) is not None for match in _GROUP.finditer(str(call.text(1))))
 
 
 def _group(call: Call) -> int:
-    """Return the group that is asked for: the first one, where none is named."""
+    """Return the number of the requested group: 1 if the call names none, 0 if the number is no constant integer."""
     number = call.constant(2) if len(call.args) > 2 else 1
     return number if isinstance(number, int) else 0
 
 
 def _is_there(call: Call) -> bool:
-    """Return whether the regular expression has the group: Spark throws for one that it has not, where it finds a
-    match.
+    """Return whether the regular expression has the requested group.
+
+    If it lacks the group, Spark throws when it finds a match.
     """
     return _is_null(call) or 0 <= _group(call) <= _groups(call)
 
@@ -57,9 +63,10 @@ def _lacks_group(call: Call) -> bool:
 
 
 def _group_is_constant(call: Call) -> str | None:
-    """Check that a group, if present, is a constant.
+    """Check that the group, if present, is a constant integer.
 
-    For a constant text it must be in the regular expression, since Spark may not check that itself.
+    If the text to search is constant, the regular expression must have the group, since Spark may not check that
+    itself.
     """
     if len(call.args) > 2 and not call.is_null(2) and not isinstance(call.constant(2), int):
         return f"the group given to {call.name} must be a constant integer"
@@ -69,7 +76,9 @@ def _group_is_constant(call: Call) -> str | None:
 
 
 def _replacement(call: Call) -> str | None:
-    """Check that a replacement is literal text and groups: Spark throws for anything else."""
+    """Check that a replacement contains only literal text and references to existing groups. Spark throws for anything
+    else.
+    """
     text = call.text(2)
     if _is_null(call):
         return None
@@ -82,9 +91,9 @@ def _replacement(call: Call) -> str | None:
 
 
 def _replaced(call: Call) -> float:
-    """Return how many times longer than the record a text after replacement may be.
+    """Return the factor by which a text after replacement may be longer than the record.
 
-    An expression that matches the empty text may put a replacement beside every character.
+    A regular expression that matches the empty text may insert a replacement next to every character.
     """
     text = call.text(2)
     if text is None:
@@ -94,7 +103,7 @@ def _replaced(call: Call) -> float:
 
 
 def _with_pattern(call: Call, sought: Search | None, *more: str) -> str:
-    """Return the call with the regular expression as it is sought."""
+    """Return the call with the regular expression of the search in place of the original one."""
     if sought is None:
         return plain(call)
     rest = more or tuple(arg.sql for arg in call.args[2:])
@@ -102,9 +111,10 @@ def _with_pattern(call: Call, sought: Search | None, *more: str) -> str:
 
 
 def _substring(call: Call) -> str:
-    """Spell ``regexp_substr``, as an extraction of a group where the search has one.
+    """Spell ``regexp_substr`` as the extraction of a group if the search returns a group.
 
-    Spark's own is such an extraction, whose empty text is no match; the group here may have another number.
+    Spark's own function is such an extraction, too, in which an empty text means no match. The number of the group may
+    differ from Spark's.
     """
     sought = _sought(call, Use.GROUP)
     if sought is None or not sought.group:
@@ -126,9 +136,9 @@ def _all_extracted(call: Call) -> str:
 
 
 def _where_there_is_none(call: Call, nothing: str) -> str:
-    """Spell the extraction of a group that the expression lacks: ``nothing`` without a match, else NULL.
+    """Spell the extraction of a group that the regular expression lacks: ``nothing`` if there is no match, else NULL.
 
-    Spark throws where there is a match.
+    Spark throws if there is a match.
     """
     sought = _sought(call, Use.TEST)
     assert sought is not None

@@ -1,4 +1,4 @@
-"""The types of the results of functions; None where a type is not known offline."""
+"""The result types of functions; None means that the type is not known offline."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from asc.predicate.syntax.literal import TIMESTAMP, TIMESTAMP_NTZ
 
 
 def always(data_type: pa.DataType) -> Result:
-    """Return a result that is of one type whatever the arguments."""
+    """Return a result type that does not depend on the arguments."""
     return lambda call: data_type
 
 
@@ -37,7 +37,10 @@ def common_of_branches(call: Call) -> pa.DataType | None:
 
 
 def string_or_binary(call: Call) -> pa.DataType | None:
-    """Return the type string; None (unknown) where an argument is BINARY, whose result stays BINARY, or is unknown."""
+    """Return the type string, or None (unknown) if an argument is BINARY or of unknown type.
+
+    The result of a function of BINARY is BINARY.
+    """
     kinds = set(call.kinds)
     return None if pa.binary() in kinds or None in kinds else pa.string()
 
@@ -47,6 +50,6 @@ def part_of_string(call: Call) -> pa.DataType | None:
 
 
 def element(call: Call) -> pa.DataType | None:
-    """Return an element of the array that the first argument is."""
+    """Return the element type of the array that is the first argument; None if the type is not known."""
     array = first(call)
     return array.value_type if array is not None and is_array(array) else None

@@ -1,4 +1,4 @@
-"""``sequence``: arrays that are made of their ends."""
+"""The function ``sequence``, which generates an array from a start, an end and a step."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ from asc.predicate.syntax.nodes import Node
 
 _MAX_CONSTANT = 1_000
 _MAX_ENTRIES = 10_000
-"""Of a sequence whose ends the record gives. There are no more but where a record is made to stall a stream."""
+"""The maximum number of entries of a sequence whose ends come from the record.
+
+Only a record made to stall a stream asks for more entries.
+"""
 _DAY_MICROS = 86_400 * 10**6
 _MONTH_MICROS = 28 * _DAY_MICROS
-"""At least so long is a month."""
+"""The length of the shortest month, in microseconds."""
 _GROWTH_OF_RECORD = 10.0
 
 
@@ -35,7 +38,7 @@ def _trouble(call: Call) -> str | None:
 
 
 def _is_of_record(call: Call) -> bool:
-    """Return whether its ends or its step are the record's."""
+    """Return whether an end or the step of the sequence comes from the record."""
     if types.is_instant(call.type(0)):
         return any(_micros(arg) is None for arg in call.args[:2])
     return any(arg.literal is None for arg in call.args)
@@ -63,20 +66,20 @@ def _of_instants(call: Call) -> str | None:
 
 
 def _step_micros(call: Call) -> int | None:
-    """Return the least length of the step of a sequence of instants; None where none is given."""
+    """Return the least length of the step of a sequence of instants, in microseconds; None if there is no step."""
     step = _step(call.args[2].node) if len(call.args) > 2 else None
     return None if step is None else step.amount * (_MONTH_MICROS if step.type.of_months else 1)
 
 
 def _too_long(start: int, stop: int, step: int) -> str | None:
-    """Check that a step leads to the end, as Spark throws for others, and that the sequence is not too long."""
+    """Check that the step leads to the end, and that the sequence is not too long. Spark throws for any other step."""
     if step == 0 or (stop - start) * step < 0 or abs(stop - start) // abs(step) >= _MAX_CONSTANT:
         return f"sequence takes a step towards its end, and has at most {_MAX_CONSTANT:,} entries"
     return None
 
 
 def _step(node: Node) -> Interval | None:
-    """Return the constant interval of a node, negated by a minus before it."""
+    """Return the constant interval of a node. A preceding minus negates the interval."""
     if node.op == "neg":
         step = _step(node.args[0])
         return None if step is None else Interval(step.sql, step.type, -step.amount)
@@ -84,7 +87,10 @@ def _step(node: Node) -> Interval | None:
 
 
 def _micros(end: Expression) -> int | None:
-    """Return a constant date or timestamp, local ones as in UTC: within a day of what it is."""
+    """Return a constant date or timestamp in microseconds; None if the expression is no constant.
+
+    A local time is read as UTC, so the result differs from the instant by less than a day.
+    """
     literal, text = end.literal, _text(end.node)
     if text is not None:
         value = date(text) if end.type == pa.date32() else timestamp(text, None)
@@ -96,7 +102,7 @@ def _micros(end: Expression) -> int | None:
 
 
 def _text(node: Node) -> str | None:
-    """Return the text that is the only argument of a cast, or of a call that reads a time; else None."""
+    """Return the constant text that is cast or parsed to a time, if it is the only argument; otherwise None."""
     reads = node.op == "call" and node.value in ("to_date", "to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz")
     if not reads and node.op not in ("cast", "try_cast"):
         return None
@@ -106,10 +112,9 @@ def _text(node: Node) -> str | None:
 
 
 def _spelled(call: Call) -> str:
-    """Spell ``sequence`` of a record's values as NULL for too many entries, and for a step that leads away from the
-    end.
+    """Spell ``sequence`` of values from a record as NULL for too many entries, and for a step away from the end.
 
-    Spark throws for such a step, and makes as many entries as the arguments ask for.
+    Spark throws for such a step, and creates as many entries as the arguments ask for.
     """
     if not _is_of_record(call):
         return plain(call)
@@ -120,7 +125,7 @@ def _spelled(call: Call) -> str:
 
 
 def _number(call: Call, end: str) -> str:
-    """Return an end as a number: of days or of microseconds, where it is an instant."""
+    """Return SQL for an end as a number. The number of a date is in days, the number of a timestamp in microseconds."""
     kind = call.type(0)
     if kind == pa.date32():
         end = f"unix_date({end})"
@@ -132,7 +137,7 @@ def _number(call: Call, end: str) -> str:
 
 
 def _least_step(call: Call) -> str:
-    """Return the least distance of two entries, in the unit of the ends."""
+    """Return SQL for the least distance between two entries, in the unit of the ends."""
     if types.is_instant(call.type(0)):
         micros = abs(_step_micros(call) or _DAY_MICROS)
         return f"{micros // _DAY_MICROS if call.type(0) == pa.date32() else micros}D"

@@ -34,9 +34,9 @@ _BY_DICTIONARY = ("th", "tha", "lo", "lao", "km", "khm", "my", "mya")
 
 
 def _replaced(call: Call) -> float:
-    """Return how many times longer than the record a text after replacement may be.
+    """Return the factor by which a text after replacement may be longer than the record.
 
-    Each occurrence of the searched text, at least one byte, becomes the replacement.
+    Each occurrence of the search text, which has at least one byte, becomes the replacement.
     """
     search, new = call.constant(1), call.constant(2)
     least = max(1, len(search.encode())) if isinstance(search, str) else 1
@@ -50,7 +50,10 @@ def _replaced(call: Call) -> float:
 
 
 def _most_repeated(call: Call) -> int:
-    """Return how often a text may be repeated: a constant more often than a text of the record, which may be long."""
+    """Return the maximum number of repetitions of a text.
+
+    It is greater for a short constant than for a text from the record, which may be long.
+    """
     text = call.constant(0)
     return max(_MAX_REPEATED, MAX_LENGTH_CHARS // max(1, len(text))) if isinstance(text, str) else _MAX_REPEATED
 
@@ -67,7 +70,9 @@ def _repeated(call: Call) -> float:
 
 
 def _distant(call: Call) -> str | None:
-    """Check that a constant given to ``levenshtein`` is short: a distance takes the product of two lengths."""
+    """Check that one constant argument of ``levenshtein`` is short, because the work is the product of the two
+    lengths.
+    """
     constants = [arg for arg in call.args[:2] if arg.literal is not None]
     if constants and not any(is_short_constant(call, place, _MAX_DISTANT) for place in (0, 1)):
         return f"a constant given to levenshtein has at most {_MAX_DISTANT} characters"
@@ -87,9 +92,10 @@ def _masks(call: Call) -> str | None:
 
 
 def _language(call: Call) -> str | None:
-    """Check that language and country are constants, and no language whose words Java seeks in a dictionary.
+    """Check that language and country are constants, and that Java does not use a dictionary to break the language into
+    words.
 
-    Java goes back and forth in such a search.
+    Java's search with a dictionary backtracks.
     """
     for place in range(1, len(call.args)):
         code = call.constant(place)
@@ -110,7 +116,7 @@ def _overlaid(call: Call) -> pa.DataType | None:
 
 
 def _set_of_characters(call: Call) -> str | None:
-    """Check the set of characters of a trim with two arguments, of which it is the first."""
+    """Check the set of characters of a trim function. It is the first of two arguments."""
     return sought(0, 1)(call) if len(call.args) == 2 else None
 
 

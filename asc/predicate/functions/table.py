@@ -1,4 +1,4 @@
-"""The functions that a predicate may call."""
+"""The table of functions that a predicate may call."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Patterns of dates and times, as Spark reads them: which constants are patterns at all.
+"""Patterns of dates and times as Spark reads them, and a test of whether a constant is such a pattern.
 
-Spark hands them to Java's DateTimeFormatter, without the letters whose meaning differs from that in its older parser.
+Spark passes the patterns to Java's DateTimeFormatter. It refuses the letters whose meaning differs from that in Java's
+older parser.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ _MOST = {
     "z": 4,
     "O": 4,
 }
-"""How often a letter may come in a row."""
+"""The maximum number of repetitions of a letter."""
 _FORMATTED_ONLY = frozenset("EFqQ")
 _PIECE = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|.", re.DOTALL)
 
 
 def time_pattern_trouble(pattern: str, *, parses: bool) -> str | None:
-    """Return why a text is no pattern to format with (``parses``: to read texts with); None for one that is.
+    """Return the reason why a text is no valid time pattern; None if it is valid.
+
+    ``parses``: whether the pattern is used for parsing, not for formatting.
 
     >>> time_pattern_trouble("yyyy-MM-dd'T'HH:mm[:ss]", parses=True)
     >>> time_pattern_trouble("YYYY", parses=False)

@@ -1,4 +1,4 @@
-"""Time zones as Spark names them: regions, the short names that Java keeps, and offsets."""
+"""Time zones by the names that Spark accepts: regions, the short names of Java, and offsets."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ W-SU WET Z Zulu
 """
 _NAMES = frozenset((*_SHORT_LIST.split(), *_OTHER_LIST.split()))
 _NOT_JAVAS = ("posix/", "right/", "America/Coyhaique")
-"""Names, and beginnings of names, in the operating system's table that may not be in Java's."""
+"""Names, and prefixes of names, in the operating system's table of time zones that Java's table may lack."""
 
 
 def is_time_zone(name: str) -> bool:
-    """Return whether Spark knows a time zone by this name. A constant that it does not know makes it throw, guarded or
-    not.
+    """Return whether Spark knows a time zone by this name.
+
+    Spark throws for an unknown constant time zone, even in a guarded call.
 
     >>> is_time_zone("Europe/Berlin"), is_time_zone("CET"), is_time_zone("+1:00"), is_time_zone("UTC+8")
     (True, True, True, True)

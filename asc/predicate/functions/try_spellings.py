@@ -1,7 +1,7 @@
-"""Calls that can throw, written so that Spark gives NULL instead.
+"""Rewritten calls for which Spark gives NULL instead of throwing.
 
-Spark's ``try_add`` of a date or timestamp and ``try_to_binary`` catch whatever goes wrong below them. They name the
-enclosed call once, so that calls nest without the text growing beyond them.
+Spark's ``try_add`` of a date or timestamp and ``try_to_binary`` catch every exception in their operands. The SQL text
+contains the enclosed call once, so the length of nested calls does not multiply.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from asc.predicate.syntax.literal import TIMESTAMP
 
 
 def caught_date(sql: str) -> str:
-    """Return a date, NULL where it cannot be computed."""
+    """Return SQL for a date that is NULL if evaluating ``sql`` throws."""
     return f"try_add({sql}, 0)"
 
 
 def caught_instant(sql: str) -> str:
-    """Return a timestamp, NULL where it cannot be computed."""
+    """Return SQL for a timestamp that is NULL if evaluating ``sql`` throws."""
     return f"try_add({sql}, INTERVAL '0' SECOND)"
 
 
 def caught_bytes(sql: str) -> str:
-    """Spell an expression of type BINARY as NULL where it cannot be computed."""
+    """Return SQL for a BINARY that is NULL if evaluating ``sql`` throws."""
     return f"try_to_binary(hex({sql}), 'hex')"
 
 
 def caught_text(sql: str) -> str:
-    """Return a string, NULL where it cannot be computed."""
+    """Return SQL for a string that is NULL if evaluating ``sql`` throws."""
     return f"CAST(try_to_binary({sql}, 'utf-8') AS STRING)"
 
 
 def renamed(name: str) -> Spelling:
-    """Return the call of another function, which is NULL where this one throws."""
+    """Return a spelling that calls the function ``name`` instead, which gives NULL when this function throws."""
     return lambda call: f"{name}({', '.join(arg.sql for arg in call.args)})"
 
 
@@ -56,13 +56,14 @@ def as_text(call: Call) -> str:
 
 
 def as_instant_of(place: int, target: pa.DataType = TIMESTAMP) -> Spelling:
-    """Return the call, caught, with the argument at a place cast to a timestamp."""
+    """Return a spelling that casts the argument at ``place`` to a timestamp and gives NULL if the call throws."""
     return lambda call: caught_instant(_with(call, place, target))
 
 
 def with_short_number(call: Call, place: int) -> str:
-    """Return the call, with the argument at a place no longer than what is read as a decimal, where it
-    may be a text.
+    """Return the SQL text of the call in which the argument at ``place`` is truncated if it may be a text.
+
+    It is truncated to the maximum length of a text that is cast to a decimal.
     """
     args = [
         f"left({arg.sql}, {types.MAX_DIGITS})" if i == place and arg.type in (None, pa.string()) else arg.sql
@@ -72,16 +73,17 @@ def with_short_number(call: Call, place: int) -> str:
 
 
 def cast_to(target: pa.DataType, arg: Expression) -> str:
-    """Return an argument that Spark casts to a timestamp, NULL where that cast throws.
+    """Return SQL for an argument that Spark casts to a timestamp; the argument is NULL if the cast throws.
 
-    Spelled out within what is caught as well: Spark may compute a cast that several calls share outside of them.
+    The guard is needed even within a guarded call: Spark may compute a cast that several calls share outside these
+    calls.
     """
     return types.guarded(arg.sql, target) if arg.type is None or types.needs_guard(arg, target) else arg.sql
 
 
 def as_together(places: slice = slice(None)) -> Spelling:
-    """Return the call, with those of its arguments at these places that are instants of several types cast to one of
-    them.
+    """Return a spelling that casts the arguments at these positions to one type if they are instants of several
+    types.
     """
 
     def spelled(call: Call) -> str:

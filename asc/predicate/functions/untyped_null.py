@@ -1,4 +1,4 @@
-"""NULL without a type as an argument of functions that find their types by it: Spark refuses these calls."""
+"""NULL without a type as an argument of a function that derives types from this argument: Spark refuses the call."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _TYPED_BY: Mapping[str, tuple[int, ...]] = MappingProxyType(
         "try_element_at": (0,),
     }
 )
-"""The places of arguments, by the name of the function, that have to have a type."""
+"""The positions of the arguments that must have a type, by function name."""
 
 _OF_ONE_TYPE = frozenset(("array_except", "array_intersect", "array_union", "arrays_overlap", "map_concat"))
-"""Functions of arguments of one type: all may be NULL without a type, not some of them."""
+"""The functions whose arguments share one type. All arguments may be untyped NULLs, but not only some of them."""
 
 
 def untyped_null(call: Call) -> str | None:
-    """Return the reason why Spark refuses a call for an argument that is NULL without a type; None where it does not.
+    """Return the reason why Spark refuses a call because of an untyped NULL argument; None if Spark accepts the call.
 
-    A test compares it with Spark, for every function and each of its arguments.
+    A test compares this function with Spark, for every function and each of its arguments.
     """
     places = [place for place in _TYPED_BY.get(call.name, ()) if call.is_null(place)]
     if call.name in _OF_ONE_TYPE:

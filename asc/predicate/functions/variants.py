@@ -1,4 +1,4 @@
-"""Functions of VARIANT: JSON text read once, and parts taken out of it."""
+"""The functions of VARIANT, which parse JSON text and extract parts of it."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def _taken(call: Call) -> float:
 
 
 def _constants(call: Call) -> str | None:
-    """Check that a call reads a constant.
+    """Check that the argument contains no column.
 
-    Merging the types of an array's elements can take the square of their number.
+    Merging the types of the elements of an array can take time quadratic in the number of elements.
     """
     if _has_column(call.args[0].node):
         return f"{call.name} of what a record holds is unbounded work: take a part with variant_get, or use typeof"

@@ -1,7 +1,7 @@
-"""Functions that read XML, where it is a constant, and write it.
+"""The functions that parse constant XML, and the functions that write XML.
 
-Text of a record is not read as XML: paths through deep documents overflow Java's stack, and the declarations of a
-document type can be made to expand without measure.
+Text from a record is not parsed as XML. The paths of deep documents overflow Java's stack, and a document type
+declaration can be made to expand without bound.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ position round starts-with string string-length substring substring-after substr
 comment node processing-instruction text
 """
 _PATH_FUNCTIONS = frozenset(_PATH_FUNCTION_LIST.split())
-"""Those of XPath 1.0, and its tests of nodes. Java knows more: system-property reads what its process was given, which
-may be a password.
+"""The functions and node tests of XPath 1.0.
+
+Java has further functions: system-property reads properties of the process, which may contain a password.
 """
 
 _PATH_OPERATORS = frozenset(("and", "or", "div", "mod"))
@@ -52,7 +53,7 @@ def _constant_xml(call: Call) -> str | None:
 
 
 def _well_formed(call: Call) -> str | None:
-    """Check that a constant text is well-formed XML: Spark throws for any other, and Java logs each attempt."""
+    """Check that a constant text is well-formed XML. Spark throws for any other text, and Java logs each attempt."""
     text = call.constant(0)
     try:
         if text:
@@ -88,7 +89,7 @@ def _schema(call: Call) -> str | None:
 
 
 def _through_text(target: pa.DataType) -> Spelling:
-    """Return a spelling that casts a result to text, whose errors can be caught, and back to its type."""
+    """Return a spelling that casts the result to text, in which errors can be caught, and then back to its type."""
     return lambda call: f"CAST({caught_text(f'CAST({plain(call)} AS STRING)')} AS {ddl_of_type(target)})"
 
 
