@@ -1,1 +1,1 @@
-"""Patterns: regular expressions and LIKE, read, bounded, and rewritten so that a match takes linear time."""
+"""Patterns: regular expressions and LIKE, parsed, bounded, and rewritten so that a match takes linear time."""

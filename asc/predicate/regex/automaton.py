@@ -1,8 +1,8 @@
-"""A regular expression as an automaton that counts the ways from one place to another.
+"""A regular expression as an automaton that counts the paths between its states.
 
-Each atom, written out as often as it is repeated, is a place. ``follow[p]`` has the places that are tried after ``p``,
-each with the number of ways that lead there without a character between. So the ways of the automaton to read a text
-are those of a matcher that goes back.
+Each atom, written out as often as it is repeated, is a state (a "place" in the code). ``follow[p]`` maps each state
+that is tried after ``p`` to the number of paths from ``p`` to it that read no character in between. So the automaton
+has as many paths for reading a text as a backtracking matcher has ways of trying it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ _MAX_PLACES = 500
 _NONE = CharacterSet(())
 
 Ways = dict[int, int]
-"""Places, and the ways that lead to each."""
+"""States, each with the number of paths that lead to it."""
 
 
 @dataclass(slots=True)
 class _Piece:
-    """A part: the ways through it without a character, the places it may begin with and end with.
+    """The fragment of an automaton for one part: its empty paths, its first states and its last states.
 
-    Of the first two there is one for the start of a text, where ``^`` holds, and one for anywhere else.
+    ``empty`` counts the paths through the part that read no character. ``empty_at_start`` and ``first_at_start`` hold
+    at the start of a text, where ``^`` matches; ``empty`` and ``first`` hold at any other position.
     """
 
     empty_at_start: int
@@ -36,8 +37,9 @@ class _Piece:
 
 @dataclass(slots=True)
 class Automaton:
-    """The places of a regular expression. ``atom_of`` is the atom of each; None for ``$`` and looks, which no
-    character is.
+    """The states of a regular expression. ``atom_of`` has the atom of each state; None for ``$`` and for a look.
+
+    The state of ``$`` or of a look matches no character.
     """
 
     characters: list[CharacterSet] = field(default_factory=list)
@@ -50,21 +52,24 @@ class Automaton:
 
     @classmethod
     def of(cls, part: Part) -> Automaton:
-        """Build the automaton of an expression; ValueError for one with more than 500 places."""
+        """Build the automaton of an expression. Raise ValueError if it has more than 500 states."""
         made = cls()
         piece = made._piece(part)
         made.first_at_start, made.first, made.last = piece.first_at_start, piece.first, piece.last
         return made
 
     def is_sink(self, place: int) -> bool:
-        """Return whether a loop has nothing after it: where it is reached, all has matched, and what it reads is
-        matched.
+        """Return whether a state is a loop with nothing after it.
+
+        When the matcher reaches such a state, the whole expression has matched, and the match includes all that the
+        loop reads.
         """
         return place in self.last and self.follow[place] == {place: 1}
 
     def ends_within_itself(self) -> bool:
-        """Return whether a text that it matches has another one within it, maybe from the same start, that ends
-        earlier.
+        """Return whether a matched text can contain another matched text that ends earlier.
+
+        The other text may have the same start.
 
         >>> from asc.predicate.regex.regular_expression import regular_expression
         >>> [Automaton.of(regular_expression(text)).ends_within_itself() for text in ("error", "a+", "abcd|bc")]

@@ -1,10 +1,13 @@
-"""The steps that Java's matcher, which goes back over every choice, takes for each character of a text.
+"""The number of steps that Java's backtracking matcher takes for each character of a text.
 
-Where only the end of an expression is repeated without bound, the steps of one try follow from its structure. Else the
-ways in which the matcher may reach a place are counted: at each character, for each place of the automaton, the ways
-from any start before. A text moves this vector of counts by its characters. A vector below another one leads to one
-below that of the other, so only the greatest are followed, until none is new. Where the counts go on growing, the
-matcher would read a text again and again, and the expression is refused.
+If only the end of an expression is repeated without bound, the number of steps of one attempt follows from the
+expression's structure. Otherwise the paths by which the matcher may reach each state are counted. For each character of
+a text and each state of the automaton, the count includes the paths from every earlier start.
+
+Each character of the text maps this vector of counts to another one. The mapping is monotone: a vector that is nowhere
+greater than another one is mapped to a vector that is nowhere greater than the other's. So only the maximal vectors are
+followed, until there are no new ones. If the counts grow without bound, the matcher would read a text again and again,
+and the expression is refused.
 """
 
 from __future__ import annotations
@@ -17,13 +20,15 @@ from asc.predicate.regex.one_try import LoopError, tried
 from asc.predicate.regex.pattern_tree import Anchor, Atom, Choice, Look, Part, Run
 
 MAX_STEPS = 500
-"""Steps that may be taken for each character of a string; one is ten nanoseconds."""
+"""The maximum number of steps for each character of a string. One step takes ten nanoseconds."""
 
 _MAX_STEPS_ONCE = 2_000
-"""Steps of an expression that is tried at the start of a string alone."""
+"""The maximum number of steps of an expression that is tried only at the start of a string."""
 
 _MAX_WORK = 40_000
-"""Counts that may be looked at to accept or refuse one expression: some fifty milliseconds."""
+"""The maximum number of counts that are inspected to accept or refuse one expression. They take some fifty
+milliseconds.
+"""
 
 _HALVES = (0xD800, 0xDC00, 0xE000, 0x10000)
 _AGAIN = (
@@ -33,10 +38,10 @@ _AGAIN = (
 
 
 def steps(part: Part, guarded: Collection[Atom] = ()) -> int:
-    """Return the steps for each character of a text in which an expression is sought; ValueError for too many.
+    """Return the number of steps for each character of a text in which an expression is searched for.
 
-    A repetition of one of the ``guarded`` atoms, which may be the first part of the expression, starts only where the
-    character before is none of its own.
+    Raise ValueError if there are too many. ``guarded``: atoms whose repetition may be the first part of the expression.
+    Such a repetition starts only if the preceding character is not one of the atom's characters.
 
     >>> from asc.predicate.regex.regular_expression import regular_expression
     >>> steps(regular_expression("error|warning"))
@@ -68,7 +73,10 @@ def steps(part: Part, guarded: Collection[Atom] = ()) -> int:
 
 
 def ways(part: Part) -> int | None:
-    """Return the ways in which a part may match at one place; None where it repeats something without bound."""
+    """Return the number of ways in which a part may match at one position of a text.
+
+    Return None if the part contains an unbounded repetition.
+    """
     try:
         return tried(part, is_last=False)[0]
     except LoopError:
@@ -82,7 +90,9 @@ def _bounded(count: int) -> int:
 
 
 def _looks_at_start(part: Part) -> tuple[list[Part], Part]:
-    """Return the lookaheads behind the ``^`` of an expression, each as an expression, and the rest."""
+    """Return the lookaheads that follow the ``^`` of an expression, each as an expression, and the rest of the
+    expression.
+    """
     parts = part.parts if isinstance(part, Run) else ()
     end = 1
     while parts[:1] == (Anchor("^"),) and end < len(parts) and _is_ahead(parts[end]):
@@ -102,7 +112,7 @@ def _is_anchored(part: Part) -> bool:
 
 
 class _Counted:
-    """The counts that a text may bring an automaton to."""
+    """The vectors of path counts that a text may produce in an automaton."""
 
     def __init__(self, automaton: Automaton, guarded: Collection[Atom]) -> None:
         self._automaton = automaton
@@ -119,15 +129,19 @@ class _Counted:
         self._looked_at = 0
 
     def _widest(self) -> int:
-        """Return a bound on the ways to one place where nothing is read again: more than that is taken for growth."""
+        """Return a bound on the number of paths to one state if no text is read again. A greater count is treated as
+        growth.
+        """
         widest = max((ways for own in self._automaton.follow for ways in own.values()), default=1)
         return widest + sum(len(own) > 1 for own in self._automaton.follow)
 
     def _kinds_of_characters(self) -> tuple[list[tuple[int, bool]], int]:
-        """Return the kinds of characters that the automaton tells apart, and the places that read a second half alone.
+        """Return the kinds of characters that the automaton distinguishes, and the states that read a lone low
+        surrogate.
 
-        A kind is the places that read its characters, and whether they are two of Java's. A place that reads a second
-        half alone reads it between the two halves of a character.
+        A kind consists of the states that read its characters, and whether the characters are surrogate pairs in Java.
+        A state that reads a lone low surrogate can start between the two surrogates of a character. Each set of states
+        is a bit mask.
         """
         places: dict[tuple[tuple[int, int], ...], int] = {}
         for place, characters in enumerate(self._automaton.characters):
@@ -144,7 +158,10 @@ class _Counted:
         return list(kinds), low_halves
 
     def most(self) -> int:
-        """Return the most steps at one character; ValueError where there are too many, or too much to look at."""
+        """Return the greatest number of steps at one character.
+
+        Raise ValueError if there are too many steps, or too many counts to inspect.
+        """
         automaton = self._automaton
         if self._reads_again():
             raise ValueError(_AGAIN)
@@ -169,10 +186,10 @@ class _Counted:
         return most
 
     def _reads_again(self) -> bool:
-        """Return whether some text leads from the start of a search to a loop and from the loop to itself.
+        """Return whether some text leads from the start of a search to a loop, and also from the loop to itself.
 
-        Then it does so from every repetition of the text, and each reads all those after it. This is a quick test; the
-        counts decide the rest.
+        If so, every repetition of the text leads to the loop, and the attempt at each repetition reads all later
+        repetitions. This is a fast test; the path counts decide the other cases.
         """
         texts, follow = self._texts, self._follow
         reads = [sum(1 << i for i, (read, _) in enumerate(texts) if read >> p & 1) for p in range(len(follow))]
@@ -198,7 +215,7 @@ class _Counted:
         return sum(1 << place for place, _ in self._guarded if read >> place & 1)
 
     def _moved(self, counts: Ways, first: list[tuple[int, int]], read: int, half: int, shut: int) -> Ways:
-        """Return the counts after one more character."""
+        """Return the path counts after one more character."""
         moved: Ways = {}
         for place, ways in counts.items():
             for after, more in self._follow[place]:
@@ -221,7 +238,9 @@ class _Counted:
 
 
 def _keep(counts: Ways, shut: int, greatest: dict[int, list[Ways]], waiting: list[tuple[int, Ways]]) -> None:
-    """Add counts to the greatest, unless one of those is above them, and remove those below them."""
+    """Add a vector of counts to the maximal vectors, unless one of them dominates it, and remove those that it
+    dominates.
+    """
     own = greatest.setdefault(shut, [])
     if any(_below(counts, other) for other in own):
         return

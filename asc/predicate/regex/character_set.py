@@ -1,4 +1,4 @@
-"""Sets of characters, as a class of a regular expression names them."""
+"""Sets of characters, as denoted by a character class of a regular expression."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _BEYOND = (0x10000, _LAST)
 
 
 class CharacterSet:
-    """An immutable set of code points; ``ranges`` are its runs, ends included, in order and apart.
+    """An immutable set of code points. ``ranges`` are its maximal ranges in ascending order, with both ends included.
 
     >>> (CharacterSet.of("ab") | CharacterSet([(0x63, 0x7A)])).ranges
     ((97, 122),)
@@ -48,7 +48,7 @@ class CharacterSet:
         return CharacterSet(rest)
 
     def __le__(self, other: CharacterSet) -> bool:
-        """Return whether it is a part of the other one."""
+        """Return whether this set is a subset of the other one."""
         return all(any(low <= a and b <= high for low, high in other.ranges) for a, b in self.ranges)
 
     def __eq__(self, other: object) -> bool:
@@ -59,7 +59,7 @@ class CharacterSet:
 
     @property
     def in_both_cases(self) -> CharacterSet:
-        """The set and the ASCII letters of which the other case is in it: what Java's flag ``i`` makes of it.
+        """The set with both cases of each of its ASCII letters, which is the effect of Java's flag ``i``.
 
         >>> CharacterSet.of("aZ-").in_both_cases == CharacterSet.of("aAzZ-")
         True
@@ -75,7 +75,7 @@ class CharacterSet:
 
     @property
     def text(self) -> str:
-        """The set as a class of a regular expression of Java's."""
+        """The set as a character class in Java's syntax of regular expressions."""
         return "[" + "".join(f"\\x{{{low:x}}}-\\x{{{high:x}}}" for low, high in self.ranges) + "]"
 
     def meets(self, other: CharacterSet) -> bool:
@@ -84,17 +84,20 @@ class CharacterSet:
 
     @property
     def has_low_halves(self) -> bool:
-        """Whether it matches the second half of a character beyond U+FFFF, where Java starts between the two."""
+        """Whether the set contains a low surrogate: Java can start a match between the two surrogates of a
+        character.
+        """
         return self.meets(CharacterSet([_LOW_HALVES]))
 
     @property
     def has_beyond(self) -> bool:
-        """Whether it matches a character beyond U+FFFF, which is two of Java's."""
+        """Whether the set contains a character beyond U+FFFF, which is two code units in Java."""
         return self.meets(CharacterSet([_BEYOND]))
 
     @property
     def takes_whole_characters(self) -> bool:
-        """Whether it matches every character whose second half it matches: a match is not lost where none starts
-        between the halves.
+        """Whether the set contains no low surrogate, or every character beyond U+FFFF.
+
+        Then no match is lost if no match may start between the two surrogates of a character.
         """
         return not self.has_low_halves or CharacterSet([_BEYOND]) <= self

@@ -1,17 +1,20 @@
-r"""Repetitions at the front of an expression that begin where a run of their characters begins, and nowhere else.
+r"""Leading repetitions of an expression that are guarded, so that they begin only where a run of their characters
+begins.
 
-``[a-z]+b`` is tried at each character, and each try reads the rest of a run. But a match that begins within a run would
-have started before it, so a look back keeps all tries but the first from reading: ``(?<![a-z])[a-z]+b``. Where one
-match is sought after the other, the next may begin where the last one ended, ``\G``. That is not needed where every
-match ends with something that the repetition cannot follow within a run. The expression must match no empty text, for
-Java goes on one further then.
+The expression ``[a-z]+b`` is tried at each character, and each attempt reads the rest of a run of letters. But a match
+that begins within a run would have started before it. So a lookbehind stops every attempt but the first:
+``(?<![a-z])[a-z]+b``.
+
+If all matches are searched for, the next match may begin where the previous one ended, which ``\G`` matches. This is
+not needed if every match ends with something after which the repetition cannot start within a run. The expression must
+not match the empty text, because Java then continues one character later.
 
 With ``(?:\G|(?<!C))C+X`` a run is read three times at most. It is read from its beginning, from the end of a match that
-came from before, and in vain after the last X in it. The last happens since C+ takes all it can.
+started before the run, and in vain after the last X in it. The last happens since C+ is greedy.
 
-Java also starts between the two halves of a character beyond U+FFFF, and does not see the first one when it looks back
-from there: ``_WHOLE`` keeps such starts out. They find nothing that is not found one half before, as long as each set
-of characters takes a second half only where it takes all such characters.
+Java also starts between the two surrogates of a character beyond U+FFFF, and a lookbehind from there does not see the
+first surrogate. The lookahead ``_WHOLE`` prevents such starts. They would find nothing that is not found one code unit
+earlier, as long as each set that contains a low surrogate contains all characters beyond U+FFFF.
 """
 
 from __future__ import annotations
@@ -27,11 +30,13 @@ from asc.predicate.regex.pattern_tree import Anchor, Atom, Choice, Group, Part, 
 _WHOLE = r"(?![\x{dc00}-\x{dfff}])"
 _RETURN, _NEWLINE = CharacterSet.of("\r"), CharacterSet.of("\n")
 LOOKING_BACK = 3
-"""Steps of a look at the character before."""
+"""The number of steps of a lookbehind at one character."""
 
 
 def guard(atom: Atom) -> str:
-    """Return a condition that holds where the character before is none of the atom's, and no character starts earlier.
+    """Return a condition that holds if the preceding character is not one of the atom's characters.
+
+    For an atom that contains low surrogates, the condition also excludes a position between two surrogates.
 
     >>> from asc.predicate.regex.regular_expression import regular_expression
     >>> guard(regular_expression("[a-z]"))
@@ -41,10 +46,11 @@ def guard(atom: Atom) -> str:
 
 
 def guarded(tree: Part, *, is_repeated: bool, is_from_start: bool) -> tuple[str, int] | None:
-    """Return the text and the steps of an expression whose repetitions at the front begin where their runs begin.
+    """Return the text and the number of steps of an expression whose leading repetitions begin where their runs begin.
 
-    None where it has none that can be kept to that, or takes too many steps. ``is_repeated``: one match is sought after
-    the other; ``is_from_start``: from the start of a text, or from a place that may be within a character.
+    Return None if the expression matches the empty text or takes too many steps even with guards. ``is_repeated``:
+    whether all matches are searched for. ``is_from_start``: whether the search begins at the start of a text, not at a
+    position that may lie between two surrogates.
     """
     if is_nullable(tree):
         return None
@@ -75,7 +81,7 @@ def guarded(tree: Part, *, is_repeated: bool, is_from_start: bool) -> tuple[str,
 
 
 def _front_loops(part: Part) -> Iterator[Repeat]:
-    """Yield the repetitions without bound that a part may begin with."""
+    """Yield the unbounded repetitions with which a match of the part may begin."""
     if isinstance(part, Group):
         yield from _front_loops(part.part)
     elif isinstance(part, Choice):
@@ -94,7 +100,7 @@ def _front_loops(part: Part) -> Iterator[Repeat]:
 
 
 def _is_front(tree: Part, loop: Repeat) -> bool:
-    """Return whether every match begins with a repetition."""
+    """Return whether every match begins with the repetition."""
     part = tree
     while part is not loop:
         if isinstance(part, Group):
@@ -107,7 +113,7 @@ def _is_front(tree: Part, loop: Repeat) -> bool:
 
 
 def _is_apart(automaton: Automaton, atom: Atom) -> bool:
-    """Return whether each character that may come before a repetition, within a match, is none of its characters."""
+    """Return whether no character of the atom can precede the atom's repetition within a match."""
     own = {place for place, other in enumerate(automaton.atom_of) if other is atom}
     entered = [place for place in own if place in automaton.first]
     return not any(automaton.is_sink(place) for place in entered) and not any(
@@ -118,9 +124,7 @@ def _is_apart(automaton: Automaton, atom: Atom) -> bool:
 
 
 def _begins_apart(automaton: Automaton, loop: Repeat) -> bool:
-    """Return whether no match can begin with a repetition where the one before it ended within a run of
-    its characters.
-    """
+    """Return whether no match can begin with the repetition where the previous match ended, if that is within a run."""
     atom = loop.part
     assert isinstance(atom, Atom)
     ends = set(automaton.last)

@@ -1,7 +1,7 @@
-r"""LIKE patterns that a record brings, as Spark SQL that makes a regular expression of them.
+r"""LIKE patterns that come from a record, converted to a regular expression by Spark SQL.
 
-Each ``%`` ends an atomic group, ``a%b%c`` is ``(?s)\A(?>a)(?>.*?b)(?>.*?c\z)``: the leftmost place of the
-text between two is as good as any later one, so that nothing is sought twice.
+Each ``%`` ends an atomic group: ``a%b%c`` becomes ``(?s)\A(?>a)(?>.*?b)(?>.*?c\z)``. The leftmost occurrence of the
+text between two ``%`` is as good as any later one, so nothing is searched for twice.
 """
 
 from __future__ import annotations
@@ -9,10 +9,15 @@ from __future__ import annotations
 from asc.keys.byte_strings import quoted
 
 MAX_LIKE_CHARS = 100
-"""The most characters of a pattern of a record, and so the steps for each character of a text."""
+"""The maximum length of a pattern from a record, in characters, and so the maximum of steps for each character of a
+text.
+"""
 
 _ESCAPED_ESCAPE, _PERCENT, _UNDERSCORE = "\ufdd0", "\ufdd1", "\ufdd2"
-"""Stand for what is escaped while the rest is rewritten: no characters of any text, and refused in a pattern."""
+"""Placeholders for an escaped escape character, ``%`` and ``_`` during the conversion: noncharacters of Unicode.
+
+For a pattern that contains one of them the result is NULL.
+"""
 
 _SPECIAL = r"([\\^$.|?*+(){}\[\]])"
 _BEYOND = r"[\x{10000}-\x{10ffff}]"
@@ -20,10 +25,10 @@ _NEVER = "(?!)"
 
 
 def like_regex_of_record(pattern: str, escape: str) -> str:
-    """Return the regular expression for a pattern, given by name; NULL for one that is too long or that Spark throws
-    for.
+    """Return SQL that computes the regular expression of a pattern. ``pattern`` is the SQL name of the pattern.
 
-    Spark tears a character beyond U+FFFF in two and never finds it.
+    The SQL gives NULL for a pattern that is too long or malformed, for which Spark throws. Spark splits a character
+    beyond U+FFFF into two code units and never finds it, so the regular expression does not find it either.
     """
     own = _class_of(escape)
     well_formed = rf"(?s)\A(?:[^{own}\x{{fdd0}}-\x{{fdd2}}]|[{own}][%_{own}])*+\z"
@@ -45,5 +50,5 @@ def _literal(character: str) -> str:
 
 
 def _class_of(character: str) -> str:
-    """Return a character within a class of a regular expression."""
+    """Return the text of a character for a character class of a regular expression."""
     return f"\\x{{{ord(character):x}}}"

@@ -1,10 +1,13 @@
-"""LIKE patterns that can be matched in time linear in the string's length, on a small stack.
+"""LIKE patterns that can be matched in time linear in the string's length, with a small stack.
 
-A stream must not stall on one long string, nor end on one. Spark hands a pattern to Java's backtracking matcher, which
-goes one call deeper for each ``_`` and each ``%``. So their number is bounded to a tenth of what a small stack takes.
-A pattern with at most one ``%`` before its last character, and the forms Spark turns into startsWith, endsWith and
-contains, go to Spark as they are. Others become a regular expression of atomic groups ``(?>.*?segment)``, which never
-goes back into a segment it has found. For LIKE the leftmost place of each segment is always as good as any later one.
+A long string must neither stall nor stop a stream. Spark passes a pattern to Java's backtracking matcher, whose
+recursion is one call deeper for each ``_`` and each ``%``. So the number of these wildcards is bounded to a tenth of
+the number that a small stack can handle.
+
+A pattern with at most one ``%`` before its last character is passed to Spark unchanged. So are the forms that Spark
+turns into startsWith, endsWith and contains. Every other pattern becomes a regular expression of atomic groups
+``(?>.*?segment)``, which never backtracks into a segment that it has found. For LIKE the leftmost occurrence of each
+segment is always as good as any later one.
 """
 
 from __future__ import annotations
@@ -15,9 +18,9 @@ _MAX_WILDCARDS = 500
 
 
 def like_parts(pattern: str, escape: str) -> list[str | None]:
-    """Return the pattern cut up: literal characters as they are, None for ``%``, the empty string for ``_``.
+    """Return the parts of a pattern: literal texts, None for ``%``, and the empty string for ``_``.
 
-    ValueError for an escape that Spark refuses.
+    Raise ValueError for an escape sequence that Spark refuses.
 
     >>> like_parts("a%b_", chr(92))
     ['a', None, 'b', '']
@@ -49,9 +52,9 @@ def like_parts(pattern: str, escape: str) -> list[str | None]:
 
 
 def like_work(parts: list[str | None]) -> int:
-    """Return the steps at most that a matcher takes for each character of a string, of a pattern cut up.
+    """Return the maximum number of steps that a matcher takes for each character of a string.
 
-    ValueError for more wildcards than a small stack takes.
+    ``parts``: the parts of the pattern. Raise ValueError for more wildcards than a small stack can handle.
 
     >>> like_work(like_parts("abc%", chr(92))), like_work(like_parts("a%b__%cd", chr(92)))
     (0, 5)
@@ -73,8 +76,9 @@ def like_work(parts: list[str | None]) -> int:
 
 
 def like_text(parts: list[str | None], escape: str) -> str:
-    """Return the pattern of these segments, each run of ``%`` a single one: Spark's matcher tries every way to share
-    them.
+    """Return the pattern of these parts, with a single ``%`` in place of several in a row.
+
+    Spark's matcher would try every distribution of a text among several ``%``.
 
     >>> like_text(like_parts("a%%b|_%", "|"), "|")
     'a%b|_%'
@@ -85,9 +89,9 @@ def like_text(parts: list[str | None], escape: str) -> str:
 
 
 def like_regex(pattern: str, escape: str) -> str | None:
-    """Return the regular expression to use instead of a LIKE pattern; None where LIKE itself is safe.
+    """Return the regular expression to use instead of a LIKE pattern; None if LIKE itself is safe.
 
-    ValueError for a pattern that Spark does not match as written.
+    Raise ValueError for a pattern that Spark does not match as written.
     """
     parts = like_parts(pattern, escape)
     if like_text(parts, escape) != pattern and _torn(pattern):
@@ -110,7 +114,9 @@ def like_regex(pattern: str, escape: str) -> str | None:
 
 
 def _torn(pattern: str) -> bool:
-    """Return whether Spark's own regular expression for LIKE tears a character in two and never finds it."""
+    """Return whether Spark's regular expression for LIKE would split a character of the pattern and so never find
+    it.
+    """
     return any(character > "\uffff" for character in pattern)
 
 

@@ -1,19 +1,21 @@
-"""The work of Java's matcher where it tries a part of a regular expression at one place of a text."""
+"""The work of Java's matcher when it tries a part of a regular expression at one position of a text."""
 
 from __future__ import annotations
 
 from asc.predicate.regex.pattern_tree import Anchor, Atom, Choice, Group, Look, Part, Run
 
 Work = tuple[int, int]
-"""The ways in which a part may match at one place, and the steps of all of them."""
+"""The number of ways in which a part may match at one position, and the number of steps of all these ways together."""
 
 
 class LoopError(Exception):
-    """A repetition without bound has something after it."""
+    """An error: something follows an unbounded repetition."""
 
 
 def tried(part: Part, *, is_last: bool) -> Work:
-    """Return the work of a part at one place; each way of one part is followed by all steps of the next."""
+    """Return the work of a part at one position. Each way to match one part is followed by all steps of the next
+    part.
+    """
     if isinstance(part, Atom):
         return 1, part.cost
     if isinstance(part, Anchor):
@@ -48,9 +50,9 @@ def tried(part: Part, *, is_last: bool) -> Work:
 
 
 def steps_of_look(look: Look) -> int:
-    """Return the steps of a look ahead or back at one place; ValueError where they have no bound.
+    """Return the number of steps of a lookahead or lookbehind at one position. Raise ValueError if they have no bound.
 
-    A look back is tried from each place that what it holds may begin at.
+    A lookbehind is tried from each position at which its content may begin.
     """
     try:
         own = tried(look.part, is_last=False)[1]
@@ -61,7 +63,7 @@ def steps_of_look(look: Look) -> int:
 
 
 def _width(part: Part) -> int:
-    """Return the most characters that a part without loops may match."""
+    """Return the maximum number of characters that a part without unbounded repetitions may match."""
     if isinstance(part, Atom | Anchor | Look):
         return int(isinstance(part, Atom))
     if isinstance(part, Run):

@@ -1,20 +1,20 @@
-"""How Spark is to seek a regular expression, so that the time is linear in the text's length.
+"""The search for a regular expression in Spark, chosen so that it takes time linear in the text's length.
 
-An expression is sought as it is written where the steps of that are bounded. Else it is sought in another spelling that
-finds the same:
+An expression is used as it is written if its number of steps is bounded. Otherwise it is rewritten as another
+expression that finds the same matches:
 
-- For a test whether it is found, the first and last parts of a match need not be repeated: ``[a-z]+b`` is found where
-  ``[a-z]b`` is. Nor does it matter then whether a repetition is lazy.
-- ``error.*timeout``: of several heads in one run of the repeated characters, the one that ends first is as good as any
-  other. So a run is read once, from its beginning: ``(?<!.)(?>.*?error).*timeout``. The head may not contain itself so
-  that one could end before another one that begins first. It may be of other characters than the repeated ones, as the
-  end of a line. Then the search is one of several: all of the head is within a run, or its last other character is at
-  a certain place.
-- ``^(.*)-(.*)$``: a look ahead first tests whether the end of the text can be reached: ``^(?=.*$)(.*)-(.*)$``.
-- ``[a-z]+b``, where the place or the text of the match is asked for: it is tried at the beginnings of runs alone,
-  ``(?<![a-z])[a-z]+b``. A match that begins within a run of the repeated characters would have started before it. One
-  match may begin where the one before it ended. The expression must match no empty text, for Java goes on one further
-  then.
+- A test only asks whether there is a match. It needs no repetition at the start and end of the expression: ``[a-z]+b``
+  is found exactly if ``[a-z]b`` is. It is then irrelevant, too, whether a repetition is lazy.
+- In ``error.*timeout``, the head is ``error``. If several heads occur in one run of the repeated characters, the one
+  that ends first is as good as any other. So a run is read once, from its beginning: ``(?<!.)(?>.*?error).*timeout``.
+  The head must not contain itself in such a way that one head ends before another one that begins first. The head may
+  also contain characters that are not repeated, for example a line end. Then there are several searches: for a head
+  within a run, and for a head whose last such character is at a given position.
+- For ``^(.*)-(.*)$``, a lookahead first tests whether the end of the text can be reached: ``^(?=.*$)(.*)-(.*)$``.
+- If the position or the text of a match is needed, ``[a-z]+b`` is tried only at the beginnings of runs:
+  ``(?<![a-z])[a-z]+b``. A match that begins within a run of the repeated characters would have started before it. A
+  match may also begin where the previous match ended. The expression must not match the empty text, because Java then
+  continues one character later.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from asc.predicate.regex.regular_expression import regular_expression
 
 
 class Use(Enum):
-    """The result that is asked of a search."""
+    """The result that a search has to return."""
 
     TEST = "whether there is a match"
     GROUP = "a group of the first match"
@@ -60,7 +60,9 @@ class Use(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A regular expression as Spark is given it, the group of it that is asked for, and its steps a character."""
+    """A search: the regular expression for Spark, the number of the requested group, and the steps for each
+    character.
+    """
 
     pattern: str
     group: int
@@ -69,7 +71,7 @@ class Search:
 
 @lru_cache(maxsize=1024)
 def search(pattern: str, use: Use, group: int = 0) -> Search:
-    """Return how to seek a regular expression; ValueError with the reason for one that is refused.
+    """Return the search for a regular expression. Raise ValueError, with the reason, if the expression is refused.
 
     >>> search("[a-z]+b", Use.TEST).pattern, search("[a-z]+b", Use.PLACE).pattern
     ('[a-z]b', '(?<![a-z])[a-z]+b')
@@ -95,9 +97,9 @@ def search(pattern: str, use: Use, group: int = 0) -> Search:
 
 
 def _captures_in_turn(part: Part) -> bool:
-    """Return whether a group is captured more than once.
+    """Return whether a group may be captured more than once.
 
-    Java keeps the capture of a try that failed, so the final capture depends on the places that were tried.
+    Java keeps the capture of a failed attempt, so the final capture depends on the positions that were tried.
     """
     if isinstance(part, Repeat):
         return captures(part) if part.high != 1 else _captures_in_turn(part.part)
@@ -109,7 +111,7 @@ def _captures_in_turn(part: Part) -> bool:
 
 
 def _captures_always(part: Part) -> bool:
-    """Return whether every match captures every group of a part."""
+    """Return whether every match of a part captures all groups of the part."""
     if isinstance(part, Group):
         return _captures_always(part.part)
     if isinstance(part, Run):
@@ -142,7 +144,7 @@ def _test(tree: Part) -> Search | None:
 
 
 def _options(part: Part) -> Iterator[Part]:
-    """Yield the alternatives of a whole expression, whatever parentheses are around it."""
+    """Yield the alternatives of a whole expression, ignoring parentheses around the expression."""
     while isinstance(part, Group):
         part = part.part
     if isinstance(part, Choice):
@@ -157,7 +159,7 @@ def _parts(part: Part) -> list[Part]:
 
 
 def _flat(part: Part) -> Part:
-    """Return a part without the parentheses that group nothing."""
+    """Return a part without redundant parentheses, that is, without those around anything but a choice."""
     if isinstance(part, Group) and not isinstance(part.part, Choice):
         return _flat(part.part)
     if isinstance(part, Run):
@@ -166,7 +168,10 @@ def _flat(part: Part) -> Part:
 
 
 def _stripped(part: Part, *, at_end: bool, within: CharacterSet | None = None) -> Part:
-    """Return a part that begins (ends) with no more than it must, of repetitions of characters ``within`` a set."""
+    """Return a part whose repetitions at the start, or at the end, are reduced to their minimum.
+
+    ``within``: reduce only repetitions of characters of this set.
+    """
     if isinstance(part, Group):
         return Group(_stripped(part.part, at_end=at_end, within=within), part.is_capturing)
     if isinstance(part, Choice):
@@ -192,7 +197,9 @@ def _is_within(part: Part, characters: CharacterSet) -> bool:
 
 
 def _heads_once(parts: list[Part]) -> Search | None:
-    """Return the search for ``a.*b.*c`` that seeks each head once in a run of the characters between them."""
+    """Return the search for ``a.*b.*c`` that searches for each head once in a run of the characters between the
+    heads.
+    """
     loops = [own.part for own in parts if isinstance(own, Repeat) and own.high is None]
     for loop in {atom.characters: atom for atom in loops if isinstance(atom, Atom)}.values():
         found = _around(loop, parts) or _across(loop, parts)
@@ -202,10 +209,10 @@ def _heads_once(parts: list[Part]) -> Search | None:
 
 
 def _across(loop: Atom, parts: list[Part]) -> Search | None:
-    """Return the search where the first head may also be of other characters than the loop's.
+    """Return the search for parts whose first head may contain characters that the loop does not repeat.
 
-    The search is for a head within one run, or for one with a last character that is none of the loop's. The latter is
-    sought for each place of the head where such a character may be.
+    There is one search for a head within a run of the loop's characters. There is another search for each position of
+    the head at which its last character outside the loop's set may be.
     """
     length = next(i for i, own in enumerate(parts) if isinstance(own, Repeat) and own.part == loop and own.high is None)
     narrow = [_narrowed(own, loop.characters) for own in parts[:length]]
@@ -232,7 +239,7 @@ def _across(loop: Atom, parts: list[Part]) -> Search | None:
 
 
 def _narrowed(part: Part, characters: CharacterSet) -> Part | None:
-    """Return a part of the characters of a set alone; None where that cannot be said."""
+    """Return the part restricted to the characters of a set; None if the restricted part cannot be expressed."""
     if _is_within(part, characters):
         return part
     if isinstance(part, Atom):
@@ -245,7 +252,10 @@ def _narrowed(part: Part, characters: CharacterSet) -> Part | None:
 
 
 def _crossing(part: Part, characters: CharacterSet) -> list[Part]:
-    """Return a part with a last character that is none of a set; empty where it has none."""
+    """Return the parts for a match that contains characters outside a set, with the last such character marked.
+
+    Return an empty list if the part has no such character.
+    """
     atom = part.part if isinstance(part, Repeat) else part
     if _is_within(part, characters) or not isinstance(atom, Atom):
         return []
@@ -258,7 +268,7 @@ def _crossing(part: Part, characters: CharacterSet) -> list[Part]:
 
 
 def _around(loop: Atom, parts: list[Part]) -> Search | None:
-    """Return the search for parts that are divided by the repetitions of one set of characters."""
+    """Return the search for parts that are separated by the repetitions of one set of characters."""
     pieces: list[list[Part]] = [[]]
     for own in parts:
         if isinstance(own, Repeat) and own.high is None and own.part == loop:
@@ -295,7 +305,9 @@ def _around(loop: Atom, parts: list[Part]) -> Search | None:
 
 
 def _beginning(anchored: Run) -> tuple[str, int, int] | None:
-    """Return the text of what is tried at the start of a text alone, its steps, and the ways in which it may end."""
+    """Return the text of the part that is tried only at the start of a text, its steps, and the number of ways to match
+    it.
+    """
     rest = Run(anchored.parts[1:])
     count = _attempted(anchored)
     if has_anchor(rest) or count is None:
@@ -314,13 +326,13 @@ def _ends_once(head: Part) -> bool:
 
 
 def _at_runs(tree: Part, use: Use, group: int) -> Search | None:
-    """Return a search that begins the repetitions at its front at the beginnings of their runs."""
+    """Return a search whose leading repetitions are tried only at the beginnings of runs of their characters."""
     found = guarded(tree, is_repeated=use in (Use.ALL, Use.ALL_FROM), is_from_start=use is not Use.ALL_FROM)
     return None if found is None else Search(found[0], group, found[1])
 
 
 def _first_head(tree: Part, group: int) -> Search | None:
-    """Return the search for ``id=(..) .*x`` from the first head in each run of the repeated characters."""
+    """Return the search for ``id=(..) .*x`` that starts from the first head in each run of the repeated characters."""
     parts = _parts(tree)
     for place in range(1, len(parts)):
         loop = parts[place]
@@ -346,9 +358,10 @@ def _first_head(tree: Part, group: int) -> Search | None:
 
 
 def _whole_line(tree: Part, group: int) -> Search | None:
-    """Return the search for ``^(.*)-(.*)$``, where all parts are of the last repeated characters.
+    """Return the search for ``^(.*)-(.*)$`` if all parts consist of characters of the last repetition.
 
-    These end at the end of the text from wherever they begin, or from nowhere, and a look ahead tells which.
+    The last repetition reaches the end of the text either from every position or from none, and a lookahead tests
+    which.
     """
     parts = _parts(tree)
     if len(parts) < 3 or parts[0] != Anchor("^") or parts[-1] != Anchor("$") or is_lazy(tree):

@@ -1,4 +1,4 @@
-"""Regular expressions as trees of parts."""
+"""The syntax trees of regular expressions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from asc.predicate.regex.character_set import CharacterSet
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """One character of a set; ``cost`` is what looking for it costs: Java goes through a class's members beyond Latin-1
-    one by one.
+    """One character of a set. ``cost`` is the number of steps of a test whether a character is in the set.
+
+    Java compares the members of a class beyond Latin-1 one by one.
     """
 
     characters: CharacterSet
@@ -21,14 +22,16 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """``^`` or ``$``."""
+    """An anchor: ``^`` or ``$``."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A look: a part that must follow a place, ``?=``, or precede it, ``?<=``, or must not, ``?!`` and ``?<!``."""
+    """A lookaround: ``?=`` (the part must follow the position), ``?<=`` (precede it), or the negated ``?!`` and
+    ``?<!``.
+    """
 
     part: Part
     text: str
@@ -36,7 +39,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A part ``low`` to ``high`` times; None: without bound. A lazy one is repeated no more often than it must."""
+    """A repetition of a part, ``low`` to ``high`` times. If ``high`` is None, the repetition is unbounded.
+
+    A lazy repetition is repeated as few times as possible.
+    """
 
     part: Part
     low: int
@@ -46,7 +52,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A part in parentheses."""
+    """A part in parentheses, which may be a capturing group."""
 
     part: Part
     is_capturing: bool
@@ -54,14 +60,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Parts, one after the other."""
+    """A sequence of parts."""
 
     parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Alternatives."""
+    """The alternatives of ``|``."""
 
     options: tuple[Part, ...]
 
@@ -70,9 +76,10 @@ Part = Atom | Anchor | Look | Repeat | Group | Run | Choice
 
 
 def spelled(part: Part, *, capturing: bool = True) -> str:
-    """Return the text of a part for Java, its groups capturing as they did or not at all.
+    """Return the text of a part in Java's syntax. If ``capturing`` is False, no group is capturing.
 
-    ``x{3,}`` becomes ``x{3}x*``: Java goes one call deeper wherever a character of two halves follows one of one half.
+    ``x{3,}`` becomes ``x{3}x*``. Otherwise Java's recursion is one call deeper each time that a surrogate pair follows
+    a character of one code unit.
 
     >>> from asc.predicate.regex.regular_expression import regular_expression
     >>> spelled(regular_expression("(ab|c){2}d{3,}"))
@@ -110,7 +117,7 @@ def _spelled_repeat(part: Repeat, spelled_part: str) -> str:
 
 
 def is_nullable(part: Part) -> bool:
-    """Return whether a part may match no character at all."""
+    """Return whether a part may match the empty text."""
     if isinstance(part, Atom | Anchor | Look):
         return not isinstance(part, Atom)
     if isinstance(part, Group):
@@ -123,7 +130,7 @@ def is_nullable(part: Part) -> bool:
 
 
 def within(part: Part) -> Iterator[Part]:
-    """Yield a part and all parts of it, in the order of its text."""
+    """Yield a part and all its descendants, in the order of the text."""
     yield part
     if isinstance(part, Run | Choice):
         for own in part.parts if isinstance(part, Run) else part.options:
@@ -143,12 +150,12 @@ def captures(part: Part) -> bool:
 
 
 def has_anchor(part: Part) -> bool:
-    """Return whether a part has ``^``, ``$`` or a look ahead or back."""
+    """Return whether a part has ``^``, ``$``, a lookahead or a lookbehind."""
     return any(isinstance(own, Anchor | Look) for own in within(part))
 
 
 def has_look(part: Part) -> bool:
-    """Return whether a part has a look ahead or back."""
+    """Return whether a part has a lookahead or a lookbehind."""
     return any(isinstance(own, Look) for own in within(part))
 
 
@@ -158,7 +165,7 @@ def is_lazy(part: Part) -> bool:
 
 
 def greedy(part: Part) -> Part:
-    """Return a part that takes all it can: it is found where the lazy one is found.
+    """Return a part with greedy repetitions in place of lazy ones. A text contains a match of both or of neither.
 
     >>> from asc.predicate.regex.regular_expression import regular_expression
     >>> spelled(greedy(regular_expression("a.*?b")))

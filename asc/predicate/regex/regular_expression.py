@@ -1,8 +1,8 @@
-"""Regular expressions read as trees: those whose work can be counted.
+"""The parser of regular expressions. It accepts the expressions whose number of steps can be bounded.
 
-Literals, classes, ``.``, anchors, lookaheads and lookbehinds, groups, alternatives, greedy and lazy repetition, and the
-flags ``i`` and ``s``. No backreferences, and no word boundary: where a string is one long run of combining accents,
-Java looks through all of it for each.
+Allowed are literals, classes, ``.``, anchors, lookaheads and lookbehinds, groups, alternatives, greedy and lazy
+repetition, and the flags ``i`` and ``s``. Backreferences are refused. So is the word boundary: in a string that is one
+long run of combining accents, Java reads the whole run for each of them.
 """
 
 from __future__ import annotations
@@ -31,21 +31,23 @@ _MAX_NESTED = 20
 
 
 def regular_expression(pattern: str) -> Part:
-    """Return the tree of a regular expression; ValueError with the reason for one that is refused."""
+    """Return the syntax tree of a regular expression. Raise ValueError, with the reason, if the expression is
+    refused.
+    """
     if len(pattern) > MAX_CHARS:
         raise ValueError(f"at most {MAX_CHARS} characters")
     return _Reader(pattern).read()
 
 
 class _Reader:
-    """One pass over the text of a regular expression."""
+    """A recursive-descent parser of one regular expression."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
         self._position = 0
         self._depth = 0
         self._flags = frozenset[str]()
-        """The flags that hold here, of ``i`` and ``s``."""
+        """The flags in effect at the current position, a subset of ``i`` and ``s``."""
 
     def read(self) -> Part:
         whole = self._choice()
@@ -75,7 +77,7 @@ class _Reader:
         return parts[0] if len(parts) == 1 else Run(tuple(parts))
 
     def _flagged(self, match: re.Match[str]) -> frozenset[str]:
-        """Return the flags that hold after a text that switches some on and others off."""
+        """Return the flags in effect after a text such as ``(?i-s)`` that sets some flags and clears others."""
         on, off = match.group(1), match.group(2) or ""
         for flag in on + off:
             if flag not in "is":
@@ -131,9 +133,9 @@ class _Reader:
         return Look(inner, look.group(1))
 
     def _bounds(self) -> tuple[int, int | None, bool] | None:
-        """Return the least and greatest number of repetitions, and whether fewer are preferred.
+        """Return the least and the greatest number of repetitions, and whether the repetition is lazy.
 
-        The greatest is None without bound. None where nothing is repeated.
+        The greatest number is None for an unbounded repetition. Return None if no repetition follows.
         """
         following = self._next()
         if following and following in "*+?":
@@ -216,7 +218,7 @@ class _Reader:
         return Atom(characters, head + rest, 1 + sum(c > "\xff" for c in rest))
 
     def _members(self) -> Iterator[tuple[int, int]]:
-        """Yield the runs of characters of a class, up to its end."""
+        """Yield the ranges of characters of a class, up to the end of the class."""
         pattern, begin = self._pattern, self._position
         while True:
             character = self._next()
@@ -248,7 +250,7 @@ class _Reader:
 
 
 def _check_looked_back(part: Part) -> None:
-    """Raise ValueError where Java may not say how far it looks back."""
+    """Raise ValueError if Java may be unable to determine the maximum length of a lookbehind."""
     for own in within(part):
         if isinstance(own, Look):
             raise ValueError("a look back that holds another look is not allowed")
@@ -259,7 +261,9 @@ def _check_looked_back(part: Part) -> None:
 
 
 def _check_repeated(group: Group, low: int, high: int | None) -> None:
-    """Raise ValueError where Java would go one call deeper for each time a group is repeated, as often as it may be."""
+    """Raise ValueError if Java's recursion is one call deeper for each repetition of a group that is repeated too
+    often.
+    """
     if high == 1:
         return
     if is_nullable(group):
@@ -276,8 +280,10 @@ def _check_repeated(group: Group, low: int, high: int | None) -> None:
 
 
 def _is_rigid(part: Part) -> bool:
-    """Return whether a part is always as long, in one way, and of characters that are one of Java's: Java counts its
-    times.
+    """Return whether all matches of a part have the same length, can be matched in one way, and contain no surrogate
+    pairs.
+
+    Java counts the repetitions of such a part without recursion.
     """
     if isinstance(part, Atom):
         return not part.characters.has_beyond
