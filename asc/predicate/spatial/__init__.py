@@ -1,1 +1,1 @@
-"""Spatial forms: conditions with ST_ functions, their operands, and the shapes of layers that a text names."""
+"""Conditions with ST_ functions, the operands of these functions, and the shapes of layers that a predicate names."""

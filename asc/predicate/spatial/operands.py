@@ -1,4 +1,4 @@
-"""The operands of forms with ``ST_``: constant shapes, those of layers, and positions of the record."""
+"""The operands of ST_ functions: constant shapes, shapes of layers, and positions from the record."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 NAMED = "shape"
 SHAPES = frozenset(("st_geomfromtext", "st_geomfromgeojson", "st_polygonfromenvelope", "st_point", "st_expand", NAMED))
-"""The functions that make a shape or a position, by lower-case name."""
+"""The functions that return a shape or a position, by lower-case name."""
 
 _SUM_WEIGHT = 24
-"""Of one more expression for Spark, and of the casts and the operator in it."""
+"""The cost for Spark of one more expression, including its casts and its operator, in nodes."""
 
 _LISTED = 20
 _COMPARED = 10_000
-"""Ids that are looked through for one that is alike."""
+"""The maximum number of ids that are searched for an id similar to a missing one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A constant shape, or a position of the record; NULL where neither."""
+    """An operand: a constant shape, or a position from the record."""
 
     shape: BaseGeometry | None = None
     position: PAttribute | None = None
@@ -46,9 +46,9 @@ class Operand:
 class OperandReader:
     """A reader of the spatial operands of one predicate.
 
-    ``attribute``: the p-attribute of a typed expression. ``may_wait``: a shape that its layer does not have is NULL,
-    where it would be refused. ``named``: the shapes of layers that were read so far, ``missing``: those of them that
-    are not there.
+    ``attribute``: a function that returns the p-attribute of a typed expression. ``may_wait``: treat a shape that its
+    layer lacks as NULL instead of refusing it. ``named``: the shapes of layers that were read so far. ``missing``: the
+    subset of ``named`` that their layers lack.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class OperandReader:
         self.missing: set[ShapeName] = set()
 
     def read(self, node: Node) -> Operand | None:
-        """Return a shape or a position; None for NULL."""
+        """Return the shape or the position of an operand; None for NULL."""
         if node.op == "geometry":
             return None if node.value is None else Operand(shape=node.value)
         if node.op != "call" or node.value not in SHAPES:
@@ -97,7 +97,7 @@ class OperandReader:
         return self._shape(node.args[0], lambda: read(literal.value, self._rules))
 
     def _named(self, node: Node) -> Operand | None:
-        """Return a shape of a layer; None for one that is not there, where it may be waited for."""
+        """Return a shape of a layer. Return None if the layer lacks the shape and ``may_wait`` is set."""
         texts = [self._typer.of(arg).literal for arg in node.args]
         for literal, arg in zip(texts, node.args, strict=True):
             if literal is None or literal.type != pa.string():
@@ -126,7 +126,7 @@ class OperandReader:
         return Operand(shape=shape)
 
     def _envelope(self, node: Node) -> Operand | None:
-        """Return a rectangle of four numbers: a shape where all are constants, a box of the record where one is not."""
+        """Return the rectangle of four numbers: a shape if all four are constants, else a box from the record."""
         literals = [self._typer.of(arg).literal for arg in node.args]
         if any(literal is not None and literal.value is None for literal in literals):
             return None
@@ -137,8 +137,9 @@ class OperandReader:
         return self._shape(node, lambda: of_envelope(given, self._rules))
 
     def _expanded(self, node: Node) -> Operand | None:
-        """Return a position, or a shape, that is made wider by a number to the left and right, and by
-        one up and down.
+        """Return the result of ST_Expand for a position or a shape.
+
+        The first number extends the operand to the left and right, the second number up and down.
         """
         inner = self.read(node.args[0])
         literals = [self._typer.of(arg).literal for arg in node.args[1:]]
@@ -192,7 +193,8 @@ class OperandReader:
     def number(self, node: Node, what: str | None) -> float | None:
         """Return a constant number; None for NULL.
 
-        An expression that is no constant number raises PredicateError, naming it ``what``; None where ``what`` is None.
+        For any other expression raise PredicateError, in which ``what`` names the expression. If ``what`` is None,
+        return None instead.
         """
         literal = self._typer.of(node).literal
         if literal is not None and literal.value is None:
@@ -208,8 +210,9 @@ class OperandReader:
 
 
 def _error_condition(parts: list[PAttribute], *, is_planar: bool) -> str | None:
-    """Return the condition under which a position is beyond the earth, or a part of it fails; None where neither can
-    be.
+    """Return the condition under which a position is outside the earth, or a coordinate is an evaluation error.
+
+    Return None if neither can occur.
     """
     conditions = [part.error_condition for part in parts if part.error_condition is not None]
     texts = [f"CAST(({part.sql}) AS DOUBLE)" for part in parts]
@@ -226,7 +229,7 @@ def _error_condition(parts: list[PAttribute], *, is_planar: bool) -> str | None:
 
 
 def _combined(part: PAttribute, operator: str, by: PAttribute) -> PAttribute:
-    """Return the sum, or the difference, of two numbers as doubles, which Spark computes."""
+    """Return the p-attribute of the sum or difference of two numbers as doubles, which Spark evaluates."""
     errors = [own.error_condition for own in (part, by) if own.error_condition is not None]
     return PAttribute(
         f"CAST(({part.sql}) AS DOUBLE) {operator} CAST(({by.sql}) AS DOUBLE)",

@@ -1,4 +1,4 @@
-"""Forms with ``ST_``: what is asked of a record's position by a constant shape, as atoms that the engine finds."""
+"""Conditions with ST_ functions: tests of a record's position against a constant shape, as atoms for the engine."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CONDITIONS = frozenset((*_SHAPE_FIRST, *_SHAPE_LAST, *_EITHER))
 DISTANCE = "st_distancesphere"
 
 SPATIAL_FUNCTIONS = frozenset((*_CONDITIONS, *SHAPES, DISTANCE))
-"""The functions of shapes and positions in predicates, by lower-case name; Spark has none of them."""
+"""The functions of shapes and positions in predicates, by lower-case name. Spark has none of these functions."""
 
 _SPELLED_LIST = """
 ST_Contains ST_Within ST_Covers ST_CoveredBy ST_Intersects ST_Touches ST_Disjoint ST_DWithin ST_DistanceSphere
@@ -56,23 +56,25 @@ _OPERANDS = {
     NAMED: 2,
 }
 _HALF_TURN_M = 2.1e7
-"""Metres beyond which every place of the earth is near."""
+"""A distance in metres within which every position on the earth lies."""
 
 MatchOf = Callable[[PAttribute, bytes], Atom]
 
 
 def is_condition(node: Node) -> bool:
-    """Return whether a call is one of these conditions."""
+    """Return whether a node is a call of an ST_ function that is a condition."""
     return node.op == "call" and node.value in _CONDITIONS
 
 
 def is_distance(node: Node) -> bool:
-    """Return whether a call is a distance, which is compared with a constant."""
+    """Return whether a node is a call of ST_DistanceSphere, whose result is compared with a constant."""
     return node.op == "call" and node.value == DISTANCE
 
 
 def spatial_expression(typer: ExpressionTyper, node: Node) -> Expression:
-    """Type such a call, so that the expression around it can be checked; its text is not for Spark."""
+    """Type a call of an ST_ function, so that the enclosing expression can be checked. The text is not valid Spark
+    SQL.
+    """
     wanted = _OPERANDS.get(node.value, 2)
     if len(node.args) != wanted:
         raise typer.source.error_at(
@@ -85,7 +87,7 @@ def spatial_expression(typer: ExpressionTyper, node: Node) -> Expression:
 
 
 def refuse_in_spark(typer: ExpressionTyper, node: Node) -> None:
-    """Raise PredicateError where an expression that Spark is to compute contains such a call."""
+    """Raise PredicateError if an expression for Spark contains a call of an ST_ function or a shape."""
     waiting = [node]
     while waiting:
         inner = waiting.pop()
@@ -105,9 +107,9 @@ def refuse_in_spark(typer: ExpressionTyper, node: Node) -> None:
 
 
 class SpatialReader:
-    """A reader of the spatial forms of one predicate.
+    """A reader of the ST_ conditions of one predicate.
 
-    ``operands``: how their operands are read; ``match``: the atom of a position matched with a key.
+    ``operands`` reads the operands of the functions. ``match`` returns the atom that matches a position with a key.
     """
 
     def __init__(self, typer: ExpressionTyper, operands: OperandReader, match: MatchOf) -> None:
@@ -116,7 +118,7 @@ class SpatialReader:
         self._match = match
 
     def condition(self, node: Node) -> Formula:
-        """Return the formula of a condition."""
+        """Return the formula of an ST_ condition."""
         self._typer.of(node)  # checks the number of arguments
         name, args = node.value, node.args
         first, second = self._operands.read(args[0]), self._operands.read(args[1])
@@ -142,8 +144,9 @@ class SpatialReader:
         return self._asked(shape, place, relation)
 
     def compared(self, node: Node, operator: str, limit: Node) -> Formula | None:
-        """Return a distance on the sphere compared with a number of metres; None where it is compared with anything
-        else.
+        """Return the formula of a comparison between a distance on the sphere and a constant number of metres.
+
+        Return None if the distance is compared with anything else.
         """
         if operator not in ("<", "<=", ">", ">="):
             return None
@@ -188,7 +191,7 @@ class SpatialReader:
         return Const(TRUE if asked.accepts(x, y) else FALSE)
 
     def _known(self, place: PAttribute | BaseGeometry) -> Formula:
-        """Return a formula that is TRUE for every position, and NULL for a value that is none."""
+        """Return a formula that is TRUE for every valid position, and NULL for any other value."""
         if not isinstance(place, PAttribute):
             return self._asked(place, place, INTERSECTS)
         return Atom(place, Constraint(((None, None),)), EMPTY)
@@ -196,7 +199,7 @@ class SpatialReader:
     def _sorted(
         self, node: Node, first: Operand | None, second: Operand | None
     ) -> tuple[BaseGeometry | None, PAttribute | BaseGeometry | None]:
-        """Return the shape, and the position that is asked about, of the operands in the order of the text."""
+        """Return the shape and the position among two operands, which are in the order of the text."""
         if first is None or second is None:
             return None, None
         name = node.value
@@ -224,7 +227,7 @@ class SpatialReader:
 
 
 def _on_earth(point: BaseGeometry) -> BaseGeometry:
-    """Return the same place, at a longitude from -180 to 180."""
+    """Return the point at the same position with a longitude from -180 to 180."""
     import shapely
 
     ((x, y),) = shapely.get_coordinates(point).tolist()

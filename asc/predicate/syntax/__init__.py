@@ -1,1 +1,1 @@
-"""Syntax: tokens, literals and types of a predicate, and the tree that its text is parsed to."""
+"""Syntax: the tokens, literals and types of a predicate, and the syntax tree of its text."""

@@ -1,6 +1,6 @@
-"""Tokens -> calls of functions, with the forms that have words between their arguments, and lambdas.
+"""The parser of function calls, of calls with keywords between their arguments, and of lambdas.
 
-A form with the meaning of a plain call is read as that call; see ``Node.written``.
+A form with keywords that means the same as a plain call is parsed as that call; see ``Node.written``.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from asc.spark_types import ddl_of_type, simple_type
 
 _CAST_LIST = "bigint binary boolean date decimal double float int smallint string timestamp tinyint"
 CASTS = frozenset(_CAST_LIST.split())
-"""The casts that are also written as functions."""
+"""The types whose names are also functions that cast to the type."""
 
 _TRIMS = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 _PART = re.compile(r"`(?:[^`]|``)+`|\w+")
 _PATH = re.compile(rf"\s*(?:{_PART.pattern})(?:\s*\.\s*(?:{_PART.pattern}))*\s*")
-"""The name of a column, in parts, as a constant has it."""
+"""A pattern of a column's path within a constant."""
 _UNIT_LIST = "YEAR QUARTER MONTH WEEK DAY DAYOFYEAR HOUR MINUTE SECOND MILLISECOND MICROSECOND"
 _UNITS = frozenset(_UNIT_LIST.split())
 _ADDS = frozenset(("timestampadd", "dateadd", "date_add"))
@@ -32,7 +32,7 @@ _DIFFERENCES = frozenset(("timestampdiff", "datediff", "date_diff", "timediff"))
 
 
 class FormReader(TypeReader):
-    """A reader of calls and lambdas."""
+    """A parser of function calls and lambdas."""
 
     @abstractmethod
     def _argument(self) -> Node: ...
@@ -68,7 +68,7 @@ class FormReader(TypeReader):
         return self._rest_of_call(name, [], token.start)
 
     def _rest_of_call(self, name: str, args: list[Node], start: int) -> Node:
-        """Return a call of which the parenthesis, and perhaps the first argument, was read."""
+        """Return a call after its opening parenthesis, and perhaps its first argument, have been parsed."""
         if not args and self._token.kind != ")":
             self._no_subquery()
             args.append(self._star() if self._token.kind == "*" else self._argument())
@@ -107,7 +107,9 @@ class FormReader(TypeReader):
         return self._node("star", (), self._tokens[self._next - 1].start)
 
     def _of_unit(self, name: str, args: list[Node], start: int) -> Node:
-        """Read ``TIMESTAMPADD(unit, count, instant)`` or ``TIMESTAMPDIFF(unit, from, to)``, under any name."""
+        """Parse ``TIMESTAMPADD(unit, count, instant)`` or ``TIMESTAMPDIFF(unit, from, to)``, or the same call under a
+        synonym.
+        """
         unit = args[0].value[0].upper() if args[0].op == "column" and len(args[0].value) == 1 else ""
         if unit not in _UNITS:
             remedy = "the first argument is a unit without quotes: DAY, HOUR, ..."
@@ -146,7 +148,7 @@ class FormReader(TypeReader):
         return self._node("struct", (), start, ())
 
     def _identifier(self, start: int) -> Node:
-        """Read ``identifier('place.city')`` as the column of that name."""
+        """Parse ``identifier('place.city')`` as the column of that name."""
         if self._token.kind not in (STRING, RAW_STRING):
             self._fail("identifier takes the name of a column as a constant: identifier('city')", "call of a function")
         literal = self._string()
@@ -161,7 +163,7 @@ class FormReader(TypeReader):
         return self._node("column", (), start, path, written=written)
 
     def _at_operand(self) -> bool:
-        """Return whether the next token may follow a keyword, so that this one is no column."""
+        """Return whether the next token can follow a keyword. If not, the current token is a column."""
         return self._peek().kind not in (",", ")", ".", "[", END)
 
     def _trim(self, start: int) -> Node:
@@ -235,7 +237,7 @@ class FormReader(TypeReader):
         return self._node("call", (constant, operand), start, "extract", written=written)
 
     def _items(self, op: str, start: int) -> Node:
-        """Read values with names or without, to the closing parenthesis."""
+        """Parse values, each with or without a name, up to the closing parenthesis."""
         items: list[Node] = []
         names: list[str | None] = []
         while True:
@@ -250,7 +252,7 @@ class FormReader(TypeReader):
     # -- lambdas
 
     def _lambda(self) -> Node:
-        """Read ``x -> body`` or ``(x, y) -> body``."""
+        """Parse ``x -> body`` or ``(x, y) -> body``."""
         start = self._token.start
         several = self._token.kind == "("
         if several:
@@ -265,7 +267,7 @@ class FormReader(TypeReader):
         return self._node("lambda", (self._argument(),), start, tuple(names))
 
     def _at_lambda(self) -> bool:
-        """Return whether the next tokens are a list of names in parentheses and an arrow."""
+        """Return whether the next tokens are a list of names in parentheses, followed by an arrow."""
         place = self._next + 1
         tokens = self._tokens
         while tokens[place].kind in (WORD, QUOTED):

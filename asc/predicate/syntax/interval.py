@@ -25,7 +25,7 @@ _MICROS = {
 }
 _FIELD_OF = {"WEEK": "DAY", "MILLISECOND": "SECOND", "MICROSECOND": "SECOND"}
 UNITS = frozenset(name + plural for name in (*_MONTHS, *_MICROS) for plural in ("", "S"))
-"""The units of an interval, upper case, singular and plural."""
+"""The units of an interval in upper case, singular and plural."""
 
 _DIGITS = r"(?:[0-9]{1,19}(?:\.[0-9]{0,9})?|\.[0-9]{1,9})"
 _NUMBER = re.compile(rf"\s*([+-]?)\s*({_DIGITS})\s*\Z")
@@ -45,7 +45,7 @@ _WORDS = re.compile(rf"([+-]?\s*{_DIGITS})\s+([A-Za-z]+)(?:\s+|\Z)")
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A constant interval: ``sql`` as Spark reads it, its type, and how many months or microseconds it is."""
+    """A constant interval: its text as Spark reads it, its type, and its length in months or microseconds."""
 
     sql: str
     type: IntervalType
@@ -53,14 +53,15 @@ class Interval:
 
     @property
     def in_last_field(self) -> Decimal:
-        """How many of its type's last field it is: 26 for one of a day and two hours."""
+        """The length in units of the last field of the type. It is 26 for a day and two hours."""
         unit_sizes = _MONTHS if self.type.of_months else _MICROS
         return Decimal(self.amount) / unit_sizes[self.type.last]
 
 
 def of_units(parts: Sequence[tuple[str, str]]) -> Interval:
-    """Return the interval of numbers and units, such as ``[("1", "DAY"), ("-2", "HOURS")]``; ValueError for what is
-    none.
+    """Return the interval of pairs of a number and a unit, such as ``[("1", "DAY"), ("-2", "HOURS")]``.
+
+    Raise ValueError if the pairs are no interval.
     """
     months, micros = 0, Decimal(0)
     fields: set[str] = set()
@@ -89,7 +90,7 @@ def of_units(parts: Sequence[tuple[str, str]]) -> Interval:
 
 
 def signed(text: str, sign: str) -> str:
-    """Return a number's text, which may have a sign of its own, with the sign that precedes it.
+    """Return the text of a number combined with the sign that precedes it. The number may have a sign, too.
 
     >>> signed("5", "-"), signed(" -5", "-"), signed("+5", "")
     ('-5', '5', '5')
@@ -101,7 +102,7 @@ def signed(text: str, sign: str) -> str:
 
 
 def of_words(text: str) -> Interval:
-    """Return the interval of one text with its units, such as ``1 day 2 hours``; ValueError for what is none.
+    """Return the interval of a text with units, such as ``1 day 2 hours``. Raise ValueError if the text is no interval.
 
     >>> of_words("1 day 2 hours").sql
     "INTERVAL '1' DAY '2' HOURS"
@@ -115,7 +116,10 @@ def of_words(text: str) -> Interval:
 
 
 def of_range(text: str, first: str, last: str, negative: bool) -> Interval:
-    """Return the interval of a text such as ``1 12:30`` with its first and last unit; ValueError for what is none."""
+    """Return the interval of a text such as ``1 12:30`` with the given first and last unit.
+
+    Raise ValueError if the text is no such interval.
+    """
     kind, text = interval_type(first, last), text.strip()
     match = re.fullmatch(rf"([+-]?){_RANGES.get((first, last), '(?!)')}", text)
     if match is None:

@@ -1,4 +1,6 @@
-"""The types of intervals: those of months, those of days and what is smaller, and calendar intervals of all of them."""
+"""The types of intervals: intervals of years and months, intervals of days and smaller units, and calendar
+intervals.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,16 @@ import pyarrow as pa
 _MONTH_FIELDS = ("YEAR", "MONTH")
 _DAY_FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
 FIELDS = (*_MONTH_FIELDS, *_DAY_FIELDS)
-"""From the largest to the smallest."""
+"""The fields of intervals, from the largest to the smallest."""
 
 CALENDAR = pa.month_day_nano_interval()
-"""Spark's calendar intervals: months, days and microseconds, which do not compare."""
+"""The type of Spark's calendar intervals, which have months, days and microseconds and cannot be compared."""
 
 
 class IntervalType(pa.ExtensionType):  # type: ignore[misc]
-    """An interval from its first to its last field, such as DAY and SECOND.
+    """The type of intervals from a first to a last field, such as from DAY to SECOND.
 
-    Made by :func:`interval_type` alone, so that Arrow finds the same object again in an array's type.
+    Only :func:`interval_type` creates such types, so that the element type of an Arrow array is the identical object.
     """
 
     def __init__(self, first: str, last: str) -> None:
@@ -37,24 +39,24 @@ class IntervalType(pa.ExtensionType):  # type: ignore[misc]
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """From the largest to the smallest."""
+        """The fields of the type, from the largest to the smallest."""
         fields = _MONTH_FIELDS if self.first in _MONTH_FIELDS else _DAY_FIELDS
         return fields[fields.index(self.first) : fields.index(self.last) + 1]
 
     @property
     def of_months(self) -> bool:
-        """Whether it counts months, not microseconds."""
+        """Whether the type counts months. Otherwise it counts microseconds."""
         return self.first in _MONTH_FIELDS
 
     @property
     def zero(self) -> str:
-        """No time at all, as Spark SQL of this very type."""
+        """The zero interval of exactly this type, as Spark SQL."""
         return f"INTERVAL '0' {self.first}" + (f" '0' {self.last}" if self.last != self.first else "")
 
 
 @cache
 def interval_type(first: str, last: str) -> IntervalType:
-    """Return the interval from one field to another; ValueError where there is none.
+    """Return the type of intervals from one field to another. Raise ValueError if there is no such type.
 
     >>> str(interval_type("DAY", "SECOND")), interval_type("YEAR", "YEAR").zero
     ('INTERVAL DAY TO SECOND', "INTERVAL '0' YEAR")
@@ -66,7 +68,10 @@ def interval_type(first: str, last: str) -> IntervalType:
 
 
 def spanned(types: Iterable[IntervalType]) -> IntervalType | None:
-    """Return the narrowest interval that has the fields of all; None where months and days do not go together."""
+    """Return the narrowest interval type that has the fields of all the types.
+
+    Return None if there is none, because months and days cannot be combined.
+    """
     fields = {field for each in types for field in each.fields}
     for family in (_MONTH_FIELDS, _DAY_FIELDS):
         if fields <= set(family):
@@ -76,6 +81,6 @@ def spanned(types: Iterable[IntervalType]) -> IntervalType | None:
 
 
 DAYS = interval_type("DAY", "DAY")
-"""Of whole days, so that a date stays one."""
+"""The type of intervals of whole days. A date plus such an interval is a date."""
 DAY_TIME = interval_type("DAY", "SECOND")
 YEAR_MONTH = interval_type("YEAR", "MONTH")

@@ -33,11 +33,11 @@ _SECOND = dt.timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant: ``sql`` as Spark reads it, its type (``pa.null()`` for NULL), and its value.
+    """A constant: its text as Spark reads it, its type (``pa.null()`` for NULL), and its value.
 
-    Values: bool, int, Decimal (exact), float (already rounded to float32 where that is the type), str, bytes, days
-    for a date, microseconds for a timestamp, None for NULL. ``known`` is False where the text is one that only
-    Spark reads.
+    The value is a bool, int, exact Decimal, float (rounded to float32 for that type), str or bytes. It is the number of
+    days for a date, the number of microseconds for a timestamp, and None for NULL. ``known`` is False for a text that
+    only Spark can parse.
     """
 
     sql: str
@@ -47,7 +47,9 @@ class Literal:
 
 
 def number(raw: str) -> Literal:
-    """Return an unsuffixed or suffixed number as Spark types it; ValueError where it is outside its type.
+    """Return a number, with or without a type suffix, as Spark types it.
+
+    Raise ValueError if the number is outside the range of its type.
 
     >>> number("5").type, number("3000000000").type, number("-9223372036854775808").type, number("1e3").type
     (DataType(int32), DataType(int64), DataType(int64), DataType(double))
@@ -105,9 +107,9 @@ def _double(raw: str, digits: str, data_type: pa.DataType) -> Literal:
 
 
 def _halfway(value: float) -> bool:
-    """Return whether a double lies halfway between two floats, or is too small to tell.
+    """Return whether a double lies halfway between two floats, or is too small to decide that.
 
-    Only there can rounding twice (text -> double -> float) differ from Java's one step.
+    Only for such a double can rounding twice (text -> double -> float) differ from rounding once, as Java does.
     """
     mantissa = struct.unpack("<Q", struct.pack("<d", value))[0] & ((1 << 29) - 1)
     return mantissa == 1 << 28 or 0 < abs(value) < 2.0**-126
@@ -128,8 +130,9 @@ def _decimal(raw: str, digits: str) -> Literal:
 
 
 def string(raw: str) -> str:
-    r"""Return the value of a quoted string, escapes decoded as Spark decodes them (``\%`` and ``\_`` keep their
-    backslash).
+    r"""Return the value of a quoted string, with escape sequences decoded as Spark decodes them.
+
+    The sequences ``\%`` and ``\_`` keep their backslash.
 
     >>> string(r"'it\'s \u00e9 \t \%'")
     "it's é \t \\%"
@@ -150,7 +153,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def date(text: str) -> int | None:
-    """Return the days since 1970-01-01 of a ``yyyy-mm-dd`` text; None for any other spelling."""
+    """Return the days since 1970-01-01 of a ``yyyy-mm-dd`` text; None for any other text."""
     match = _DATE.match(text)
     if match is None:
         return None
@@ -161,7 +164,7 @@ def date(text: str) -> int | None:
 
 
 def is_off_calendar(text: str) -> bool:
-    """Return whether a text begins with a plain date that no calendar has, which nothing reads as a date or time.
+    """Return whether a text begins with a date that does not exist, so that it cannot be parsed as a date or time.
 
     >>> is_off_calendar("2023-02-29"), is_off_calendar("2024-02-29 10:00:00"), is_off_calendar("12024-1-1")
     (True, False, False)
@@ -177,7 +180,9 @@ def is_off_calendar(text: str) -> bool:
 
 
 def is_never_date(text: str) -> bool:
-    """Return whether Spark casts a text to no date: it begins with no year, or with a day that there is not.
+    """Return whether Spark's cast of a text to a date gives NULL.
+
+    This holds if the text does not begin with a year, or if it begins with a day that does not exist.
 
     >>> is_never_date("J0"), is_never_date("2026-13-01"), is_never_date(" +2026-1T"), is_never_date("12:30")
     (True, True, False, True)
@@ -186,7 +191,9 @@ def is_never_date(text: str) -> bool:
 
 
 def is_never_timestamp(text: str) -> bool:
-    """Return whether Spark casts a text to no timestamp: as :func:`is_never_date`, and it begins with no hour.
+    """Return whether Spark's cast of a text to a timestamp gives NULL.
+
+    This holds if :func:`is_never_date` is True and the text does not begin with an hour.
 
     >>> is_never_timestamp("foo"), is_never_timestamp("12:30"), is_never_timestamp("2026")
     (True, False, False)
@@ -195,7 +202,7 @@ def is_never_timestamp(text: str) -> bool:
 
 
 def is_time_word(text: str) -> bool:
-    """Return whether Spark takes a constant string for a time that hangs on the clock, or for the epoch.
+    """Return whether Spark reads a constant string as a time that depends on the clock, or as the epoch.
 
     >>> is_time_word(" Today UTC"), is_time_word("2020-01-01"), is_time_word("nowhere")
     (True, False, False)
@@ -204,11 +211,10 @@ def is_time_word(text: str) -> bool:
 
 
 def timestamp(text: str, time_zone: str | None) -> int | None:
-    """Return the microseconds since the epoch of a local ``yyyy-mm-dd[ hh:mm:ss[.ffffff]]``; None for any other
-    spelling.
+    """Return the microseconds since the epoch of a local ``yyyy-mm-dd[ hh:mm:ss[.ffffff]]``; None for any other text.
 
-    ``time_zone`` is where the text is local; None for a TIMESTAMP_NTZ, which counts as if in UTC. In a gap or an
-    overlap of the clocks the offset from before the change holds, as in Java.
+    ``time_zone`` is the zone of the local time. It is None for a TIMESTAMP_NTZ, which is treated as a time in UTC. In a
+    gap or an overlap of local times, the offset from before the change is used, as in Java.
     """
     match = _TIMESTAMP.match(text)
     if match is None:
@@ -224,7 +230,8 @@ def timestamp(text: str, time_zone: str | None) -> int | None:
 def local_micros(local: dt.datetime, time_zone: str | None) -> int | None:
     """Return the microseconds since the epoch of a local time.
 
-    None outside UTC before the year 2000: the time zone tables of Python and of Java differ there for some zones.
+    Return None before the year 2000 in a zone other than UTC: the time zone tables of Python and Java differ there for
+    some zones.
     """
     delta = local - dt.datetime(1970, 1, 1)
     micros = (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
@@ -239,7 +246,7 @@ def local_micros(local: dt.datetime, time_zone: str | None) -> int | None:
 def day_start_micros(days: int, time_zone: str | None) -> int | None:
     """Return the microseconds since the epoch of the start of a local day, as Spark casts a DATE to a TIMESTAMP.
 
-    None where :func:`local_micros` cannot tell, and where the clocks skip midnight: the day starts later then.
+    Return None if :func:`local_micros` returns None, and if the clocks skip midnight, so that the day starts later.
     """
     try:
         midnight = dt.datetime.fromordinal(days + _EPOCH_ORDINAL)

@@ -1,4 +1,4 @@
-"""Tokens -> literals, with errors that point at them."""
+"""The parser of literals; its errors point at the literal in the text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from asc.predicate.syntax.tokens import RAW_STRING, STRING, Token
 
 
 class LiteralReader(TokenReader):
-    """A reader of numbers, strings, dates, timestamps and binaries; timestamps are local to ``time_zone``."""
+    """A parser of numbers, strings, dates, timestamps and binaries. Timestamps are local times in ``time_zone``."""
 
     def __init__(self, source: Source, limits: Limits, time_zone: str) -> None:
         super().__init__(source, limits)

@@ -13,7 +13,7 @@ AND OR NOT IN IS BETWEEN LIKE ILIKE RLIKE REGEXP CASE WHEN THEN ELSE END NULL TR
 AS DISTINCT EXISTS INTERVAL ESCAPE DIV COLLATE VALUES TABLE
 """
 KEYWORDS = frozenset(_KEYWORD_LIST.split())
-"""Words that mean something else than a column in some places: in the text for Spark they are put in backquotes."""
+"""The words that are keywords at some positions. As column names in SQL for Spark they are put in backquotes."""
 
 _MORE_THAN_OPERANDS = frozenset(("case_of", "between", "in", "like", "call"))
 _OF_SEVERAL = frozenset(("like_any", "like_all", "ilike_any", "ilike_all"))
@@ -42,13 +42,16 @@ _BOUNDED: Mapping[object, tuple[int, ...]] = MappingProxyType(
         **dict.fromkeys(("to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz", "try_to_timestamp"), (1,)),
     }
 )
-"""The arguments of functions that are named once more, or twice, where they are no constants: to bound them."""
+"""The indices of the arguments that the SQL for Spark repeats in order to bound them, by function.
+
+An index that is listed twice belongs to an argument that is repeated twice. A constant argument is not repeated.
+"""
 
 
 class Node:
-    """One node of a syntax tree, with the span of the text it was read from.
+    """A node of a syntax tree, with the span of the text from which it was parsed.
 
-    ``op`` says what it is and what ``args`` and ``value`` hold:
+    ``op`` is the kind of the node, which determines the meaning of ``args`` and ``value``:
 
         ==================  =========================================  =================================
         op                  args                                       value
@@ -81,9 +84,9 @@ class Node:
         collate             text                                       the name of its collation
         ==================  =========================================  =================================
 
-    A form with the meaning of another one is read as the other one; ``written`` is then the node of the form in the
-    text, else None. Spark parses the two to different trees. Only the code that spells the text again looks at it. Its
-    arguments are nodes of the tree, and it is one of the above or:
+    A form with the same meaning as another form is parsed as that form. ``written`` is then the node of the form in the
+    text, else None. Spark parses the two forms to different trees. ``written`` is only used to write the text of the
+    predicate again. Its arguments are nodes of the tree. Its ``op`` is one of the above or one of the following:
 
         ==================  =========================================  =================================
         op                  args                                       value
@@ -97,8 +100,8 @@ class Node:
         form                arguments                                  its text, ``{0}`` for the first one
         ==================  =========================================  =================================
 
-    Invariant: ``depth`` is one more than the deepest argument's; ``weight`` is the number of nodes of the expression
-    that Spark makes of it, which repeats some operands.
+    Invariant: ``depth`` is the depth of the deepest argument plus one. ``weight`` is the number of nodes of the
+    expression in the SQL for Spark, which repeats some operands.
     """
 
     __slots__ = ("args", "depth", "end", "op", "start", "value", "weight", "written")
@@ -128,9 +131,9 @@ class Node:
 
 
 def _beyond_operands(op: str, args: tuple[Node, ...], value: object) -> int:
-    """Return how much more than its operands an operation weighs.
+    """Return the weight of an operation beyond the weight of its operands.
 
-    Spark writes some operands several times; nested in themselves such operations would grow with a power of the depth.
+    The SQL for Spark repeats some operands. If such operations are nested, the length of the SQL grows exponentially.
     """
     if op == "case_of":
         return args[0].weight * max(0, (len(args) - 1) // 2 - 1)
@@ -158,7 +161,7 @@ def _beyond_operands(op: str, args: tuple[Node, ...], value: object) -> int:
 
 
 def nodes_of(tree: Node) -> Iterator[Node]:
-    """Yield the nodes of a tree, itself first, without recursion."""
+    """Yield all nodes of a tree, the root first, without recursion."""
     pending = [tree]
     for node in pending:
         yield node
@@ -166,7 +169,9 @@ def nodes_of(tree: Node) -> Iterator[Node]:
 
 
 class Source:
-    """The text of a predicate, into which errors point, with the warnings that reading it gave."""
+    """The text of a predicate, for errors that point into the text, and the warnings from parsing and typing the
+    text.
+    """
 
     __slots__ = ("text", "warnings")
 
@@ -183,14 +188,16 @@ class Source:
         return shortened(self.text[node.start : node.end])
 
     def has_null(self, node: Node) -> bool:
-        """Return whether a node is the NULL that the user wrote; a property of a shape may be one that has a type."""
+        """Return whether the user wrote NULL for a node. Otherwise a NULL node is a property of a shape, which may have
+        a type.
+        """
         return self.text[node.start : node.end].upper() == "NULL"
 
     def error_at(self, node: Node, subject: str, remedy: str) -> PredicateError:
-        """Return a PredicateError about a node, with the node's own text as the value."""
+        """Return a PredicateError about a node. The value that the error shows is the text of the node."""
         return self.error(subject, self.written(node), remedy, node.start, node.end)
 
 
 def shortened(text: str, length: int = 60) -> str:
-    """Return the text itself, or its beginning and an ellipsis."""
+    """Return the text if it is short, otherwise its beginning and an ellipsis."""
     return text if len(text) <= length else text[: length - 3] + "..."

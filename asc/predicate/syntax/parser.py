@@ -1,10 +1,11 @@
-"""Tokens -> syntax tree, by the rules of Spark's own grammar for expressions.
+"""The parser of predicates: from tokens to a syntax tree, by the rules of Spark's grammar for expressions.
 
-sqlglot's parser is not used beyond its tokens. It accepts more than Spark does, and groups some of it otherwise
-(``a = b IS NULL``, ``a BETWEEN 1 AND 2 = c``, ``a || b + c``, ``a & b = c``). It keeps no positions, and replaces
-functions by its own (``year(ts)`` becomes a cast and a call). A predicate must accept the records that Spark's filter
-accepts, so the grouping here is that of SqlBaseParser.g4: booleanExpression, predicate, valueExpression,
-primaryExpression.
+Only the tokenizer of sqlglot is used, not its parser. That parser accepts more than Spark does, and groups some
+expressions differently (``a = b IS NULL``, ``a BETWEEN 1 AND 2 = c``, ``a || b + c``, ``a & b = c``). It keeps no
+positions, and it replaces functions by others (``year(ts)`` becomes a cast and a call).
+
+A predicate must accept the records that Spark's filter accepts. So the grouping here follows the rules
+booleanExpression, predicate, valueExpression and primaryExpression of SqlBaseParser.g4.
 """
 
 from __future__ import annotations
@@ -37,14 +38,17 @@ _COMPARISONS = {
 _TESTS = frozenset(("BETWEEN", "IN", "LIKE", "ILIKE", "RLIKE", "REGEXP"))
 _BETWEEN_LIST = "AND OR NOT IS DIV AS THEN WHEN ELSE END FROM FOR ESCAPE PLACING TO"
 _BETWEEN_VALUES = _TESTS | frozenset(_BETWEEN_LIST.split())
-"""Words that occur between or behind values. Where a value must begin they are columns, if nothing else fits."""
+"""The words that occur between values or after a value. At the beginning of a value such a word is a column name,
+unless it has another meaning there.
+"""
 _QUERIES = frozenset(("SELECT", "WITH", "FROM", "VALUES", "TABLE"))
 _VALUES = frozenset((WORD, QUOTED, NUMBER, STRING, RAW_STRING, HEX))
 
 
 def parse(text: str, limits: Limits, time_zone: str) -> tuple[Node, Source]:
-    """Return the syntax tree of a predicate; PredicateError, with the position, for a text that is none or exceeds the
-    limits.
+    """Return the syntax tree of a predicate, and its source.
+
+    Raise PredicateError, with the position, if the text is no predicate or exceeds the limits.
     """
     source = Source(text)
     if len(text) > limits.length_chars:
@@ -64,7 +68,7 @@ def parse(text: str, limits: Limits, time_zone: str) -> tuple[Node, Source]:
 
 
 class _Parser(FormReader):
-    """Recursive descent: one method a rule of the grammar."""
+    """A recursive-descent parser with one method for each rule of the grammar."""
 
     # -- booleanExpression
 
@@ -102,7 +106,7 @@ class _Parser(FormReader):
         return node
 
     def _test(self) -> Node:
-        """Read ``valueExpression predicate?`` of Spark's grammar."""
+        """Parse ``valueExpression predicate?`` of Spark's grammar."""
         start = self._token.start
         subject = self._value(1)
         token = self._token
@@ -171,7 +175,7 @@ class _Parser(FormReader):
         return self._one_pattern(args, word, start)
 
     def _one_pattern(self, args: list[Node], word: str, start: int) -> Node:
-        """Read ``x LIKE 'a'``, and ``x ILIKE 'A'`` as the LIKE of both in lower case."""
+        """Parse ``x LIKE 'a'``. Parse ``x ILIKE 'A'`` as the LIKE of both operands in lower case."""
         if word == "LIKE":
             return self._node("like", tuple(args), start)
         written = self._node("ilike", tuple(args), start)
@@ -192,7 +196,9 @@ class _Parser(FormReader):
         return Node("literal", (), pattern.start, pattern.end, Literal(quoted(text), pa.string(), text))
 
     def _like_several(self, subject: Node, word: str, negated: bool, start: int) -> Node:
-        """Read ``x LIKE ANY (...)`` as an OR of LIKE, ``ALL`` as an AND; a NOT goes before each LIKE."""
+        """Parse ``x LIKE ANY (...)`` as an OR of LIKEs, and ``x LIKE ALL (...)`` as an AND. A NOT applies to each
+        LIKE.
+        """
         every = self._advance().word == "ALL"
         self._expect("(")
         patterns = [self._argument()]
@@ -275,7 +281,7 @@ class _Parser(FormReader):
                 return node
 
     def _argument(self, closing: str = "") -> Node:
-        """Return a whole expression inside brackets, one level deeper."""
+        """Return an expression inside brackets, one nesting level deeper."""
         self._enter()
         node = self._or()
         self._level -= 1
@@ -313,7 +319,9 @@ class _Parser(FormReader):
         return self._fail(SYNTAX_REMEDY)
 
     def _worded(self, word: str, following: str) -> Node | None:
-        """Read the expression that a word introduces where a value must begin; None where the word is a name."""
+        """Parse the expression that a keyword introduces at the beginning of a value; return None if the word is a
+        name.
+        """
         if word in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ") and following in (STRING, RAW_STRING):
             return self._instant(word)
         if word in ("NULL", "TRUE", "FALSE"):
@@ -392,5 +400,7 @@ class _Parser(FormReader):
 
 
 def _uncertain(character: str) -> bool:
-    """Return whether Java may put a character into another lower case, or one that depends on its neighbours."""
+    """Return whether Java's lower case of a character may differ from Python's, or may depend on adjacent
+    characters.
+    """
     return len(character.lower()) != 1 or character == "\u03a3"

@@ -1,4 +1,4 @@
-"""Reading tokens with errors that point at them, and the count of nested levels."""
+"""Reading of tokens, with errors that point at a token and a limit on the nesting depth."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ SYNTAX_REMEDY = "write a Spark SQL boolean expression, as after WHERE"
 
 
 class TokenReader:
-    """The tokens of a text, and the place that was reached in them.
+    """The tokens of a text and the current position among them.
 
-    Invariant: every level of the text's nesting is counted before it is entered, and every node's depth when it is
-    made. So neither parsing a text nor walking its tree can exhaust the stack.
+    Invariant: every nesting level of the text is counted before the parser enters it, and the depth of every node when
+    the node is created. So neither parsing the text nor walking the tree can exhaust the stack.
     """
 
     def __init__(self, source: Source, limits: Limits) -> None:

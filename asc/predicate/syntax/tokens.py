@@ -1,7 +1,7 @@
-"""Text -> tokens, by sqlglot's tokenizer of the Spark dialect, checked against the tokens that Spark itself knows.
+"""The tokenizer: it uses sqlglot's tokenizer of the Spark dialect and checks the result against the tokens of Spark.
 
-Every token is taken from the user's text by its position, never from sqlglot's rendering of it: sqlglot rewrites number
-suffixes into casts and decodes strings by its own rules.
+Every token is cut from the user's text by its position, never taken from sqlglot's rendering. sqlglot rewrites number
+suffixes into casts and decodes strings by other rules than Spark.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ _NAME_LIKE = (WORD, QUOTED, NUMBER, "]", ")")
 
 
 class Token(NamedTuple):
-    """One token: ``kind`` is one of the constants above or the symbol itself, ``word`` the upper-case word or empty."""
+    """A token: ``kind`` is one of the constants above or the symbol itself, ``word`` the word in upper case, or
+    empty.
+    """
 
     kind: str
     word: str
@@ -52,7 +54,10 @@ def _tokenizer() -> Spark.Tokenizer:
 
 
 def tokens_of(source: Source) -> list[Token]:
-    """Return the tokens of a text, then two of kind END; PredicateError for what Spark's lexer does not know."""
+    """Return the tokens of a text, followed by two tokens of kind END.
+
+    Raise PredicateError for a text that Spark's lexer does not accept.
+    """
     text = source.text
     try:
         # without the parenthesis sqlglot takes a text that begins with SHOW or the like for a command
@@ -97,7 +102,7 @@ def tokens_of(source: Source) -> list[Token]:
 
 
 def _kind(raw: str) -> str | None:
-    """Return the kind of a token that is no symbol; None for what Spark's lexer does not know as one."""
+    """Return the kind of a token that is no symbol; None if Spark's lexer does not read the text as one token."""
     if raw.isascii():
         # what nearly all tokens are, told without the pattern
         if raw.isidentifier():
@@ -109,9 +114,9 @@ def _kind(raw: str) -> str | None:
 
 
 def _check_comments(source: Source, tokens: list[Token]) -> None:
-    """Raise PredicateError for a text that Spark takes for no comment, or for a longer one.
+    """Raise PredicateError for a comment that Spark reads differently.
 
-    Such are a hint, and a backslash that ends a line.
+    Spark reads ``/*+`` as a hint, and continues a comment after a backslash at the end of a line.
     """
     ends = [0, *(token.end for token in tokens)]
     starts = [*(token.start for token in tokens), len(source.text)]
@@ -123,7 +128,7 @@ def _check_comments(source: Source, tokens: list[Token]) -> None:
 
 
 def _check_apart(source: Source, before: Token, kind: str, end: int) -> None:
-    """Raise PredicateError for a number and a name that touch: Spark reads them as one name."""
+    """Raise PredicateError for an adjacent number and name, because Spark reads them as one name."""
     number_first = before.kind == NUMBER and kind in (WORD, QUOTED, STRING, NUMBER)
     if number_first or (kind == NUMBER and before.kind in _NAME_LIKE):
         remedy = "put a blank between them, or the name in backquotes"

@@ -1,4 +1,4 @@
-"""Tokens -> the types that a cast names, and constant intervals."""
+"""The parser of types in casts, and of constant intervals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CONTAINERS = ("ARRAY", "MAP", "STRUCT")
 
 
 class TypeReader(LiteralReader):
-    """A reader of the types of casts, and of intervals."""
+    """A parser of types in casts, and of constant intervals."""
 
     def _type(self) -> tuple[pa.DataType, str]:
         token = self._token
@@ -58,7 +58,7 @@ class TypeReader(LiteralReader):
         return data_type, ddl_of_type(data_type)
 
     def _interval_type(self) -> tuple[pa.DataType, str]:
-        """Read INTERVAL, INTERVAL DAY or INTERVAL DAY TO SECOND."""
+        """Parse INTERVAL, INTERVAL DAY or INTERVAL DAY TO SECOND."""
         start = self._advance().start
         if self._token.word not in FIELDS:
             return CALENDAR, "INTERVAL"
@@ -73,7 +73,7 @@ class TypeReader(LiteralReader):
         return found, str(found)
 
     def _container_type(self) -> tuple[pa.DataType, str]:
-        """Read ``ARRAY<INT>`` and similar types, to the bracket that closes the first one."""
+        """Parse ``ARRAY<INT>`` and similar types, up to the bracket that closes the type."""
         start, level = self._token.start, 0
         while True:
             token = self._advance()
@@ -98,7 +98,7 @@ class TypeReader(LiteralReader):
             self._fail("write CAST(value AS STRING) COLLATE name", "collation in a cast is not supported:")
 
     def _collation(self) -> str:
-        """Return the name of a collation, as it is written."""
+        """Return the name of a collation as the user wrote it."""
         start = self._token.start
         end = self._advance_name()
         while self._token.kind == ".":
@@ -119,11 +119,11 @@ class TypeReader(LiteralReader):
             raise self._source.error("unknown collation", shortened(name), remedy, start, end)
 
     def _at_interval(self) -> bool:
-        """Return whether the word INTERVAL begins a constant here, and is not a column."""
+        """Return whether the word INTERVAL begins a constant at the current position, and is not a column."""
         return self._peek().kind in (STRING, RAW_STRING) or self._at_quantity(1)
 
     def _at_quantity(self, ahead: int) -> bool:
-        """Return whether a number or text with a unit is ``ahead`` tokens further."""
+        """Return whether a number or text with a unit begins ``ahead`` tokens after the current one."""
         tokens, place = self._tokens, self._next + ahead
         if tokens[place].kind in ("+", "-"):
             place += 1
