@@ -1,1 +1,1 @@
-"""Type checking: a syntax tree to typed expressions, by the rules of Spark with ANSI mode off."""
+"""Type checking: a syntax tree becomes typed expressions, by the rules of Spark with ANSI mode off."""

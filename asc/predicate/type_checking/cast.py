@@ -17,7 +17,7 @@ _KEYWORDS = {"case_of": "CASE", "index": "[]", "struct": "STRUCT", "row": "STRUC
 
 
 def cast(typer: ExpressionTyper, node: Node) -> Expression:
-    """Type a CAST or TRY_CAST; PredicateError for a cast that Spark lacks."""
+    """Type a CAST or TRY_CAST. Raise PredicateError for a cast that Spark does not support."""
     operand = typer.of(node.args[0])
     target, spelling = node.value
     if not types.castable(operand.type, target, attempt=node.op == "try_cast"):
@@ -46,10 +46,10 @@ def cast(typer: ExpressionTyper, node: Node) -> Expression:
 
 
 def check_collated(typer: ExpressionTyper, node: Node) -> None:
-    """Refuse a collated text that is more than compared.
+    """Raise PredicateError if a collated text is an operand of anything but a comparison.
 
-    The result of an operation on it is collated again, and would be compared by its bytes here. LIKE and functions that
-    search a text may take the square of its length.
+    The result of another operation would have the collation, too, but would be compared byte by byte here. LIKE, and
+    functions that search a collated text, may take time quadratic in the length.
     """
     for arg in node.args:
         if arg.op == "collate" and node.op not in _COMPARING and not (node.op == "call" and node.value == "collation"):
@@ -58,7 +58,7 @@ def check_collated(typer: ExpressionTyper, node: Node) -> None:
 
 
 def _name(typer: ExpressionTyper, node: Node) -> str:
-    """Return what the user calls an operation: the name of its function, or its keyword."""
+    """Return the user's name of an operation: the name of the function, or the keyword."""
     if node.op != "call":
         return _KEYWORDS.get(node.op, node.op.upper())
     # ILIKE is read as LIKE of the lower case of both.
@@ -67,7 +67,7 @@ def _name(typer: ExpressionTyper, node: Node) -> str:
 
 
 def collated(typer: ExpressionTyper, node: Node) -> Expression:
-    """Type a collated text: Spark does not compare it byte by byte, so its type is unknown here."""
+    """Type a collated text. Its type is unknown (None), because Spark does not compare it byte by byte."""
     operand = typer.of(node.args[0])
     if operand.type not in (None, pa.string(), pa.null()):
         raise typer.source.error_at(node, f"collation of {types.name(operand.type)}:", "CAST it to STRING")
@@ -75,7 +75,7 @@ def collated(typer: ExpressionTyper, node: Node) -> Expression:
 
 
 def _check_parts(typer: ExpressionTyper, node: Node, operand: Expression) -> None:
-    """Raise PredicateError where casting the elements of a container can throw, or takes long."""
+    """Raise PredicateError if casting the elements of a container can throw or takes long."""
     if operand.type == pa.null():
         return
     subject = f"cast of {types.name(operand.type)} to {node.value[1]}:"
@@ -95,8 +95,9 @@ def _check_parts(typer: ExpressionTyper, node: Node, operand: Expression) -> Non
 
 
 def _text_growth(kind: pa.DataType) -> float:
-    """Return how many times longer than the record the text of a container may be: NULL for each field that is not
-    there.
+    """Return the factor by which the text of a container may be longer than the record.
+
+    The text has NULL for each field that is missing in the record.
     """
     if types.is_container(kind):
         return sum(_text_growth(kind.field(i).type) for i in range(kind.num_fields))
@@ -104,9 +105,9 @@ def _text_growth(kind: pa.DataType) -> float:
 
 
 def _fits(interval: Interval, target: pa.DataType) -> bool:
-    """Return whether a number type holds a constant interval.
+    """Return whether a number type can hold the value of a constant interval.
 
-    Where it does not, Spark throws, or not if nobody looks.
+    If it cannot, Spark throws, unless it does not evaluate the cast.
     """
     count = abs(interval.in_last_field)
     if pa.types.is_decimal(target):

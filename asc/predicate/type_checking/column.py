@@ -1,4 +1,4 @@
-"""Columns as typed expressions, and what names behind a dot lead to: fields, entries of maps, parts of arrays."""
+"""Columns as typed expressions, and names after a dot: fields of structs, entries of maps, parts of array elements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from asc.spark_types import folded
 def column(typer: ScopedTyper, node: Node) -> Expression:
     """Resolve a name to a variable of a lambda, a column or a part of a column.
 
-    PredicateError for a name that resolves to none of them.
+    Raise PredicateError if the name is none of these.
     """
     for scope in reversed(typer.scopes):
         name = node.value[0]
@@ -35,7 +35,7 @@ def column(typer: ScopedTyper, node: Node) -> Expression:
 
 
 def _part_of_container(typer: ScopedTyper, node: Node, error: SchemaError) -> Expression:
-    """Resolve ``labels.k`` as ``labels['k']``, and ``items.price`` as the prices of all items."""
+    """Resolve ``labels.k`` as ``labels['k']``, and ``items.price`` as the array of the prices of all items."""
     for length in range(1, len(node.value)):
         try:
             parent = typer.schema.resolve(node.value[:length])
@@ -48,7 +48,7 @@ def _part_of_container(typer: ScopedTyper, node: Node, error: SchemaError) -> Ex
 
 
 def inside(typer: ScopedTyper, outer: Expression, names: Sequence[str]) -> Expression:
-    """Follow names from an expression into fields of structs and entries of maps."""
+    """Return the expression for a path of names that starts at ``outer`` and leads through structs and maps."""
     for name in names:
         kind = outer.type
         if kind is None:
@@ -63,7 +63,7 @@ def inside(typer: ScopedTyper, outer: Expression, names: Sequence[str]) -> Expre
 
 
 def _field_of(typer: ScopedTyper, outer: Expression, name: str) -> Expression:
-    """Return a field of a struct, or that field of each struct of an array."""
+    """Return a field of a struct. For an array of structs return the array of that field's values."""
     assert outer.type is not None
     several = pa.types.is_list(outer.type)
     struct = outer.type.value_type if several else outer.type
@@ -97,7 +97,10 @@ def _unresolved(typer: ScopedTyper, node: Node, error: SchemaError) -> Exception
 
 
 def _has_parts(kind: pa.DataType) -> bool:
-    """Return whether names behind a dot lead into what is no struct: a map with text for keys, an array of structs."""
+    """Return whether a name after a dot is allowed for a type that is no struct.
+
+    Such types are maps with strings for keys and arrays of structs.
+    """
     if pa.types.is_map(kind):
         return bool(kind.key_type == pa.string())
     return bool(pa.types.is_list(kind) and pa.types.is_struct(kind.value_type))

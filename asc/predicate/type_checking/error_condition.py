@@ -1,9 +1,12 @@
-"""Where evaluating an expression is an error: with ANSI mode off its value is NULL then, like that of a NULL operand.
+"""The conditions under which evaluating an expression is an error.
 
-An operation is an evaluation error on a record where its value is NULL though none of its operands is. Examples are a
-division by zero, a cast that the value does not fit, a decimal beyond its digits, and a string that is no number beside
-one. A value that is NULL by definition (``nullif``, an entry that a map lacks, ``TRY_CAST``) is no error. Nor is an
-error in a part that Spark does not evaluate: a branch that is not taken, the right side of ``FALSE AND``.
+With ANSI mode off the value of a failed operation is NULL, like the value of an operation on a NULL operand. An
+operation is an evaluation error on a record if its value is NULL although none of its operands is NULL. Examples are a
+division by zero, a cast of a value that the type cannot hold, and a decimal overflow. Another example is the comparison
+of a number with a string that is no number.
+
+A value that is NULL by definition (``nullif``, a missing entry of a map, ``TRY_CAST``) is no error. An error in a part
+that Spark does not evaluate does not count: in a CASE branch that is not taken, or in the right side of ``FALSE AND``.
 """
 
 from __future__ import annotations
@@ -24,25 +27,25 @@ from asc.predicate.type_checking.typer import ARITHMETIC, COMPARISONS, DIVISIONS
 from asc.spark_types import VARIANT
 
 CONDITION_CHARS = 5_000
-"""Of a longer condition none is made: errors there are not counted."""
+"""The maximum length of a condition. For an expression with a longer condition, errors are not counted."""
 
 
 class _TooLongError(Exception):
-    """A condition, or a part of one, is longer than CONDITION_CHARS."""
+    """An error: a condition, or a part of a condition, is longer than CONDITION_CHARS."""
 
 
 _MEANT_LIST = "ln log log10 log1p log2 nullifzero try_add try_subtract try_multiply try_divide try_mod"
 _MEANT_TO_BE_NULL = frozenset(_MEANT_LIST.split())
-"""NULL for some numbers, as they are meant to be: an error is a text that is none."""
+"""The functions that return NULL for some numbers by definition. Only a string that is no number is an error."""
 
 _FIRST_KNOWN = frozenset(("coalesce", "nvl", "ifnull"))
 _PLAIN = types.INTEGERS | {pa.float32(), pa.float64(), pa.bool_()}
 
 
 def error_condition(typer: Typer, node: Node) -> str | None:
-    """Return the condition, as Spark SQL and never NULL, under which something in an expression is an error.
+    """Return the condition under which evaluating an expression is an error, as Spark SQL that is never NULL.
 
-    None where nothing can be, and where the condition is longer than CONDITION_CHARS.
+    Return None if there can be no error, and if the condition is longer than CONDITION_CHARS.
     """
     try:
         return _condition(typer, node)
@@ -51,14 +54,17 @@ def error_condition(typer: Typer, node: Node) -> str | None:
 
 
 class _Step(NamedTuple):
-    """One of several operands that are evaluated in order, and the condition under which no later one is."""
+    """One of several operands that Spark evaluates in order.
+
+    ``decides`` is the condition under which Spark evaluates no later operand.
+    """
 
     operand: Node
     decides: str
     result: Node | None = None
-    """The operand that is evaluated then, as the last one."""
+    """The operand that Spark evaluates last if ``decides`` holds."""
     compared_with: Node | None = None
-    """The other side of the comparison with the operand, which may be an error as well."""
+    """The other side if Spark compares the operand with something. The comparison may be an error, too."""
 
 
 def _condition(typer: Typer, node: Node) -> str | None:
@@ -78,10 +84,10 @@ def _condition(typer: Typer, node: Node) -> str | None:
 
 
 def _of_lambda_call(typer: Typer, node: Node) -> str | None:
-    """Return the condition of a call with a lambda, from its containers alone.
+    """Return the condition under which a call with a lambda is an error; only its containers are considered.
 
-    The body, or an expression in the place of a lambda, is evaluated for each element, and means nothing outside of the
-    call.
+    The body of the lambda, or an expression in place of a lambda, is evaluated for each element. It has no meaning
+    outside the call.
     """
     containers = [arg for arg in node.args[:-1] if arg.op != "lambda"]
     conditions = [_condition(typer, arg) for arg in containers]
@@ -103,7 +109,9 @@ def _bounded(condition: str) -> str:
 
 
 def _steps(typer: Typer, node: Node) -> Iterator[_Step]:
-    """Yield the operands in the order that Spark comes to them; none for an operation that evaluates all of them."""
+    """Yield the operands in the order in which Spark evaluates them. Yield none if an operation always evaluates all
+    operands.
+    """
     op, args = node.op, node.args
     name = node.value if op == "call" else ""
     if op in ("and", "or"):
@@ -129,7 +137,10 @@ def _steps(typer: Typer, node: Node) -> Iterator[_Step]:
 
 
 def _in_order(typer: Typer, steps: Sequence[_Step]) -> str | None:
-    """Return one CASE, however many steps there are: Spark's grammar nests no deeper than the expression itself."""
+    """Return the condition as one CASE for all steps, so that it is nested no deeper than the expression itself.
+
+    Spark's parser limits the nesting depth.
+    """
     branches, can_err = [], False
     for step in steps:
         own = _either([_condition(typer, step.operand), _of_equality(typer, step.compared_with, step.operand)])
@@ -142,10 +153,7 @@ def _in_order(typer: Typer, steps: Sequence[_Step]) -> str | None:
 
 
 def _of_operation(operands: Sequence[Expression], result: str) -> str | None:
-    """Return the condition under which an operation itself is an error.
-
-    Its result is NULL, and none of its operands.
-    """
+    """Return the condition under which an operation itself is an error: its result is NULL, and no operand is NULL."""
     if any(operand.type == pa.null() for operand in operands):
         return None
     known = [f"{operand.argument} IS NOT NULL" for operand in operands if operand.literal is None]
@@ -153,7 +161,10 @@ def _of_operation(operands: Sequence[Expression], result: str) -> str | None:
 
 
 def _of_equality(typer: Typer, left: Node | None, right: Node) -> str | None:
-    """Return the condition under which ``left = right`` is an error, where something compares by it."""
+    """Return the condition under which the comparison ``left = right``, made by another operation, is an error.
+
+    Return None if there is no left side, or if the comparison cannot be an error.
+    """
     if left is None:
         return None
     sides = [typer.of(left), typer.of(right)]
@@ -163,7 +174,7 @@ def _of_equality(typer: Typer, left: Node | None, right: Node) -> str | None:
 
 
 def _of_cast(operand: Expression) -> str | None:
-    """Return the condition under which an operand is no number, where a function has NULL for some numbers as well."""
+    """Return the condition under which an operand is no number, for a function that returns NULL for some numbers."""
     if not _may_be_text(operand.type):
         return None
     return _of_operation([operand], f"CAST({operand.sql} AS DOUBLE)")
@@ -199,9 +210,10 @@ def _can_err(typer: Typer, node: Node) -> bool:
 
 
 def _comparison_can_err(kinds: Sequence[pa.DataType | None]) -> bool:
-    """Return whether a comparison of these types can be an evaluation error.
+    """Return whether a comparison of values of these types can be an evaluation error.
 
-    Spark casts both sides to one type; for IN that is a string, which is never an error.
+    Spark casts both sides to one type. For IN with a string that type is string, and a cast to string is never an
+    error.
     """
     others = {kind for kind in kinds if kind not in (pa.string(), pa.binary(), pa.null())}
     widened = len(others) > 1 and any(kind is not None and pa.types.is_decimal(kind) for kind in others)
@@ -220,8 +232,8 @@ def _may_be_text(kind: pa.DataType | None) -> bool:
 def _cast_can_err(operand: Expression, target: pa.DataType) -> bool:
     """Return whether a cast can be an evaluation error.
 
-    With ANSI mode off a number that does not fit an integer or a float becomes another one, not NULL. A variant may
-    hold NULL, which is NULL whatever it is cast to.
+    With ANSI mode off, a number that an integer or float type cannot hold becomes another number, not NULL. A variant
+    may contain NULL, which is NULL after any cast.
     """
     source = operand.type
     if source in (target, VARIANT) or target in (pa.string(), pa.binary()):

@@ -1,4 +1,4 @@
-"""Hints for texts that Spark reads otherwise than their authors are likely to mean."""
+"""Hints for predicates that Spark probably reads differently than their authors intended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WRITE_OR = "|| joins texts: between conditions write OR"
 
 
 def compared_with_null(source: Source, node: Node, left: Expression, right: Expression) -> str | None:
-    """Return the warning that a comparison with NULL was meant as IS NULL; None for any other comparison."""
+    """Return the warning that a comparison with NULL should be IS NULL; None for any other comparison."""
     if node.op == "<=>" or left.type == right.type or pa.null() not in (left.type, right.type):
         return None
     value, null = (right, left) if left.type == pa.null() else (left, right)
@@ -23,7 +23,7 @@ def compared_with_null(source: Source, node: Node, left: Expression, right: Expr
 
 
 def joined_conditions(left: Expression, right: Expression) -> str | None:
-    """Return the remedy where ``||`` within a comparison was meant as OR; None where there is none."""
+    """Return the remedy if ``||`` within a comparison was probably meant as OR; otherwise None."""
     sides = [left.node, *left.node.args[-1:], right.node, *right.node.args[:1]]
     joins = any(side.op == "||" for side in sides)
     return WRITE_OR if joins and pa.bool_() in (left.type, right.type) else None

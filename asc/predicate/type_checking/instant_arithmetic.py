@@ -1,7 +1,7 @@
-"""Arithmetic with dates, timestamps and intervals, where it cannot throw.
+"""Arithmetic with dates, timestamps and intervals that cannot throw.
 
-Spark's own throws beyond the range of timestamps, even with ANSI mode off. Its ``try_add`` and ``try_subtract`` do the
-same and are NULL there, and so they are around a call that throws.
+Spark's operators throw outside the range of timestamps, even with ANSI mode off. Spark's ``try_add`` and
+``try_subtract`` compute the same and return NULL outside that range. They also return NULL if an operand throws.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ _INTERVAL_FIELDS = MappingProxyType(
         for alias in aliases.split()
     }
 )
-"""The fields of intervals and their types, by each of their names."""
+"""The fields of intervals and their types, by each name of the field."""
 _DATE_FIELDS = frozenset(_DATE_LIST.split())
 _CLOCK_FIELDS = frozenset(_CLOCK_LIST.split())
 _SECOND_FIELDS = frozenset(_SECOND_LIST.split())
 
 
 def instant_arithmetic(typer: ExpressionTyper, node: Node, left: Expression, right: Expression) -> Expression | None:
-    """Type ``left + right`` or ``left - right`` where one operand is an instant or interval; None where none is.
+    """Type ``left + right`` or ``left - right`` if one operand is an instant or interval; otherwise return None.
 
-    PredicateError for operands that are refused.
+    Raise PredicateError if the operands are refused.
     """
     kinds = (left.type, right.type)
     if not any(types.is_instant(kind) or types.is_interval(kind) for kind in kinds):
@@ -72,7 +72,9 @@ def instant_arithmetic(typer: ExpressionTyper, node: Node, left: Expression, rig
 
 
 def _sum(typer: ExpressionTyper, node: Node, op: str, left: Expression, right: Expression) -> Expression | None:
-    """Return a sum or difference with an instant, or with a text that is one; None where Spark has none."""
+    """Return a sum or difference with an instant or with a text that is cast to one; None if Spark has no such
+    operation.
+    """
     if types.is_interval(right.type) and types.is_instant(left.type):
         return _shifted(typer, node, op, left, right)
     if op == "+" and types.is_interval(left.type) and types.is_instant(right.type):
@@ -114,10 +116,10 @@ def _shifted(typer: ExpressionTyper, node: Node, op: str, instant: Expression, i
 
 
 def _as(instant: Expression, target: pa.DataType | None) -> str:
-    """Return an instant cast to another type (None: to no other), where Spark would do it within try_add or
-    try_subtract.
+    """Return the text of an instant that is cast to ``target`` with a guard; None means no cast.
 
-    Spark may compute a cast that several expressions share beside them, where what it throws is not caught.
+    Spark would make the cast within try_add or try_subtract. But Spark may compute a cast that several expressions
+    share outside of them, where an exception is not caught.
     """
     if target in (None, instant.type) or not types.needs_guard(instant, target):
         return instant.sql
@@ -125,7 +127,7 @@ def _as(instant: Expression, target: pa.DataType | None) -> str:
 
 
 def instant_call(typer: ExpressionTyper, node: Node) -> Expression:
-    """Type a call of one of INSTANT_FUNCTIONS; PredicateError for one that is refused."""
+    """Type a call of one of INSTANT_FUNCTIONS. Raise PredicateError for a call that is refused."""
     wanted = 3 if node.value in ("timestampadd", "timestampdiff") else 2
     if len(node.args) != wanted:
         raise typer.source.error_at(node, "call of a function", f"{node.value} takes {wanted} arguments")
@@ -164,7 +166,7 @@ def _timestamp_added(
 def _timestamp_difference(
     typer: ExpressionTyper, node: Node, unit: str, start: Expression, end: Expression
 ) -> Expression:
-    """Return the difference of two instants in a unit; only a number of microseconds can overflow."""
+    """Return the difference of two instants in a unit. Only a difference in microseconds can overflow."""
     for instant in (start, end):
         _check_instant(typer, node, instant)
     if not typer.catches:

@@ -1,7 +1,7 @@
-"""Arithmetic of intervals with each other and with numbers, where it cannot throw.
+"""Arithmetic of intervals with intervals and with numbers that cannot throw.
 
-Spark's own throws for an interval that is too long, even with ANSI mode off; its ``try_`` functions do the same and are
-NULL there. Calendar intervals do not throw.
+Spark's operators throw if an interval overflows, even with ANSI mode off. Spark's ``try_`` functions compute the same
+and return NULL on overflow. Operators on calendar intervals do not throw.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from asc.predicate.syntax.nodes import Node
 TRIED: Mapping[str, str] = MappingProxyType(
     {"try_add": "+", "try_subtract": "-", "try_multiply": "*", "try_divide": "/"}
 )
-"""Functions that do what an operator does, and are NULL where it would throw."""
+"""The functions that compute the same as an operator but return NULL if the operator would throw."""
 
 TRIED_AS: Mapping[str, str] = MappingProxyType({operator: name for name, operator in TRIED.items()})
 
 INTERVAL_FUNCTIONS = frozenset(("abs", "negative", "positive", "sign", "signum", "width_bucket"))
-"""The functions of numbers that take intervals as well."""
+"""The functions of numbers that also accept intervals."""
 
 
 def interval_arithmetic(
     typer: ExpressionTyper, node: Node, op: str, left: Expression, right: Expression
 ) -> Expression | None:
-    """Type ``left op right`` where one operand is an interval and none an instant; None where Spark has no such
+    """Type ``left op right`` if one operand is an interval and none is an instant; None if Spark has no such
     operator.
     """
     kinds = (left.type, right.type)
@@ -54,7 +54,9 @@ def interval_arithmetic(
 
 
 def _sum(left: pa.DataType | None, right: pa.DataType | None) -> pa.DataType | None:
-    """Return the type of a sum of intervals, or of NULL and one of fields; None where they do not go together."""
+    """Return the type of a sum of intervals, or of NULL and an interval of fields; None if the types cannot be
+    added.
+    """
     if pa.null() in (left, right):
         other = left if right == pa.null() else right
         return other if isinstance(other, IntervalType) else None
@@ -66,23 +68,23 @@ def _sum(left: pa.DataType | None, right: pa.DataType | None) -> pa.DataType | N
 
 
 def _scaled(interval: pa.DataType | None) -> pa.DataType | None:
-    """Return the type of an interval times a number; None where it is no interval."""
+    """Return the type of an interval times a number; None if the type is no interval type."""
     if isinstance(interval, IntervalType):
         return YEAR_MONTH if interval.of_months else DAY_TIME
     return CALENDAR if interval == CALENDAR else None
 
 
 def negative(typer: ExpressionTyper, node: Node, operand: Expression) -> Expression:
-    """Negate an interval."""
+    """Return the negation of an interval."""
     if isinstance(operand.type, IntervalType) and operand.node.op != "interval" and typer.catches:
         return Expression(f"try_subtract({operand.type.zero}, {operand.sql})", operand.type, node)
     return Expression(f"- {operand.argument}", operand.type, node, atomic=False)
 
 
 def interval_call(typer: ExpressionTyper, node: Node) -> Expression | None:
-    """Type a call of one of INTERVAL_FUNCTIONS; None where its first argument is no interval.
+    """Type a call of one of INTERVAL_FUNCTIONS; None if its first argument is no interval.
 
-    PredicateError for a call that is refused.
+    Raise PredicateError for a call that is refused.
     """
     name = node.value
     args = [typer.of(arg) for arg in node.args]

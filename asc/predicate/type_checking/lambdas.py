@@ -1,12 +1,12 @@
-"""Functions of arrays and maps that take a lambda: ``exists(xs, x -> x > 1)`` and the like, as typed expressions.
+"""Functions of arrays and maps that take a lambda, such as ``exists(xs, x -> x > 1)``, as typed expressions.
 
-A body is computed once an element, so its work and its result are bounded:
+The body of a lambda is evaluated for each element, so its work and its result are bounded:
 
-* A lambda is nested in at most one other lambda, and then iterates a part of that one's variable.
-* Text of the record that is no part of the variable is only compared with it.
-* The bodies of a predicate have at most 100 nodes together.
-* The result of ``transform`` for an element has a fixed size, or is some times longer than the element. That factor is
-  counted with all that grows.
+* A lambda is nested in at most one other lambda. The inner lambda then iterates over a part of the outer variable.
+* A text of the record that is no part of the variable may only be compared with the variable.
+* The bodies in a predicate have at most 100 nodes together.
+* The result of ``transform`` for an element has a fixed size, or is longer than the element by a bounded factor. The
+  factor is added to the growth of the other values that the predicate lengthens.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ _OF_TWO = ("zip_with", "map_zip_with")
 _CONDITIONS = ("exists", "forall", "filter", "map_filter")
 _AGGREGATES = ("aggregate", "reduce")
 LAMBDA_FUNCTIONS = frozenset((*_OF_ARRAY, *_OF_MAP, *_OF_TWO, *_AGGREGATES)) - {"array_sort"}
-"""The functions that take a lambda; ``array_sort`` can do without."""
+"""The functions that require a lambda. The lambda of ``array_sort`` is optional."""
 THROWING_LAMBDA_FUNCTIONS = frozenset(("array_sort", "map_zip_with", "transform_keys"))
-"""Those whose lambda can make Spark throw, or which a guard bounds: NULL without being given NULL."""
+"""The functions whose lambda can make Spark throw, or which have a guard. They can return NULL for non-NULL
+arguments.
+"""
 
 _MAX_NODES = 100
 _MAX_LEVELS = 2
@@ -54,7 +56,7 @@ _SHRINKING = frozenset(_SHRINKING_LIST.split())
 
 
 def lambda_call(typer: ScopedTyper, node: Node) -> Expression:
-    """Type a call of one of LAMBDA_FUNCTIONS; PredicateError for one that is refused."""
+    """Type a call of one of LAMBDA_FUNCTIONS. Raise PredicateError for a call that is refused."""
     name, args = node.value, node.args
     if name in _AGGREGATES:
         return _aggregate(typer, node)
@@ -80,7 +82,7 @@ def lambda_call(typer: ScopedTyper, node: Node) -> Expression:
 def _variables(
     typer: ScopedTyper, node: Node, inputs: Sequence[Expression]
 ) -> tuple[list[pa.DataType | None], Sequence[int]]:
-    """Return the types of a lambda's variables, and how many it may have."""
+    """Return the types of a lambda's variables, and the numbers of variables that are allowed."""
     name = node.value
     if name in ("zip_with", "array_sort"):
         return [_element(typer, node, container) for container in (inputs[0], inputs[-1])], (2,)
@@ -116,7 +118,7 @@ def _plain(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: E
 
 
 def _with_other_keys(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: Expression) -> str:
-    """Spell ``transform_keys`` with a guard: Spark throws for a key that is NULL or comes twice."""
+    """Spell ``transform_keys`` with a guard, because Spark throws for a key that is NULL or a duplicate."""
     trouble = key_trouble(made.type)
     if trouble is not None:
         raise typer.source.error_at(node.args[-1], "lambda of transform_keys:", trouble)
@@ -126,9 +128,10 @@ def _with_other_keys(typer: ScopedTyper, node: Node, inputs: Sequence[Expression
 
 
 def _of_few_entries(typer: ScopedTyper, node: Node, inputs: Sequence[Expression], made: Expression) -> str:
-    """Spell ``map_zip_with`` as NULL for maps of many entries.
+    """Spell ``map_zip_with`` as NULL for maps with many entries.
 
-    Spark finds the keys of both maps through a hash, and a record can make that take the square of their number.
+    Spark finds the keys of both maps with a hash table. A record can make that take time quadratic in the number of
+    keys.
     """
     name = unused_name(made.sql)
     both = f"struct({inputs[0].sql} AS a, {inputs[1].sql} AS b)"
@@ -168,9 +171,9 @@ def _aggregate(typer: ScopedTyper, node: Node) -> Expression:
 
 
 def sorted_by(typer: ScopedTyper, node: Node, array: Expression, comparator: Expression) -> Expression:
-    """Type ``array_sort`` with a comparator.
+    """Type ``array_sort`` with a comparator. The result is NULL if Spark throws.
 
-    Spark throws for a comparator that returns NULL, and for one that contradicts itself.
+    Spark throws for a comparator that returns NULL, and for a comparator that is inconsistent.
     """
     if comparator.type != pa.int32():
         problem = f"comparator that gives {types.name(comparator.type)}:"
@@ -187,7 +190,7 @@ def sorted_by(typer: ScopedTyper, node: Node, array: Expression, comparator: Exp
 def _check_comparator(typer: ScopedTyper, body: Node) -> None:
     """Raise PredicateError for a comparator that does much work.
 
-    Spark calls it more often than there are elements, for long elements as well.
+    Spark calls the comparator more often than once for each element, also for long elements.
     """
     typer.lambda_nodes += (_COMPARISONS_OF_ELEMENT - 1) * _size(body)
     pending = list(body.args if body.op == "lambda" else (body,))
@@ -204,9 +207,9 @@ def _check_comparator(typer: ScopedTyper, body: Node) -> None:
 
 
 def _container(typer: ScopedTyper, call: Node, node: Node) -> Expression:
-    """Return the container that a lambda iterates: an array of the record, not one made longer than the record.
+    """Return the container over which a lambda iterates, which must not be longer than the record.
 
-    Inside another lambda it is a part of that one's variable.
+    Inside another lambda it must be a part of the outer lambda's variable.
     """
     if _makes(node):
         remedy = "go through an array of the record, not one that sequence or array_repeat makes"
@@ -245,7 +248,7 @@ def _entry(typer: ScopedTyper, call: Node, container: Expression) -> list[pa.Dat
 def _body(
     typer: ScopedTyper, node: Node, kinds: Sequence[pa.DataType | None], *, condition: bool = False
 ) -> Expression:
-    """Type a lambda: its type is that of its body."""
+    """Type a lambda. The type of the expression is the type of the lambda's body."""
     held, variables = (node.args[0], node.value) if node.op == "lambda" else (node, ())
     names = [folded(name) for name in variables]
     if len(set(names)) < len(names):
@@ -271,7 +274,10 @@ def _size(node: Node) -> int:
 
 
 def _check_names(typer: ScopedTyper, node: Node, parent: Node | None) -> None:
-    """Raise PredicateError where text, or a container, that is no part of the variable is more than compared."""
+    """Raise PredicateError if a lambda does more with an outer text or container than to compare it.
+
+    An outer name is one that is no part of the lambda's variable.
+    """
     if node.op == "lambda":
         return  # checked by its own variables
     if node.op == "column" and folded(node.value[0]) not in typer.scopes[-1]:
@@ -295,7 +301,7 @@ def _check_names(typer: ScopedTyper, node: Node, parent: Node | None) -> None:
 
 
 def _check_made(typer: ScopedTyper, call: Node) -> None:
-    """Raise PredicateError for a call that makes a long value for each element."""
+    """Raise PredicateError for a call that returns a long value for each element."""
     name, args = call.value, call.args
     if name in _LENGTHENING:
         length = args[0 if name == "space" else 1]
@@ -311,10 +317,10 @@ def _check_made(typer: ScopedTyper, call: Node) -> None:
 
 
 def _count_growth(typer: ScopedTyper, node: Node, body: Node, made_of: Sequence[Expression]) -> float:
-    """Return how many times longer than the record the result of a lambda may be; PredicateError where that has no
-    bound.
+    """Return the factor by which the result of a lambda may be longer than the record.
 
-    A container that another call has lengthened already multiplies the factor.
+    Raise PredicateError if the factor has no bound. If another call has lengthened the container, the factor is
+    multiplied by the growth of the container.
     """
     growth = _growth(typer, body.args[0] if body.op == "lambda" else body)
     if growth is None:
@@ -352,21 +358,21 @@ def _is_no_longer(typer: ScopedTyper, node: Node) -> bool:
 
 
 def _is_fixed(kind: pa.DataType | None) -> bool:
-    """Return whether every value of a type takes the same few bytes."""
+    """Return whether all values of a type have the same small size in bytes."""
     if kind is not None and pa.types.is_struct(kind):
         return all(_is_fixed(kind.field(i).type) for i in range(kind.num_fields))
     return kind is not None and kind not in (pa.string(), pa.binary()) and space_of(kind) is not None
 
 
 def _width(kind: pa.DataType | None) -> float:
-    """Return the number of values in one of a type of fixed width: those of its fields for a struct, else 1."""
+    """Return the number of single values in a value of a type of fixed width: the fields of a struct, else 1."""
     if kind is None or not pa.types.is_struct(kind):
         return 1.0
     return max(1.0, sum(_width(kind.field(i).type) for i in range(kind.num_fields)))
 
 
 def _makes(node: Node) -> bool:
-    """Return whether something in a node makes elements out of a constant."""
+    """Return whether a node contains a call that generates elements from a constant."""
     if node.op == "call" and node.value == "sequence":
         return not _is_short(node)
     if node.op == "call" and node.value == "array_repeat":
@@ -375,6 +381,6 @@ def _makes(node: Node) -> bool:
 
 
 def _is_short(node: Node) -> bool:
-    """Return whether a sequence has constant ends that are close."""
+    """Return whether the ends of a sequence are constants close to zero."""
     ends = [arg.value.value if arg.op == "literal" else None for arg in node.args[:2]]
     return len(ends) == 2 and all(isinstance(end, int) and abs(end) <= _MAX_SHORT for end in ends)

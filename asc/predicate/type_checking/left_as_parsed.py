@@ -1,8 +1,8 @@
-"""Constant expressions that Spark's analyser leaves as its parser made them.
+"""Constant expressions that Spark's analyser leaves unchanged after parsing.
 
-Spark checks that the operand of IS UNKNOWN is a condition where its parser has made the test. Where the analyser
-changes anything within the operand, it makes the test anew, as IS NULL, and the check is gone. It does so where it
-finds a column or a function, or casts an operand.
+Spark checks that the operand of IS UNKNOWN is a condition if the test still is as its parser created it. If the
+analyser changes anything within the operand, it creates the test again as IS NULL, and the check no longer applies. The
+analyser changes an operand that contains a column, a function, or an implicit cast.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ _FORMS = {
     "ltrim": 2,
     "rtrim": 2,
 }
-"""Functions that Spark's parser itself makes of words; the number of first arguments that are texts, INT the others."""
+"""The functions that Spark's parser creates from keywords, each with the number of its leading text arguments.
+
+The arguments after the texts are INT.
+"""
 
 
 def is_left_as_parsed(node: Node, type_of: Callable[[Node], Type]) -> bool:
-    """Return whether Spark's analyser changes nothing of an expression; ``type_of`` gives the type of a part of it.
+    """Return whether Spark's analyser leaves an expression unchanged. ``type_of`` returns the type of a part.
 
     >>> from asc.predicate.limits import Limits
     >>> from asc.predicate.syntax.parser import parse
@@ -74,7 +77,9 @@ def is_left_as_parsed(node: Node, type_of: Callable[[Node], Type]) -> bool:
 
 
 def _results(branches: Sequence[Type]) -> Sequence[Type]:
-    """Return the types of results among those of conditions and results, and perhaps an ELSE."""
+    """Return the types of the results among the branches of a CASE: pairs of condition and result, and an optional
+    ELSE.
+    """
     return [*branches[1::2], *(branches[-1:] if len(branches) % 2 else ())]
 
 

@@ -1,8 +1,8 @@
-"""Constants among the elements of an array: ``array_contains`` and its equivalent forms, as pattern matching.
+"""Tests for constants in an array (``array_contains`` and equivalent forms), evaluated as pattern matches.
 
-The array goes to the engine as one text in which each element is enclosed by two separators, so that an element is a
-part of it. So the engine finds all constants that queries look for in an array as it finds patterns, by reading the
-text once.
+The engine receives the array as one text in which each element is enclosed by two separators. So a constant between two
+separators is found exactly if it is an element. The engine searches for the constants of all queries in an array as it
+searches for patterns: it reads the text once.
 """
 
 from __future__ import annotations
@@ -18,19 +18,24 @@ from asc.predicate.expressions.expression_typer import ExpressionTyper
 from asc.predicate.syntax.nodes import Node
 
 _WEIGHT = 12
-"""The weight of an array's text above that of the array, in nodes."""
+"""The additional weight of an array's text, in nodes, compared with the weight of the array."""
 
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """A test whether any of some constants is an element of an array; NULL where none is and an element is NULL."""
+    """A test whether at least one of several constants is an element of an array.
+
+    The test is NULL if no constant is an element and an element is NULL.
+    """
 
     array: Expression
     constants: tuple[str, ...]
 
     @property
     def text(self) -> Expression:
-        """The array as a text: each element between two separators; NULL where it is."""
+        """The array as a text in which each element is between two separators. The text is NULL if the array is
+        NULL.
+        """
         separator = f"CAST(X'{SEPARATOR.hex().upper()}' AS STRING)"
         unknown = f"CAST(X'{NULL_ELEMENT.hex().upper()}' AS STRING)"
         strings = self.array.argument if self._is_text else f"CAST({self.array.argument} AS ARRAY<STRING>)"
@@ -38,7 +43,9 @@ class Membership:
         return Expression(joined, pa.string(), self.array.node)
 
     def subject(self, text: PAttribute) -> PAttribute:
-        """Return the p-attribute in which the constants are matched, given that of the text."""
+        """Return the p-attribute in which the engine searches for the constants. ``text``: the p-attribute of the
+        array's text.
+        """
         elements = Elements(self.array.argument, self._is_text)
         return replace(text, weight=text.weight + _WEIGHT, is_matched=True, elements=elements)
 
@@ -48,8 +55,8 @@ class Membership:
 
 
 def membership(typer: ExpressionTyper, node: Node) -> Membership | None:
-    """Return the membership test that a typed condition makes on an array of strings or integers; None for any other
-    one.
+    """Return the membership test of a typed condition on an array of strings or integers; None for any other
+    condition.
     """
     if node.op != "call" or node.value not in _READ or len(node.args) != 2:
         return None
@@ -74,9 +81,9 @@ _READ = frozenset(("array_contains", "arrays_overlap", "exists"))
 
 
 def _is_recorded(array: Node) -> bool:
-    """Return whether the elements are texts of the record, or of its parts.
+    """Return whether the elements are strings that occur in the record.
 
-    Others may be no UTF-8, and be separators.
+    Other strings may be invalid UTF-8 and contain separators.
     """
     if array.op == "call" and array.value in ("map_keys", "map_values", "split"):
         return array.args[0].op == "column"
@@ -84,7 +91,7 @@ def _is_recorded(array: Node) -> bool:
 
 
 def _items(name: str, sought: Node) -> tuple[Node, ...] | None:
-    """Return the nodes of the constants that are looked for; None where that is not all that is asked."""
+    """Return the nodes of the constants that are searched for; None if the condition tests anything else."""
     if name == "array_contains":
         return (sought,)
     if name == "arrays_overlap":
@@ -101,7 +108,9 @@ def _items(name: str, sought: Node) -> tuple[Node, ...] | None:
 
 
 def _constant(typer: ExpressionTyper, node: Node, kind: pa.DataType) -> str | None:
-    """Return the text of a constant of an array's type; None for NULL and for anything else."""
+    """Return the text of a constant with the type of the array's elements; None for NULL and for any other
+    expression.
+    """
     literal = typer.of(node).literal if node.op in ("literal", "-") else None
     if literal is None or literal.value is None or not literal.known:
         return None

@@ -1,8 +1,10 @@
-"""Null tests as Spark makes them: it does not evaluate an operand that it sees can never be NULL, and so never throws.
+"""Null tests with Spark's outcome. Spark does not evaluate an operand that can never be NULL, so the operand cannot
+throw.
 
-An expression that could throw is spelled so that it is NULL (:mod:`asc.predicate.functions.try_spellings`), and for
-Spark such a text may be NULL whatever it is made of. So a null test of it asks twice: whether the text is NULL, and
-where it is, for Spark's own verdict on the expression as it is written. Where that throws, the outcome is TRUE.
+An expression that could throw is spelled so that it is NULL instead (:mod:`asc.predicate.functions.try_spellings`).
+Spark takes such a text for one that can be NULL in any case. So the null test has two steps. It tests whether the text
+is NULL. If so, it tests whether the expression as the user wrote it is NULL for Spark. If that throws, the outcome is
+TRUE.
 """
 
 from __future__ import annotations
@@ -18,16 +20,22 @@ from asc.predicate.functions.maps import KEYED
 from asc.predicate.syntax.nodes import Node, nodes_of
 
 _FIRST_DAY = "DATE '1970-01-02'"
-"""Stands for FALSE, and the next day for TRUE: Spark catches what is thrown below a sum of a date and days."""
+"""The date that represents FALSE; the next day represents TRUE.
+
+Spark catches an exception in the operands of a sum of a date and days.
+"""
 
 _MAX_NODES = 20_000
 
 NODE_CHARS = 5
-"""Characters of generated text that make a node, about."""
+"""The approximate number of characters of generated SQL that count as one node."""
 
 
 class NullTests:
-    """The null tests of one predicate, spelled. ``without_guards`` makes a type checker whose spelling may throw."""
+    """The null tests of one predicate and their spellings.
+
+    ``without_guards`` returns a type checker whose spellings may throw.
+    """
 
     def __init__(self, typer: ExpressionTyper, without_guards: Callable[[], ExpressionTyper]) -> None:
         self._typer = typer
@@ -36,9 +44,9 @@ class NullTests:
         self._weights: dict[Node, int] = {}
 
     def check(self, subject: Node) -> None:
-        """Raise PredicateError for IS NULL of a value from a map that perhaps cannot be made.
+        """Raise PredicateError for a null test of a value from a map whose construction may fail.
 
-        Spark may see that the value is never NULL, and not make the map.
+        Spark may infer that the value is never NULL, and then does not construct the map.
         """
         for part in nodes_of(subject):
             if part.op == "call" and part.value in KEYED:
@@ -46,7 +54,7 @@ class NullTests:
                 raise self._typer.source.error_at(subject, f"IS NULL of {part.value}:", remedy)
 
     def caught(self, node: Node, subject: Node) -> str | None:
-        """Return the text of ``subject IS NULL``, which ``node`` represents; None where the plain text is right."""
+        """Return SQL for ``subject IS NULL``, which is the meaning of ``node``; None if the plain SQL is correct."""
         if not self._typer.catches or not subject.args:
             return None
         spelled = self._typer.of(subject).sql
@@ -60,7 +68,7 @@ class NullTests:
         return test
 
     def of_comparison(self, node: Node) -> str | None:
-        """Return the text of ``x <=> NULL``; None for any other comparison, and where the plain one does."""
+        """Return SQL for ``x <=> NULL``; None for any other comparison, and if the plain SQL is correct."""
         if node.op != "<=>":
             return None
         left, right = node.args
@@ -69,7 +77,7 @@ class NullTests:
         return self._checked(node, left) if is_null_constant(right) else None
 
     def of_call(self, node: Node, call: Call) -> str | None:
-        """Return the text of a call that is, or comes down to, a null test; None for any other one."""
+        """Return SQL for a call that is a null test or contains one; None for any other call."""
         args = node.args
         if call.name in ("isnull", "isnotnull", "nvl2"):
             test = self._checked(node, args[0])
@@ -86,11 +94,11 @@ class NullTests:
         return None
 
     def weight(self, tree: Node) -> int:
-        """Return the nodes that null tests in a part of the predicate are."""
+        """Return the number of nodes of the null tests in a part of the predicate."""
         return sum(self._weights.get(node, 0) for node in nodes_of(tree)) if self._weights else 0
 
     def _decoded(self, node: Node, call: Call) -> str | None:
-        """Spell ``decode`` as the CASE that Spark makes of it, with a guarded null test."""
+        """Spell ``decode`` as Spark's equivalent CASE, with a guarded null test."""
         test = self._checked(node, node.args[0])
         if test is None:
             return None
@@ -112,8 +120,9 @@ class NullTests:
         return self._uncaught.of(subject).sql
 
     def _count(self, node: Node, test: str) -> None:
-        """Count the length of a null test; PredicateError for too much, as nested null tests grow with a power of their
-        number.
+        """Add the length of a null test to the total.
+
+        Raise PredicateError if the total is too great, because the length of nested null tests grows exponentially.
         """
         self._weights[node] = len(test) // NODE_CHARS
         if sum(self._weights.values()) > _MAX_NODES:
@@ -121,7 +130,7 @@ class NullTests:
 
 
 def is_null_constant(node: Node) -> bool:
-    """Return whether a node is NULL, or NULL cast to a type."""
+    """Return whether a node is the literal NULL, possibly with casts."""
     if node.op in ("cast", "try_cast"):
         return is_null_constant(node.args[0])
     return bool(node.op == "literal" and node.value.type == pa.null())

@@ -1,4 +1,4 @@
-"""The work that the patterns of one predicate are together."""
+"""The total work of the patterns of one predicate."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from asc.predicate.regex.backtracking import MAX_STEPS
 from asc.predicate.syntax.nodes import Node, Source
 
 _SHORT_CHARS = 500
-"""Constant text that is no more work than a record is."""
+"""The length of constant text, in characters, that counts as one more record in the work of a pattern."""
 
 _LENGTHENING = frozenset(("lpad", "rpad", "repeat", "space", "array_repeat", "sequence"))
 
 
 class PatternWork:
-    """The sum of the steps of a predicate's patterns, counted as they are typed."""
+    """The sum of the steps of all patterns of a predicate, updated as the patterns are typed."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -24,9 +24,9 @@ class PatternWork:
         self._total = 0
 
     def add(self, node: Node, subject: Expression, steps: int) -> None:
-        """Count a match of a subject with a pattern that takes ``steps`` steps for each character.
+        """Add the match of a subject with a pattern that takes ``steps`` steps for each character.
 
-        PredicateError where a record could keep the patterns of the predicate busy for too long, all of them together.
+        Raise PredicateError if all patterns of the predicate together could take too long on a record.
         """
         if not steps:
             return
@@ -37,7 +37,7 @@ class PatternWork:
             raise self._source.error_at(node, "patterns up to", remedy)
 
     def of(self, tree: Node) -> int:
-        """Return the steps of the patterns in a part of the predicate."""
+        """Return the number of steps of the patterns in a part of the predicate."""
         if not self._steps:
             return 0
         nodes, steps = [tree], 0
@@ -48,7 +48,9 @@ class PatternWork:
 
 
 def _constant_chars(node: Node) -> int:
-    """Return how many characters constants may bring into a text: their own, and the lengths that they ask for."""
+    """Return the number of characters that constants may add to a text: their lengths, and the lengths that they
+    request.
+    """
     if node.op == "literal":
         value = node.value.value
         return len(value) if isinstance(value, str | bytes) else 0

@@ -1,4 +1,4 @@
-"""Rows, ``(a, b)`` and ``struct(a, b AS x)``, as typed expressions."""
+"""Row values, ``(a, b)`` and ``struct(a, b AS x)``, as typed expressions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from asc.predicate.syntax.nodes import Node
 
 
 def row(typer: ExpressionTyper, node: Node) -> Expression:
-    """Type a struct of the items, with the given names, those of columns, and else col1, col2, ... as field names."""
+    """Type a struct. Each field has the name that the user gave, else the name of its column, else col1, col2, ..."""
     items = [typer.of(arg) for arg in node.args]
     names = [
         name or (arg.value[-1] if arg.op == "column" else f"col{place}")

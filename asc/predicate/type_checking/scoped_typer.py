@@ -1,4 +1,4 @@
-"""The type checker as lambdas, columns and patterns see it: with the state of the predicate so far."""
+"""The protocol of the type checker for lambdas, columns and patterns, which need the state of the predicate so far."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from asc.predicate.type_checking.pattern_work import PatternWork
 
 
 class ScopedTyper(ExpressionTyper, Protocol):
-    """A type checker with the names that a node may use.
+    """A type checker with the names that are in scope at a node.
 
-    ``columns``: the paths of the columns that were named so far. ``scopes``: the variables of the lambdas around the
-    node, by folded name. ``lambda_nodes``: the nodes of lambdas so far. ``pattern_work``: of the patterns so far.
+    ``columns``: the paths of the columns named so far. ``scopes``: for each enclosing lambda the types of its variables
+    by folded name. ``lambda_nodes``: the number of nodes in lambdas so far. ``pattern_work``: the work of the patterns
+    so far.
     """
 
     columns: set[tuple[str, ...]]

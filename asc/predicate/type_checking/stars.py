@@ -1,4 +1,4 @@
-"""``place.*`` among arguments: the fields of a struct as columns."""
+"""Expansion of ``place.*`` in argument lists to the columns of the struct's fields."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ _HOLDING = ("call", "struct", "row", "in")
 
 
 def with_columns(tree: Node, typer: ExpressionTyper) -> Node:
-    """Replace each ``place.*`` of a tree by the columns that it stands for; PredicateError where Spark takes none."""
+    """Return the tree with the columns of the struct in place of each ``place.*``.
+
+    Raise PredicateError for a ``place.*`` at a position where Spark refuses it.
+    """
     return _replaced(tree, typer) if _has_star(tree) else tree
 
 

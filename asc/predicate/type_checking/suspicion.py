@@ -1,6 +1,6 @@
-"""Comparisons that Spark makes by casting and that look like a mistake: what they mean, and what to write instead.
+"""Warnings for comparisons with an implicit cast that look like a mistake: their meaning, and a remedy.
 
-Parts of the predicate are shown as the user wrote them, never as they are spelled for Spark.
+The warnings show parts of the predicate as the user wrote them, not as they are spelled for Spark.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from asc.predicate.syntax.nodes import Node, Source, shortened
 _COMMENT = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
 _SUFFIX = re.compile(r"(?:[LSYDF]|BD)\Z", re.IGNORECASE)
 _CHOOSING = frozenset(("case_of", "call"))
-"""Forms that ask whether two values are equal, and are no comparison themselves."""
+"""The forms that test two values for equality but are no comparisons themselves."""
 
 
 def suspicion(source: Source, node: Node, left: Expression, right: Expression) -> str | None:
-    """Return a warning where a comparison, or a form that compares two operands, looks like a mistake; else None."""
+    """Return a warning if a comparison, or a form that compares two operands, looks like a mistake; else None."""
     for constant, other in _constants_beside(left, right):
         never = _never(source, constant, other.type)
         if never is not None:
@@ -35,7 +35,10 @@ def suspicion(source: Source, node: Node, left: Expression, right: Expression) -
 
 
 def suspicions_of_list(source: Source, node: Node, subject: Expression, values: Sequence[Expression]) -> Iterator[str]:
-    """Yield the warnings of an IN, few whatever its length. It casts to STRING where one of its operands is one."""
+    """Yield the warnings for an IN, only a few however long the list is.
+
+    IN casts all operands to STRING if one operand is a string.
+    """
     none_of: dict[str, str] = {}
     hint = None
     for value in values:
@@ -72,7 +75,7 @@ def _never_equal(source: Source, none_of: Mapping[str, str], other: Expression) 
 
 
 def _none_among(none_of: Mapping[str, str]) -> str:
-    """Return the part of a warning that names the texts which are no value of the type."""
+    """Return the part of a warning that names the texts that are no values of the type."""
     kinds = set(none_of.values())
     kind = max(kinds, key=lambda kind: kind != "number")
     texts = shortened(", ".join(none_of))
@@ -80,14 +83,16 @@ def _none_among(none_of: Mapping[str, str]) -> str:
 
 
 def _constants_beside(left: Expression, right: Expression) -> Iterator[tuple[Expression, Expression]]:
-    """Yield a constant and the other operand, where that is no constant and its type is known."""
+    """Yield each pair of a constant and the other operand, if the other operand is not constant and its type is
+    known.
+    """
     for constant, other in ((left, right), (right, left)):
         if constant.literal is not None and other.literal is None and other.type is not None:
             yield constant, other
 
 
 def _of_no_value(source: Source, node: Node, constant: Expression, other: Expression, never: str) -> str:
-    """Return the warning of a text that Spark casts to NULL for the comparison."""
+    """Return the warning for a text that Spark casts to NULL for the comparison."""
     text, name = source.written(constant.node), source.written(other.node)
     remedy = "the number without quotes" if is_literal_without_quotes(_value(constant)) else ""
     if node.op == "<=>" or (node.op == "call" and node.value == "equal_null"):
@@ -100,7 +105,9 @@ def _of_no_value(source: Source, node: Node, constant: Expression, other: Expres
 
 
 def _compared(source: Source, constant: Expression, other: Expression) -> str | None:
-    """Return the warning for a constant of another type than the other operand; None where there is none."""
+    """Return the warning for a constant whose type differs from the other operand's type; None if there is no
+    warning.
+    """
     name, text, kind = source.written(other.node), source.written(constant.node), constant.type
     if other.type == pa.string() and types.is_number(kind):
         remedy = f"write CAST({name} AS DOUBLE), or {_as_text(source, constant)} to compare as text"
@@ -125,9 +132,11 @@ def _compared(source: Source, constant: Expression, other: Expression) -> str | 
 
 
 def _never(source: Source, constant: Expression, target: types.Type) -> str | None:
-    """Return the name of the type to which a text is cast, where it can be no value of it; None where it may be.
+    """Return the name of the type to which a text is cast, if the cast gives NULL; None if the text may be a value of
+    it.
 
-    A decimal is compared with a text as a DOUBLE. A property of a shape may be another text in the next row.
+    A text is compared with a decimal as a DOUBLE. Return None for a property of a shape, which may be another text in
+    the next row.
     """
     if constant.type != pa.string() or not _is_quoted(source, constant):
         return None
@@ -150,18 +159,18 @@ def _value(constant: Expression) -> str:
 
 
 def _as_text(source: Source, constant: Expression) -> str:
-    """Return how a number is written to be compared as a text."""
+    """Return SQL for a number that is compared as a text."""
     text = source.written(constant.node)
     return f"'{_SUFFIX.sub('', text)}'" if text[:1] in "+-.0123456789" else f"CAST({text} AS STRING)"
 
 
 def _is_quoted(source: Source, constant: Expression) -> bool:
-    """Return whether the user wrote a text there, and not the property of a shape."""
+    """Return whether the user wrote a quoted text for a constant. Otherwise the constant is a property of a shape."""
     return source.text[constant.node.start : constant.node.end].lstrip("rR")[:1] in ("'", '"')
 
 
 def _is_distinct(source: Source, one: Expression, other: Expression) -> bool:
-    """Return whether a null-safe comparison is written as IS DISTINCT FROM."""
+    """Return whether the user wrote a null-safe comparison as IS DISTINCT FROM."""
     first, second = sorted((one.node, other.node), key=lambda node: node.start)
     words = _words(source, first.end, second.start)
     return "DISTINCT" in words and "NOT" not in words

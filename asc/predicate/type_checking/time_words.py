@@ -1,7 +1,8 @@
-"""Words for a time that depends on when Spark reads them, where Spark would read them.
+"""Checks for time words: words that Spark reads as a time that depends on the clock.
 
-Spark takes ``now``, ``today``, ``tomorrow``, ``yesterday`` and ``epoch`` only in a constant string that it casts to a
-date or timestamp. In a record's own text they are no time. A predicate depends on the record alone.
+Spark accepts ``now``, ``today``, ``tomorrow``, ``yesterday`` and ``epoch`` only in a constant string that it casts to a
+date or timestamp. In a string from a record they are no time. A predicate must depend on the record alone, so the words
+are refused.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from asc.predicate.type_checking.interval_arithmetic import TRIED
 from asc.predicate.type_checking.typer import COMPARISONS, Typer
 
 _MAY_HOLD_WORDS = re.compile("['\"(]")
-"""A string, or a call that may make one, however its name is written: without them a predicate has no words."""
+"""A pattern of a quote or a parenthesis. A predicate without strings and calls contains no time word."""
 
 _INSTANTS = (pa.date32(), TIMESTAMP, TIMESTAMP_NTZ)
 _INSTANT_SORTS = frozenset("tTDzr")
-"""Arguments that Spark casts a string to an instant for (see Function)."""
+"""The sorts of arguments for which Spark casts a string to an instant (see Function)."""
 
 _TEXTS_OF_INSTANTS = frozenset(("date_format", "from_unixtime", "dayname", "monthname"))
-"""Functions whose texts have no words of their own but those in their pattern's quotes."""
+"""The functions whose result contains no time word, unless it is quoted in their pattern."""
 
 
 def check_time_words(typer: Typer, tree: Node) -> None:
-    """Raise PredicateError for a constant that Spark would read as such a word, anywhere in a typed predicate."""
+    """Raise PredicateError if a typed predicate contains a constant that Spark would read as a time word."""
     if _MAY_HOLD_WORDS.search(typer.source.text) is None:
         return
     constant: dict[Node, bool] = {}
@@ -58,7 +59,7 @@ def _inside_out(tree: Node) -> list[Node]:
 
 
 def _cast_to_instants(typer: Typer, node: Node) -> Iterator[Node]:
-    """Yield the operands that Spark casts to an instant where they are strings."""
+    """Yield the operands that Spark casts to an instant if they are strings."""
     op, args = node.op, node.args
     if op in ("cast", "try_cast"):
         if node.value[0] in _INSTANTS:
@@ -79,20 +80,20 @@ def _cast_to_instants(typer: Typer, node: Node) -> Iterator[Node]:
 
 
 def _beside_instants(typer: Typer, operands: tuple[Node, ...]) -> tuple[Node, ...]:
-    """Return the operands beside which another one is an instant, or may be."""
+    """Return the operands for which another operand is an instant or may be one."""
     maybe = [typer.of(operand).type in (None, *_INSTANTS) for operand in operands]
     return tuple(operand for operand, own in zip(operands, maybe, strict=True) if sum(maybe) > own)
 
 
 def _said(node: Node) -> Node:
-    """Return a constant without the casts to a string around it."""
+    """Return a constant without the enclosing casts to a string."""
     while node.op in ("cast", "try_cast") and node.value[0] == pa.string():
         node = node.args[0]
     return node
 
 
 def _has_no_word(node: Node) -> bool:
-    """Return whether a node is NULL cast to something, or an instant's text."""
+    """Return whether a node is a NULL, possibly with casts, or the text of an instant without a time word."""
     while node.op in ("cast", "try_cast"):
         node = node.args[0]
     if node.op == "call" and node.value in _TEXTS_OF_INSTANTS:

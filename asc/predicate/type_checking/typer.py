@@ -1,4 +1,4 @@
-"""Syntax tree -> typed scalar expressions, by what Spark makes of each operator and function."""
+"""The type checker: from a syntax tree to typed scalar expressions, by Spark's rules for each operator and function."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ COMPARISONS = frozenset(("=", "<=>", "<", "<=", ">", ">="))
 
 
 class Typer:
-    """A type checker of one predicate against a schema, which also spells its expressions as Spark SQL.
+    """A type checker of one predicate against a schema. It also spells the expressions as Spark SQL.
 
     It raises PredicateError for an expression that is refused.
     """
@@ -53,21 +53,24 @@ class Typer:
         self.source = source
         self.schema = schema
         self.catches = catches
-        """Expressions that Spark throws for are spelled so that they are NULL; not where a null test catches all."""
+        """Whether an expression for which Spark could throw is rewritten so that it is NULL instead.
+
+        It is False within a null test that catches all exceptions.
+        """
         self.warnings = source.warnings
         self.columns: set[tuple[str, ...]] = set()
-        """The paths of the columns that were named so far."""
+        """The paths of the columns that the predicate has named so far."""
         self.pattern_work = PatternWork(source)
         self._cache: dict[Node, Expression] = {}
         self._joined = 0
         self._grown = 0.0
         self.scopes: list[dict[str, pa.DataType | None]] = []
-        """The variables of the lambdas that enclose the node being typed, by folded name."""
+        """For each lambda that encloses the current node, the types of its variables by folded name."""
         self.lambda_nodes = 0
         self.null_tests = NullTests(self, self._without_guards)
 
     def _without_guards(self) -> Typer:
-        """Return a type checker that spells expressions as they are written, so that Spark throws for some."""
+        """Return a type checker that spells expressions as the user wrote them, so that some of them may throw."""
         made = Typer(self.source, self.schema, catches=False)
         made.scopes = self.scopes
         return made
@@ -112,7 +115,7 @@ class Typer:
         return self._special(node)
 
     def condition(self, node: Node) -> Expression:
-        """Return the expression of a node that must be boolean."""
+        """Return the expression of a node that must be of type boolean."""
         expression = self.of(node)
         if node.op == "||":
             kind = types.name(expression.type or pa.string())
@@ -125,7 +128,7 @@ class Typer:
     def operator(
         self, node: Node, op: str, left: Expression, right: Expression, data_type: pa.DataType | None
     ) -> Expression:
-        """Return an operator between two expressions."""
+        """Return the expression of an operator with two operands."""
         return Expression(f"{left.argument} {op} {right.argument}", data_type, node, atomic=False)
 
     def _arithmetic(self, node: Node) -> Expression:
@@ -149,7 +152,7 @@ class Typer:
             self.warnings[f"{self.source.written(quotient.node)} divides by zero: it is NULL for every record"] = None
 
     def _check_operand(self, side: Expression, operator: str) -> None:
-        """Raise PredicateError for an operand that Spark's operator does not take."""
+        """Raise PredicateError for an operand that Spark's operator does not accept."""
         fits, wanted = types.may_be_number(side.type), "arithmetic needs numbers"
         if operator in _BITWISE or operator == "~":
             fits, wanted = side.type is None or side.type in types.INTEGERS or side.type == pa.null(), "use integers"
@@ -160,7 +163,9 @@ class Typer:
             raise self.source.error_at(side.node, f"{types.name(side.type)} as an operand of {operator}:", wanted)
 
     def check_comparable(self, node: Node, left: Expression, right: Expression) -> None:
-        """Refuse a comparison of two types that Spark does not compare, and warn of one that looks like a mistake."""
+        """Raise PredicateError if Spark does not compare the two types. Add a warning if the comparison looks like a
+        mistake.
+        """
         if not types.comparable(node.op, left.type, right.type):
             subject = f"{types.name(left.type)} compared with {types.name(right.type)}:"
             remedy = joined_conditions(left, right) or types.comparison_remedy(left, right)
@@ -171,13 +176,15 @@ class Typer:
         self._suspect(node, left, right)
 
     def _suspect(self, node: Node, left: Expression, right: Expression) -> None:
-        """Warn where a comparison within a node looks like a mistake."""
+        """Add a warning if a comparison within a node looks like a mistake."""
         warning = suspicion(self.source, node, left, right)
         if warning:
             self.warnings[warning] = None
 
     def check_between(self, node: Node) -> list[Expression]:
-        """Return subject and bounds of a BETWEEN; PredicateError where Spark compares no values of their types."""
+        """Return the subject and the bounds of a BETWEEN. Raise PredicateError if Spark does not compare their
+        types.
+        """
         subject, *bounds = parts = [self.of(arg) for arg in node.args]
         for bound in bounds:
             if not types.comparable("<", subject.type, bound.type):
@@ -232,7 +239,7 @@ class Typer:
         raise self.source.error_at(node, "not supported:", "see the list of functions and operators")
 
     def check_is(self, node: Node) -> Expression:
-        """Return the subject of IS NULL, IS TRUE, ...; PredicateError where Spark does not compare it with TRUE."""
+        """Return the subject of IS NULL, IS TRUE, ... Raise PredicateError if Spark does not compare it with TRUE."""
         self.null_tests.check(node.args[0])
         subject = self.of(node.args[0])
         is_condition = subject.type in (pa.bool_(), pa.null())
@@ -297,9 +304,9 @@ class Typer:
         return made
 
     def _count_joined(self, node: Node, parts: list[Expression], growth: float) -> float:
-        """Return how many times longer than the record a text joined of these parts may be.
+        """Return the factor by which a concatenation of these parts may be longer than the record.
 
-        PredicateError where a predicate joins so much that one long string of a record becomes too long.
+        Raise PredicateError if the predicate concatenates so much that a long string in a record would become too long.
         """
         self._joined += sum(part.literal is None for part in parts)
         if self._joined > _MAX_JOINED:
@@ -307,9 +314,9 @@ class Typer:
         return self._bounded(node, growth, growth)
 
     def count_grown(self, node: Node, growth: float) -> float:
-        """Return how many times longer than the record a lengthened value may be.
+        """Return the factor by which a lengthened value may be longer than the record.
 
-        PredicateError for too much.
+        Raise PredicateError if the factors of the predicate exceed the limit together.
         """
         self._grown += growth
         return self._bounded(node, growth, self._grown)
@@ -428,13 +435,18 @@ class Typer:
         return made
 
     def _beside(self, operand: Expression, other: Expression) -> str:
-        """Return the operand's text in a comparison with another one, to whose type Spark may cast it."""
+        """Return the text of an operand in a comparison, in which Spark may cast the operand to the type of the other
+        one.
+        """
         if not types.is_instant(operand.type):
             return operand.argument
         return self._as_instant(operand, types.common_instant([operand.type, other.type]))
 
     def _as_instant(self, operand: Expression, target: pa.DataType | None) -> str:
-        """Return the operand's text, guarded where Spark's cast of it to a timestamp type may throw (None: no cast)."""
+        """Return the text of an operand that Spark casts to a timestamp type, with a guard if the cast may throw.
+
+        ``target`` is None if there is no cast.
+        """
         if target is None or not self.catches or not types.needs_guard(operand, target):
             return operand.argument
         return types.guarded(operand.sql, target)
