@@ -237,8 +237,9 @@ class _Expansion:
         return both
 
     def _any_of(self, forms: Iterable[list[Conjunction]]) -> list[Conjunction]:
-        """Return the disjunction of normal forms. Conjuncts that constrain only the same p-attribute are merged at
-        once.
+        """Return the disjunction of normal forms.
+
+        Conjuncts that constrain only the same p-attribute are merged at once.
         """
         single: dict[PAttribute, list[Constraint]] = {}
         several: list[Conjunction] = []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MAX_NESTING_DEPTH = 64
-"""The greatest depth that Python's stack and Spark's parser handle reliably, and the maximum of
-``Limits.nesting_depth``.
+"""The maximum of ``Limits.nesting_depth``: the greatest depth that Python's stack and Spark's parser handle
+reliably.
 """
 
 

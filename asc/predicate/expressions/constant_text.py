@@ -76,8 +76,9 @@ def _coalesce(texts: Known) -> ConstantText:
 
 
 def _of_one(make: Callable[[str], str]) -> Callable[[Known], ConstantText | None]:
-    """Return a function that applies ``make`` to one text; its result is None if Java's result could differ from
-    Python's.
+    """Return a function that applies ``make`` to one text.
+
+    The result of the function is None if Java's result could differ from Python's.
     """
 
     def made(texts: Known) -> ConstantText | None:

@@ -67,7 +67,7 @@ class _Speller:
             level = _BINARY[op]
             return f"{self.spelled(args[0], level)} {op.upper()} {self.spelled(args[1], level + 1)}", level
         if op in _SIGNS:
-            # A sign before a number would be the number's own.
+            # A sign before a number would become part of the number.
             operand = self.spelled(args[0], _UNARY)
             return f"{_SIGNS[op]} {f'({operand})' if args[0].op == 'literal' else operand}", _UNARY
         if op in ("between", "in", "like", "ilike", "rlike", "is", "is_not", "is_unknown") or op.endswith(

@@ -128,7 +128,7 @@ def _first_only(call: Call) -> str:
 
 
 def _in_both(call: Call) -> str:
-    # What is looked for in a short array stays in it.
+    # A search in an array written in the predicate takes little work.
     if _as_it_stands(call) or (not types.is_container(_held(call)) and is_written_out(call.args[1])):
         return plain(call)
     return _in_order(_both(call), f"e.t = 1 AND j > 0 AND {_same(call)} AND p[j - 1].t = 0")

@@ -47,8 +47,9 @@ def _sought(call: Call) -> Sequence[Expression]:
 
 
 def _decoded_kinds(call: Call) -> list[pa.DataType | None]:
-    """Return the types of the results of ``decode``, including the default. A missing default is a NULL of type
-    string.
+    """Return the types of the results of ``decode``, including the default.
+
+    A missing default is a NULL of type string.
     """
     return [*call.kinds[2::2], call.type(-1) if len(call.args) % 2 == 0 else pa.string()]
 

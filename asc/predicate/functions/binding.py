@@ -20,8 +20,9 @@ def bound(value: str, body: str, name: str = "p") -> str:
 
 
 def bound_together(values: Sequence[str], body: str) -> str:
-    """Return SQL that evaluates ``body`` with ``p.a`` bound to the first of several values, ``p.b`` to the second, and
-    so on.
+    """Return SQL that evaluates ``body`` with names bound to several values.
+
+    ``p.a`` is bound to the first value, ``p.b`` to the second, and so on.
 
     >>> bound_together(["xs", "5"], "slice(p.a, 1, p.b)")
     'transform(array(struct(xs AS a, 5 AS b)), p -> slice(p.a, 1, p.b))[0]'

@@ -1,7 +1,7 @@
-"""Bounds on arguments that come from a record: the result is NULL if an argument is too long, too large or makes Spark
-throw.
+"""Bounds on arguments that come from a record.
 
-The SQL text contains such an argument more than once, and ``Node.weight`` counts every occurrence.
+The result of a call is NULL if an argument is too long or too large, or makes Spark throw. The SQL text contains such
+an argument more than once, and ``Node.weight`` counts every occurrence.
 """
 
 from __future__ import annotations

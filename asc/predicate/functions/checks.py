@@ -24,9 +24,7 @@ def unified(
 
 
 def of_one_kind(places: slice = slice(None), strings_with: str = "numbers and instants") -> Check:
-    """Return a check that the arguments at these positions have one type, or types for which Spark finds a common
-    type.
-    """
+    """Return a check that the arguments at these positions have a common type in Spark."""
     return lambda call: unified(call.kinds[places], call.name, strings_with, are_cast=True)
 
 
@@ -55,7 +53,7 @@ def held(call: Call) -> str | None:
         return f"{call.name} of NULL is refused by Spark: write exists(xs, x -> x IS NULL)"
     kind = container.key_type if pa.types.is_map(container) else container.value_type
     if call.name == "array_contains" and types.is_number(kind) and types.is_number(value):
-        return None  # decimals as well
+        return None  # including decimals
     if not types.searchable(kind, value):
         return f"{call.name} seeks {types.name(kind)}, not {types.name(value)}: CAST it"
     return None

@@ -76,8 +76,9 @@ def _is_constant(call: Call, place: int) -> bool:
 
 
 def _other_than(call: Call, place: int, odd: str) -> str:
-    """Return an integer argument as SQL that is NULL if the condition ``odd`` holds for it; ``{0}`` in ``odd`` is the
-    argument.
+    """Return SQL for an integer argument that is NULL if the condition ``odd`` holds.
+
+    ``{0}`` in ``odd`` is the argument.
     """
     arg = call.args[place]
     if _is_constant(call, place):
@@ -98,10 +99,9 @@ def _element_at(call: Call) -> str:
 
 
 def _part(call: Call) -> str | None:
-    """Check that the start and the length of ``slice`` are INT, a constant start is not 0, and a constant length not
-    negative.
+    """Check that the start and the length of ``slice`` are INT.
 
-    Spark throws for the start 0 and for a negative length.
+    A constant start must not be 0, and a constant length must not be negative. Spark throws for such values.
     """
     start = constant_integer(1, "start", -_MOST_ELEMENTS, _MOST_ELEMENTS, but=0)
     length = constant_integer(2, "length", 0, _MOST_ELEMENTS)

@@ -22,7 +22,7 @@ def concatenation_trouble(kinds: Sequence[pa.DataType | None]) -> str | None:
     if others:
         return f"{types.name(containers[0])} joined with {types.name(others[0])}: join arrays, or strings"
     held = _held(kinds)
-    # A constant beside instants may be a word for a time.
+    # A constant next to instants may be a time word.
     read = pa.string() in held and any(map(types.is_instant, held))
     if read or not types.unifiable(held, "numbers") or types.mixed_instants(held):
         return f"{' and '.join(dict.fromkeys(map(types.name, containers)))}: CAST them to one type to join them"

@@ -18,8 +18,9 @@ def _comparable(call: Call) -> str | None:
 
 
 def _nullif(call: Call) -> str:
-    """Spell ``nullif`` so that instants of several types are compared as one type and the first is returned
-    unchanged.
+    """Spell ``nullif`` so that instants of several types are compared as one type.
+
+    The first argument is returned unchanged.
     """
     target = types.together(call.kinds)
     if target is None:

@@ -39,7 +39,7 @@ def record_type(call: Call, place: int = 1) -> pa.DataType | None:
         kind = type_of_ddl(text) if whole else pa.struct(fields_of_ddl(text, variants=True))
     except SchemaError:
         return None
-    # As a whole a variant is read without fail or not at all: Spark throws.
+    # If the whole schema is a variant, Spark throws for a text that it cannot parse.
     return None if kind == VARIANT else read_safely(kind)
 
 

@@ -81,8 +81,9 @@ def _is_written_safely(kind: pa.DataType | None) -> bool:
 
 
 def _written(call: Call) -> str:
-    """Spell ``to_json`` as the plain call for numbers and text, which never fail. Otherwise the result is NULL on
-    failure.
+    """Spell ``to_json`` as the plain call for numbers and text, which never fail.
+
+    Otherwise the result is NULL on failure.
     """
     return as_text(call) if len(call.args) > 1 or _holds_more(call.type(0)) else plain(call)
 

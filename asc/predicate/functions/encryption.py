@@ -29,8 +29,9 @@ def _without_chance(call: Call) -> str | None:
 
 
 def _is_constant_vector(arg: Expression) -> bool:
-    """Return whether an argument is a constant, non-empty initialisation vector, written directly or as hexadecimal
-    digits.
+    """Return whether an argument is a constant, non-empty initialisation vector.
+
+    It may be written as hexadecimal digits.
     """
     literal = arg.literal
     if literal is not None:

@@ -40,8 +40,9 @@ def _shown(call: Call) -> str:
 
 
 def _zone(place: int) -> Check:
-    """Return a check that a constant time zone is known to Spark. A spelling guards against an unknown zone from a
-    column.
+    """Return a check that a constant time zone is known to Spark.
+
+    A spelling guards against an unknown zone from a column.
     """
 
     def check(call: Call) -> str | None:

@@ -79,7 +79,7 @@ def _separated(call: Call) -> str:
     if not arrays or _are_short(call, range(1)) or call.is_null(0):
         return plain(call)
     places = [f"p.{name}" for name in names(len(call.args))]
-    # An array that is NULL is passed over.
+    # concat_ws skips an array that is NULL.
     elements = " + ".join(f"CAST(greatest(size({places[i]}), 0) AS BIGINT)" for i in arrays)
     few = f"({elements}) * octet_length(p.a) <= {MAX_JOINED_BYTES}"
     return bound_together([arg.sql for arg in call.args], f"if({few}, concat_ws({', '.join(places)}), NULL)")

@@ -27,8 +27,9 @@ _MAX_DECIMALS = 1_000
 
 
 def if_keys_differ(keys: str, made: str, kind: pa.DataType | None) -> str:
-    """Return SQL for the map ``made``, with NULL if one of its keys is NULL or a duplicate. ``keys`` is the array of
-    keys.
+    """Return SQL for the map ``made``, with NULL if one of its keys is NULL or a duplicate.
+
+    ``keys`` is the array of keys.
     """
     few = f"size(s) <= {_MAX_DECIMALS} AND " if kind is not None and pa.types.is_decimal(kind) else ""
     none_twice = bound(f"sort_array({keys})", f"{few}size(filter(s, (e, j) -> e <=> get(s, j - 1))) = 0", "s")

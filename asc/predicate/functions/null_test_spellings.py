@@ -28,10 +28,10 @@ xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string
 
 
 def _with(call: Call, *made: tuple[int, str]) -> str:
-    """Return the call with some arguments replaced: each argument named in ``made``, unless constant, is put into its
-    template.
+    """Return the call with some arguments replaced.
 
-    The argument takes the position ``{}`` of the template.
+    ``made`` has pairs of an argument's index and a template. The argument, unless it is constant, takes the position
+    ``{}`` of the template.
     """
     texts = [arg.sql for arg in call.args]
     for place, text in made:

@@ -82,8 +82,9 @@ def _whole_digits(call: Call) -> str | None:
 
 
 def _number_format(call: Call) -> str | None:
-    """Check that the second argument is a number of digits, or a number pattern that Java accepts. Java throws for
-    others.
+    """Check that the second argument is a number of digits, or a number pattern that Java accepts.
+
+    Java throws for others.
     """
     pattern = call.constant(1)
     if call.type(1) == pa.string():

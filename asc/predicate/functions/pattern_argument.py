@@ -1,5 +1,6 @@
-"""The second argument of calls that is a time pattern: a constant is validated, the errors of other patterns are
-caught.
+"""Time patterns as the second argument of calls.
+
+A constant pattern is validated. Errors for a pattern from a record are caught.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""The functions of regular expressions: the expression is constant, and a search takes time linear in the string's
-length.
+"""The functions of regular expressions.
+
+The regular expression must be constant, and a search takes time linear in the string's length.
 """
 
 from __future__ import annotations
@@ -76,8 +77,9 @@ def _group_is_constant(call: Call) -> str | None:
 
 
 def _replacement(call: Call) -> str | None:
-    """Check that a replacement contains only literal text and references to existing groups. Spark throws for anything
-    else.
+    """Check that a replacement contains only literal text and references to existing groups.
+
+    Spark throws for anything else.
     """
     text = call.text(2)
     if _is_null(call):

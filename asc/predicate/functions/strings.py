@@ -70,8 +70,9 @@ def _repeated(call: Call) -> float:
 
 
 def _distant(call: Call) -> str | None:
-    """Check that one constant argument of ``levenshtein`` is short, because the work is the product of the two
-    lengths.
+    """Check that one constant argument of ``levenshtein`` is short.
+
+    The work is the product of the two lengths.
     """
     constants = [arg for arg in call.args[:2] if arg.literal is not None]
     if constants and not any(is_short_constant(call, place, _MAX_DISTANT) for place in (0, 1)):
@@ -92,10 +93,9 @@ def _masks(call: Call) -> str | None:
 
 
 def _language(call: Call) -> str | None:
-    """Check that language and country are constants, and that Java does not use a dictionary to break the language into
-    words.
+    """Check that language and country are constants, and that the language needs no dictionary.
 
-    Java's search with a dictionary backtracks.
+    To break a language such as Thai into words, Java searches a dictionary with backtracking.
     """
     for place in range(1, len(call.args)):
         code = call.constant(place)
@@ -132,7 +132,7 @@ def _table() -> dict[str, Function]:
     padding = integer_or_bounded(1, "length", -MAX_LENGTH_CHARS, MAX_LENGTH_CHARS)
     padded = bounded(1, integer_up_to(1))
     counted = integer_or_bounded(2, "part number", -MOST_INT, MOST_INT, but=0)
-    # What is sought, or the characters to be trimmed, come first or second.
+    # The search text, or the characters to trim, is the first or the second argument.
     first_in_second, second_in_first = sought(0, 1), sought(1, 0)
     first, second = bounded(0, sought_up_to(0, 1)), bounded(1, sought_up_to(1, 0))
     lengths = "length len char_length character_length octet_length bit_length ascii"

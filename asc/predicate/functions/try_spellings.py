@@ -82,8 +82,9 @@ def cast_to(target: pa.DataType, arg: Expression) -> str:
 
 
 def as_together(places: slice = slice(None)) -> Spelling:
-    """Return a spelling that casts the arguments at these positions to one type if they are instants of several
-    types.
+    """Return a spelling that casts instants of several types to one type.
+
+    ``places``: the positions of the arguments that are cast.
     """
 
     def spelled(call: Call) -> str:

@@ -69,7 +69,7 @@ def _path(call: Call) -> str | None:
         return f"the path given to {call.name} must be a constant XPath without names of spaces and variables"
     for match in _CALLED.finditer(path):
         name = match.group(1)
-        # Before a name may stand what calls nothing: a and (b), 2 div (3).
+        # A name before a parenthesis may be an operator, not a function: a and (b), 2 div (3).
         if name is not None and name not in _PATH_FUNCTIONS and name not in _PATH_OPERATORS:
             return f"the path given to {call.name} calls {name}: use what XPath 1.0 itself has, without id"
     if len(_WIDE_STEP.findall(path)) > _MAX_WIDE_STEPS:

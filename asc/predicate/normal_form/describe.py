@@ -135,8 +135,9 @@ def _gaps(intervals: tuple[Interval, ...]) -> list[Interval]:
 
 
 def _points(intervals: list[Interval]) -> list[Key] | None:
-    """Return the values of intervals that hold one value each. Return None if an interval is wider or the list is
-    empty.
+    """Return the values of intervals that hold one value each.
+
+    Return None if an interval is wider or the list is empty.
     """
     points = [_point(interval) for interval in intervals]
     return None if not points or None in points else points

@@ -12,8 +12,9 @@ from asc.keys.constraint import Constraint
 from asc.spatial.layer import ShapeName
 
 Conjunct = tuple[tuple[PAttribute, Constraint], ...]
-"""One conjunct: at most one constraint for each p-attribute, none of them full or empty. It has one bit position of a
-plan.
+"""One conjunct: at most one constraint for each p-attribute, none of them full or empty.
+
+It has one bit position of a plan.
 """
 
 

@@ -101,7 +101,7 @@ class FormulaBuilder:
                 attribute = PAttribute(expression.sql, data_type, expression.path)
             else:
                 refuse_in_spark(self._typer, expression.node)
-                # A column is what it is; an expression is computed, and that may be an error.
+                # Reading a column cannot fail, but evaluating an expression may be an error.
                 error = error_condition(self._typer, expression.node)
                 tests = self._typer.null_tests.weight(expression.node)
                 weight = _ALONE + expression.node.weight + tests + len(error or "") // NODE_CHARS
@@ -116,8 +116,9 @@ class FormulaBuilder:
         return shortened(self._typer.source.text[node.start : node.end], _WRITTEN_CHARS)
 
     def _bare(self, node: Node) -> Formula:
-        """Return the formula of a condition that is no comparison: a boolean column, constant, function call, RLIKE,
-        ...
+        """Return the formula of a condition that is no comparison.
+
+        Examples are a boolean column, a constant, a function call and RLIKE.
         """
         if is_condition(node):
             return self._spatial.condition(node)
@@ -132,15 +133,16 @@ class FormulaBuilder:
         return self._boolean(expression) if found is None else found
 
     def _member(self, node: Node) -> Formula | None:
-        """Return the formula of the condition that an array contains one of several constants; None for any other
-        condition.
+        """Return the formula of the condition that an array contains one of several constants.
+
+        Return None for any other condition.
         """
         found = membership(self._typer, node)
         if found is None:
             return None
         subject = found.subject(self._attribute(found.text, pa.string()))
         has = [self._match(subject, element_key(constant)) for constant in found.constants]
-        # Where an element is NULL, it may be any of them.
+        # A NULL element may equal any of the constants, so the result is NULL.
         return Some([*has, Every([self._match(subject, element_key(None)), Const(NULL)])])
 
     def _part_of(self, node: Node) -> Formula | None:
@@ -190,8 +192,9 @@ class FormulaBuilder:
         return Within(self.formula(subject), TRUE if node.value == "TRUE" else FALSE)
 
     def _null_test(self, node: Node, subject: Node) -> Formula:
-        """Return the formula of a null test of ``subject``, which is a part of the predicate. ``node`` is the whole
-        null test.
+        """Return the formula of a null test of ``subject``, which is a part of the predicate.
+
+        ``node`` is the whole null test.
         """
         is_condition = self._is_condition(subject)
         if not is_condition:
@@ -205,7 +208,7 @@ class FormulaBuilder:
         literal = expression.literal
         if literal is not None and (literal.known or not types.is_instant(literal.type)):
             return Const(TRUE if expression.type == pa.null() else FALSE)
-        # An instant that only Spark reads is left to Spark, which refuses some.
+        # Only Spark can parse this instant, and it refuses some, so Spark evaluates the test.
         if literal is None and expression.space is not None:
             return null_test(self._attribute(expression, expression.space.type))
         return self._boolean(Expression(f"{expression.argument} IS NULL", pa.bool_(), subject, atomic=False))

@@ -35,8 +35,9 @@ _ROW_NODES, _STEPS_A_NODE = 10, 80
 """The fixed cost of a row, in operators, and the number of steps of a normal form that take as long as one operator."""
 
 LARGE_VERTICES = 512
-"""The number of vertices from which an index subdivides a shape, which dominates the cost. Smaller shapes are not
-counted.
+"""The number of vertices from which an index subdivides a shape, which dominates the cost.
+
+Smaller shapes are not counted.
 """
 
 _VERTICES_A_NODE, _LARGE_DISTANCE_NODES, _DISTANCE_VERTICES_A_NODE = 7, 1_000, 4
@@ -64,13 +65,13 @@ class Join:
 
 
 class JoinPredicate:
-    """The predicate of a join. In its WHERE, ``layer.name`` is a property of a row and ``layer.geometry`` the row's
-    shape.
+    """The predicate of a join.
 
-    The WHERE is parsed once. For each row, :meth:`of` returns the predicate in which the row's values are constants.
-    Invariant: that predicate accepts the same tuples as the WHERE with the constants written in place of the names. The
-    object is immutable. Cost: typing and normalising the predicate of a row takes some hundred microseconds. Source:
-    spatial.md, section 2.
+    In its WHERE, ``layer.name`` is a property of a row and ``layer.geometry`` the row's shape. The WHERE is parsed
+    once. For each row, :meth:`of` returns the predicate in which the row's values are constants. Invariant: that
+    predicate accepts the same tuples as the WHERE with the constants written in place of the names. The object is
+    immutable. Cost: typing and normalising the predicate of a row takes some hundred microseconds. Source: spatial.md,
+    section 2.
 
     >>> from asc.schema import properties_of_ddl
     >>> from asc.spatial.layer import Layer
@@ -149,7 +150,7 @@ class JoinPredicate:
     def may_exceed_effort(self, rows: Mapping[str, Feature]) -> bool:
         """Return whether the predicates of the rows could take too long to compute for any values of the properties.
 
-        Cost: that of counting the vertices of large shapes, as in :meth:`effort`.
+        The cost of this check is the cost of counting the vertices of large shapes.
         """
         # A row may be tried twice: see :meth:`of`.
         most_a_row = 2 * STEPS // _STEPS_A_NODE
@@ -162,8 +163,8 @@ class JoinPredicate:
         of one row is the number of operators of the WHERE plus the cost of the first row's normal form. The cost of
         indexing depends on the number of vertices. It counts once for each time that the WHERE names the geometry.
 
-        The normal forms of other rows may cost more; :class:`JoinEffort` counts them as they are computed. Cost of the
-        estimate: that of one row's predicate, and some nanoseconds for each other row.
+        The normal forms of other rows may cost more; :class:`JoinEffort` counts them as they are computed. The estimate
+        takes as long as computing one row's predicate, plus some nanoseconds for each other row.
         """
         first = next(iter(rows.values()), None)
         if first is None:
@@ -201,7 +202,7 @@ class JoinPredicate:
         types = self._properties.types
         constants = {name: constant(value, types[name]) for name, value in values.items()}
         tree = self._written(self._tree, shape, constants, typed)
-        # The warnings of one row are not those of the next one.
+        # Each row has warnings of its own.
         source = Source(self._source.text)
         source.warnings.update(self._source.warnings)
         builder = FormulaBuilder(source, self._schema, self._time_zone, may_wait=self._may_wait)

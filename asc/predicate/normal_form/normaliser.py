@@ -56,7 +56,7 @@ def normalised(tree: Node, builder: FormulaBuilder, limits: Limits, steps: Steps
     if "*" in text:
         tree = with_columns(tree, builder.typer)
     if tree.weight > limits.length_chars:
-        # Only what repeats its operands weighs more than it has characters; to type it would take as long.
+        # Only an expression that repeats its operands has more nodes than characters; typing it would take long.
         raise PredicateError("predicate that repeats its parts:", shortened(text), "nest fewer of them in each other")
     formula = builder.formula(tree)
     check_time_words(builder.typer, tree)
@@ -70,7 +70,7 @@ def normalised(tree: Node, builder: FormulaBuilder, limits: Limits, steps: Steps
         ] = None
         conjuncts = conjuncts_of(builder.whole(tree), limits.conjuncts)
     if _weight(conjuncts) > limits.spark_nodes:
-        # Many expressions cost more than one that holds them all.
+        # Many expressions cost more than one expression that contains them all.
         conjuncts = conjuncts_of(builder.whole(tree), limits.conjuncts)
         weight = _weight(conjuncts)
         if weight > limits.spark_nodes:

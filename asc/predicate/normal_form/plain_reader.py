@@ -1,5 +1,6 @@
-"""A reader of conjunctions of plain terms that does not parse: most of a million predicates differ only in
-constants.
+"""A reader of conjunctions of plain terms that does not parse them.
+
+In a set of a million predicates, nearly all differ only in constants.
 """
 
 from __future__ import annotations
@@ -95,8 +96,9 @@ class PlainReader:
         self._read: dict[str, _Read] = {}
 
     def predicate(self, text: str) -> Predicate | None:
-        """Return the predicate of a text, equal to the result of ``normalise``; None if ``normalise`` has to be
-        called.
+        """Return the predicate of a text, equal to the result of ``normalise``.
+
+        Return None if ``normalise`` has to be called.
         """
         terms = self._terms(text)
         if terms is None:
@@ -109,7 +111,7 @@ class PlainReader:
                 alone.add(attribute)
                 constraints[attribute] = constraint
             elif attribute in alone:
-                # Of two, as in n >= 5 AND n < 9. Of more, steps have to be counted.
+                # Two constraints, as in n >= 5 AND n < 9. For more than two, steps have to be counted.
                 alone.remove(attribute)
                 both = clipped(intersection_of([before, constraint]), attribute.space.domain)
                 if both.is_empty:
@@ -167,7 +169,7 @@ class PlainReader:
         try:
             parsed = normalise(text, self._schema, limits=self._limits, time_zone=self._time_zone)
         except AscError:
-            return None  # may hang on its constants: told by whoever is asked for the whole
+            return None  # may depend on the constants: the parser of the whole predicate reports the error
         if len(parsed.conjuncts) != 1 or len(parsed.conjuncts[0]) != 1 or parsed.warnings:
             return None
         ((attribute, constraint),) = parsed.conjuncts[0]
@@ -209,10 +211,9 @@ class PlainReader:
 
 
 def _points(attribute: PAttribute, term: _Term) -> list[Position] | None:
-    """Return the positions of the constants if the column has the type of the constants, so that each constant is a
-    key.
+    """Return the positions of the constants if the column has the type of the constants.
 
-    Return None for other types.
+    Each constant is then a key. Return None for other types.
     """
     kind = term.form.type
     if kind == pa.string() and attribute.type == kind:

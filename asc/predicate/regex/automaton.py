@@ -108,10 +108,10 @@ class Automaton:
         if isinstance(part, Atom):
             return self._place(part.characters, part.cost, part)
         if isinstance(part, Anchor):
-            # After a character ^ never holds; after $ there is none but the end of the last line.
+            # After a character ^ never matches; after $ only the end of the last line can follow.
             return _Piece(1, 0, {}, {}, {}) if part.text == "^" else self._place(_NONE, 1, None)
         if isinstance(part, Look):
-            # A look reads no character: it holds, or it is a place that no character is.
+            # A look reads no character: it is empty, or a state that matches no character.
             return _either(_empty(), self._place(_NONE, steps_of_look(part), None))
         if isinstance(part, Group):
             return self._piece(part.part)

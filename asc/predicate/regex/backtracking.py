@@ -26,8 +26,9 @@ _MAX_STEPS_ONCE = 2_000
 """The maximum number of steps of an expression that is tried only at the start of a string."""
 
 _MAX_WORK = 40_000
-"""The maximum number of counts that are inspected to accept or refuse one expression. They take some fifty
-milliseconds.
+"""The maximum number of counts that are inspected to accept or refuse one expression.
+
+They take some fifty milliseconds.
 """
 
 _HALVES = (0xD800, 0xDC00, 0xE000, 0x10000)
@@ -90,8 +91,9 @@ def _bounded(count: int) -> int:
 
 
 def _looks_at_start(part: Part) -> tuple[list[Part], Part]:
-    """Return the lookaheads that follow the ``^`` of an expression, each as an expression, and the rest of the
-    expression.
+    """Return the lookaheads after the ``^`` of an expression, and the rest of the expression.
+
+    Each lookahead is returned as an expression.
     """
     parts = part.parts if isinstance(part, Run) else ()
     end = 1
@@ -129,19 +131,19 @@ class _Counted:
         self._looked_at = 0
 
     def _widest(self) -> int:
-        """Return a bound on the number of paths to one state if no text is read again. A greater count is treated as
-        growth.
+        """Return a bound on the number of paths to one state if no text is read again.
+
+        A greater count is treated as growth.
         """
         widest = max((ways for own in self._automaton.follow for ways in own.values()), default=1)
         return widest + sum(len(own) > 1 for own in self._automaton.follow)
 
     def _kinds_of_characters(self) -> tuple[list[tuple[int, bool]], int]:
-        """Return the kinds of characters that the automaton distinguishes, and the states that read a lone low
-        surrogate.
+        """Return the kinds of characters that the automaton distinguishes.
 
         A kind consists of the states that read its characters, and whether the characters are surrogate pairs in Java.
-        A state that reads a lone low surrogate can start between the two surrogates of a character. Each set of states
-        is a bit mask.
+        Also return the states that read a lone low surrogate, which can start between the two surrogates of a
+        character. Each set of states is a bit mask.
         """
         places: dict[tuple[tuple[int, int], ...], int] = {}
         for place, characters in enumerate(self._automaton.characters):
@@ -167,7 +169,7 @@ class _Counted:
             raise ValueError(_AGAIN)
         start: Ways = {}
         most = self._searched + sum(ways * automaton.costs[q] for q, ways in automaton.first_at_start.items())
-        # Greatest counts, by the guards that the last character shuts.
+        # The maximal vectors, by the guarded loops that cannot start after the last character.
         greatest: dict[int, list[Ways]] = {}
         waiting: list[tuple[int, Ways]] = []
         for read, is_two in self._texts:
@@ -238,8 +240,9 @@ class _Counted:
 
 
 def _keep(counts: Ways, shut: int, greatest: dict[int, list[Ways]], waiting: list[tuple[int, Ways]]) -> None:
-    """Add a vector of counts to the maximal vectors, unless one of them dominates it, and remove those that it
-    dominates.
+    """Add a vector of counts to the maximal vectors, unless one of them dominates the vector.
+
+    Remove the vectors that the new one dominates.
     """
     own = greatest.setdefault(shut, [])
     if any(_below(counts, other) for other in own):

@@ -84,8 +84,9 @@ class CharacterSet:
 
     @property
     def has_low_halves(self) -> bool:
-        """Whether the set contains a low surrogate: Java can start a match between the two surrogates of a
-        character.
+        """Whether the set contains a low surrogate.
+
+        Java can start a match between the two surrogates of a character.
         """
         return self.meets(CharacterSet([_LOW_HALVES]))
 

@@ -1,5 +1,4 @@
-r"""Leading repetitions of an expression that are guarded, so that they begin only where a run of their characters
-begins.
+r"""Guards for the leading repetitions of an expression: each begins only where a run of its characters begins.
 
 The expression ``[a-z]+b`` is tried at each character, and each attempt reads the rest of a run of letters. But a match
 that begins within a run would have started before it. So a lookbehind stops every attempt but the first:
@@ -135,11 +134,11 @@ def _begins_apart(automaton: Automaton, loop: Repeat) -> bool:
         characters = automaton.characters[place]
         if not characters.meets(atom.characters):
             continue
-        # What goes on as long as it can leaves none of its characters behind.
+        # A greedy loop leaves none of its characters after it.
         beyond = [after for after in automaton.follow[place] if automaton.atom_of[after] is not None]
         if not (loop.low and beyond == [place] and atom.characters <= characters):
             return False
-        # But for a \r that it takes, of a last \r\n that $ stands before.
+        # The exception is the \r of a final \r\n: the loop reads it, although $ matches before it.
         if characters.meets(_RETURN) and not characters.meets(_NEWLINE):
             return False
     return True

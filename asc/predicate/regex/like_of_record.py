@@ -9,8 +9,9 @@ from __future__ import annotations
 from asc.keys.byte_strings import quoted
 
 MAX_LIKE_CHARS = 100
-"""The maximum length of a pattern from a record, in characters, and so the maximum of steps for each character of a
-text.
+"""The maximum length of a pattern from a record, in characters.
+
+It is also the maximum number of steps for each character of a text.
 """
 
 _ESCAPED_ESCAPE, _PERCENT, _UNDERSCORE = "\ufdd0", "\ufdd1", "\ufdd2"

@@ -63,14 +63,15 @@ def like_work(parts: list[str | None]) -> int:
         raise ValueError(f"at most {_MAX_WILDCARDS} of % and _")
     literals = [part for part in parts if part is not None]
     if "" not in literals and len(literals) <= 1:
-        return 0  # a prefix, an end or a part: Spark looks for it as it stands
+        return 0  # a prefix, suffix or substring: Spark searches for it directly
     segments = [0]
     for part in parts:
         if part is None:
             segments.append(0)
         else:
             segments[-1] += len(part) or 1
-    # The first is at the start alone; one that is followed by % is never come back to; the last is sought from the end.
+    # The first segment is only tried at the start; a segment before % is never tried again; the last is searched for
+    # from the end.
     _, *middle, last = segments if len(segments) > 1 else (*segments, 0)
     return max(middle, default=0) + last
 
@@ -114,9 +115,7 @@ def like_regex(pattern: str, escape: str) -> str | None:
 
 
 def _torn(pattern: str) -> bool:
-    """Return whether Spark's regular expression for LIKE would split a character of the pattern and so never find
-    it.
-    """
+    """Return whether Spark's regular expression for LIKE splits a character of the pattern and never finds it."""
     return any(character > "\uffff" for character in pattern)
 
 

@@ -13,8 +13,9 @@ class LoopError(Exception):
 
 
 def tried(part: Part, *, is_last: bool) -> Work:
-    """Return the work of a part at one position. Each way to match one part is followed by all steps of the next
-    part.
+    """Return the work of a part at one position.
+
+    Each way to match one part is followed by all steps of the next part.
     """
     if isinstance(part, Atom):
         return 1, part.cost
@@ -36,7 +37,7 @@ def tried(part: Part, *, is_last: bool) -> Work:
     if part.high is None:
         if not is_last:
             raise LoopError
-        # Where it is reached, the whole expression matches: nothing is gone back over.
+        # When it is reached, the whole expression matches, and nothing is backtracked.
         return 1, max(part.low, 1) * tried(part.part, is_last=False)[1]
     more, its = tried(part.part, is_last=False)
     ways, each, taken = 0, 1, 0

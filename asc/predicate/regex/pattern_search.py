@@ -60,8 +60,10 @@ class Use(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A search: the regular expression for Spark, the number of the requested group, and the steps for each
-    character.
+    """A search for a regular expression.
+
+    ``pattern`` is the regular expression for Spark, ``group`` the number of the requested group, and ``steps`` the
+    number of steps for each character of a text.
     """
 
     pattern: str
@@ -197,8 +199,9 @@ def _is_within(part: Part, characters: CharacterSet) -> bool:
 
 
 def _heads_once(parts: list[Part]) -> Search | None:
-    """Return the search for ``a.*b.*c`` that searches for each head once in a run of the characters between the
-    heads.
+    """Return the search for ``a.*b.*c`` that searches for each head once in a run.
+
+    The run consists of the characters that are repeated between the heads.
     """
     loops = [own.part for own in parts if isinstance(own, Repeat) and own.high is None]
     for loop in {atom.characters: atom for atom in loops if isinstance(atom, Atom)}.values():
@@ -229,7 +232,7 @@ def _across(loop: Atom, parts: list[Part]) -> Search | None:
             continue
         after = _stripped(Run(tuple(kept[place + 1 :])), at_end=True)
         if after == Run(()):
-            crossing = crossing[:2]  # what is left is the loop's
+            crossing = crossing[:2]  # the rest is read by the loop
         whole = _stripped(Run((*parts[:place], *crossing, after, *parts[length:])), at_end=False)
         count = _attempted(whole)
         if count is None:
@@ -305,8 +308,10 @@ def _around(loop: Atom, parts: list[Part]) -> Search | None:
 
 
 def _beginning(anchored: Run) -> tuple[str, int, int] | None:
-    """Return the text of the part that is tried only at the start of a text, its steps, and the number of ways to match
-    it.
+    """Return the text of the part that is tried only at the start of a text.
+
+    Also return the number of its steps and the number of ways to match it. Return None if the part has another anchor,
+    or if its steps or its ways to match are not bounded.
     """
     rest = Run(anchored.parts[1:])
     count = _attempted(anchored)
@@ -344,7 +349,7 @@ def _first_head(tree: Part, group: int) -> Search | None:
         if not _is_within(head, loop.part.characters) or is_nullable(head) or not _ends_once(head) or is_lazy(head):
             continue
         if group and not _captures_always(head):
-            continue  # what a try that failed has captured would be kept
+            continue  # the captures of a failed attempt would be kept
         seeking, following = _attempted(head), _attempted(Run(tuple(parts[place + 1 :])))
         if seeking is None or following is None:
             continue

@@ -29,9 +29,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A lookaround: ``?=`` (the part must follow the position), ``?<=`` (precede it), or the negated ``?!`` and
-    ``?<!``.
-    """
+    """A lookaround: ``?=`` (lookahead), ``?<=`` (lookbehind), or the negated ``?!`` and ``?<!``."""
 
     part: Part
     text: str
@@ -107,7 +105,7 @@ def _spelled_repeat(part: Repeat, spelled_part: str) -> str:
     if low == high:
         return f"{spelled_part}{{{low}}}"
     if high is None and low > 1:
-        # Only of a single character: a repeated group keeps its groups' numbers.
+        # Only for a single character: writing a group twice would change the numbers of groups.
         text = f"{spelled_part}{{{low}}}{spelled_part}*" if isinstance(part.part, Atom) else f"{spelled_part}{{{low},}}"
     elif high is None:
         text = spelled_part + "*+"[low]

@@ -31,8 +31,9 @@ _MAX_NESTED = 20
 
 
 def regular_expression(pattern: str) -> Part:
-    """Return the syntax tree of a regular expression. Raise ValueError, with the reason, if the expression is
-    refused.
+    """Return the syntax tree of a regular expression.
+
+    Raise ValueError, with the reason, if the expression is refused.
     """
     if len(pattern) > MAX_CHARS:
         raise ValueError(f"at most {MAX_CHARS} characters")
@@ -70,7 +71,7 @@ class _Reader:
         while (character := self._next()) and character not in "|)":
             match = _FLAGS.match(self._pattern, self._position)
             if match is not None and match.group(3) == ")":
-                # They hold up to the end of the group that they stand in, its other alternatives included.
+                # Flags hold up to the end of the enclosing group, including its other alternatives.
                 self._flags = self._flagged(match)
             else:
                 parts.append(self._repeated())
@@ -261,8 +262,9 @@ def _check_looked_back(part: Part) -> None:
 
 
 def _check_repeated(group: Group, low: int, high: int | None) -> None:
-    """Raise ValueError if Java's recursion is one call deeper for each repetition of a group that is repeated too
-    often.
+    """Raise ValueError if a group is repeated too often.
+
+    For each repetition of a group, Java's recursion is one call deeper.
     """
     if high == 1:
         return
@@ -280,10 +282,10 @@ def _check_repeated(group: Group, low: int, high: int | None) -> None:
 
 
 def _is_rigid(part: Part) -> bool:
-    """Return whether all matches of a part have the same length, can be matched in one way, and contain no surrogate
-    pairs.
+    """Return whether Java counts the repetitions of a part without recursion.
 
-    Java counts the repetitions of such a part without recursion.
+    This holds if all matches of the part have the same length, can be matched in one way, and contain no surrogate
+    pairs.
     """
     if isinstance(part, Atom):
         return not part.characters.has_beyond

@@ -29,7 +29,7 @@ def named_shapes(text: str) -> frozenset[ShapeName]:
         return frozenset()
     plain = _PLAIN.findall(text)
     if len(plain) == count:
-        # Within a comment or a text it may be none: to look at such a query in vain does no harm.
+        # A match within a comment or a string is no shape, but an additional name does no harm.
         return frozenset((layer, shape_id) for layer, shape_id in plain)
     try:
         tree, _ = parse(text, _ANY, "UTC")

@@ -72,8 +72,9 @@ def is_distance(node: Node) -> bool:
 
 
 def spatial_expression(typer: ExpressionTyper, node: Node) -> Expression:
-    """Type a call of an ST_ function, so that the enclosing expression can be checked. The text is not valid Spark
-    SQL.
+    """Type a call of an ST_ function, so that the enclosing expression can be checked.
+
+    The text is not valid Spark SQL.
     """
     wanted = _OPERANDS.get(node.value, 2)
     if len(node.args) != wanted:
@@ -166,7 +167,7 @@ class SpatialReader:
             self._operands.fail(node, "ST_DistanceSphere:", "it takes two positions, one of them constant")
         below, negated = operator in ("<", ">="), operator in (">", ">=")
         if math.isnan(metres) or metres > _HALF_TURN_M:
-            # NaN is greater than every distance, as Spark has it.
+            # As in Spark, NaN is greater than every distance.
             near: Formula = self._known(place)
         elif metres < 0:
             near = Not(self._known(place))
@@ -186,7 +187,7 @@ class SpatialReader:
             return Const(NULL)
         (x,), (y,) = place.coords.xy
         if not self._operands.is_planar and (abs(x) > 180 or abs(y) > 90):
-            # It is no place on earth, as it would not be if a record had it.
+            # The position is not on the earth: NULL, as for a position of a record.
             return Const(NULL)
         return Const(TRUE if asked.accepts(x, y) else FALSE)
 

@@ -107,8 +107,8 @@ class FormReader(TypeReader):
         return self._node("star", (), self._tokens[self._next - 1].start)
 
     def _of_unit(self, name: str, args: list[Node], start: int) -> Node:
-        """Parse ``TIMESTAMPADD(unit, count, instant)`` or ``TIMESTAMPDIFF(unit, from, to)``, or the same call under a
-        synonym.
+        """Parse ``TIMESTAMPADD(unit, count, instant)`` or ``TIMESTAMPDIFF(unit, from, to)``, or a synonym of one of
+        them.
         """
         unit = args[0].value[0].upper() if args[0].op == "column" and len(args[0].value) == 1 else ""
         if unit not in _UNITS:

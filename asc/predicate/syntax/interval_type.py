@@ -1,5 +1,6 @@
-"""The types of intervals: intervals of years and months, intervals of days and smaller units, and calendar
-intervals.
+"""The types of intervals.
+
+There are intervals of years and months, intervals of days and smaller units, and calendar intervals.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ CALENDAR = pa.month_day_nano_interval()
 class IntervalType(pa.ExtensionType):  # type: ignore[misc]
     """The type of intervals from a first to a last field, such as from DAY to SECOND.
 
-    Only :func:`interval_type` creates such types, so that the element type of an Arrow array is the identical object.
+    Only :func:`interval_type` creates such types. It returns the same object each time, so that Arrow finds this object
+    again as the element type of an array.
     """
 
     def __init__(self, first: str, last: str) -> None:

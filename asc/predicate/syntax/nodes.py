@@ -126,7 +126,7 @@ class Node:
         if op in _MORE_THAN_OPERANDS:
             self.weight += _beyond_operands(op, args, value)
         if written is not None and written.op in _OF_SEVERAL and written.args[0].args:
-            # Each pattern repeats the subject, in parentheses that Spark's parser takes long to find its way through.
+            # Each pattern repeats the subject, in parentheses that slow down Spark's parser.
             self.weight *= 2
 
 
@@ -142,10 +142,10 @@ def _beyond_operands(op: str, args: tuple[Node, ...], value: object) -> int:
     if op == "like":
         return _GUARD_WEIGHT if args[1].op != "literal" else 0
     if op == "in":
-        # A list of constants is one set to Spark, which is quickly made.
+        # Spark turns a list of constants into one set, which takes little time.
         return -3 * sum(arg.op == "literal" for arg in args) // 4
     if op == "call" and value in _GUARDED:
-        # A lambda stands in the guard and behind it.
+        # The SQL contains a lambda in the guard and after it.
         return _GUARD_WEIGHT + 2 * sum(arg.weight for arg in args if arg.op == "lambda")
     if op == "call" and value == "map" and any(arg.op != "literal" for arg in args[::2]):
         return _GUARD_WEIGHT + 2 * len(args)
@@ -169,8 +169,9 @@ def nodes_of(tree: Node) -> Iterator[Node]:
 
 
 class Source:
-    """The text of a predicate, for errors that point into the text, and the warnings from parsing and typing the
-    text.
+    """The text of a predicate, for errors that point into the text.
+
+    It also has the warnings from parsing and typing the text.
     """
 
     __slots__ = ("text", "warnings")
@@ -188,8 +189,9 @@ class Source:
         return shortened(self.text[node.start : node.end])
 
     def has_null(self, node: Node) -> bool:
-        """Return whether the user wrote NULL for a node. Otherwise a NULL node is a property of a shape, which may have
-        a type.
+        """Return whether the user wrote NULL for a node.
+
+        Otherwise a NULL node is a property of a shape, which may have a type.
         """
         return self.text[node.start : node.end].upper() == "NULL"
 

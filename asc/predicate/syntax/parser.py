@@ -38,8 +38,9 @@ _COMPARISONS = {
 _TESTS = frozenset(("BETWEEN", "IN", "LIKE", "ILIKE", "RLIKE", "REGEXP"))
 _BETWEEN_LIST = "AND OR NOT IS DIV AS THEN WHEN ELSE END FROM FOR ESCAPE PLACING TO"
 _BETWEEN_VALUES = _TESTS | frozenset(_BETWEEN_LIST.split())
-"""The words that occur between values or after a value. At the beginning of a value such a word is a column name,
-unless it has another meaning there.
+"""The words that occur between values or after a value.
+
+At the beginning of a value such a word is a column name, unless it has another meaning there.
 """
 _QUERIES = frozenset(("SELECT", "WITH", "FROM", "VALUES", "TABLE"))
 _VALUES = frozenset((WORD, QUOTED, NUMBER, STRING, RAW_STRING, HEX))
@@ -196,8 +197,9 @@ class _Parser(FormReader):
         return Node("literal", (), pattern.start, pattern.end, Literal(quoted(text), pa.string(), text))
 
     def _like_several(self, subject: Node, word: str, negated: bool, start: int) -> Node:
-        """Parse ``x LIKE ANY (...)`` as an OR of LIKEs, and ``x LIKE ALL (...)`` as an AND. A NOT applies to each
-        LIKE.
+        """Parse ``x LIKE ANY (...)`` as an OR of LIKEs, and ``x LIKE ALL (...)`` as an AND.
+
+        A NOT applies to each LIKE.
         """
         every = self._advance().word == "ALL"
         self._expect("(")
@@ -319,8 +321,9 @@ class _Parser(FormReader):
         return self._fail(SYNTAX_REMEDY)
 
     def _worded(self, word: str, following: str) -> Node | None:
-        """Parse the expression that a keyword introduces at the beginning of a value; return None if the word is a
-        name.
+        """Parse the expression that a keyword introduces at the beginning of a value.
+
+        Return None if the word is a name.
         """
         if word in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ") and following in (STRING, RAW_STRING):
             return self._instant(word)
@@ -400,7 +403,5 @@ class _Parser(FormReader):
 
 
 def _uncertain(character: str) -> bool:
-    """Return whether Java's lower case of a character may differ from Python's, or may depend on adjacent
-    characters.
-    """
+    """Return whether Java's lower case of a character may differ from Python's or depend on adjacent characters."""
     return len(character.lower()) != 1 or character == "\u03a3"

@@ -38,8 +38,9 @@ _NAME_LIKE = (WORD, QUOTED, NUMBER, "]", ")")
 
 
 class Token(NamedTuple):
-    """A token: ``kind`` is one of the constants above or the symbol itself, ``word`` the word in upper case, or
-    empty.
+    """A token: ``kind`` is one of the constants above or the symbol itself.
+
+    ``word`` is the word in upper case, or empty.
     """
 
     kind: str
@@ -60,7 +61,7 @@ def tokens_of(source: Source) -> list[Token]:
     """
     text = source.text
     try:
-        # without the parenthesis sqlglot takes a text that begins with SHOW or the like for a command
+        # without the parenthesis sqlglot reads a text that begins with SHOW or a similar word as a command
         scanned = _tokenizer().tokenize("(" + text)[1:]
     except (SqlglotError, ValueError, OverflowError):
         raise source.error("text cannot be read", text[:60], "is a quote or a comment left open?", 0, 1) from None
@@ -69,11 +70,11 @@ def tokens_of(source: Source) -> list[Token]:
     for scan in scanned:
         start, end = scan.start - 1, scan.end
         if start == last_start:
-            continue  # a number's suffix comes as tokens of their own over the same span
+            continue  # sqlglot emits a number's suffix as further tokens with the same span
         last_start = start
         raw = text[start:end]
         if tokens and tokens[-1].end == start and tokens[-1].kind + raw in _JOINED:
-            # sqlglot leaves them in single characters
+            # sqlglot splits these operators into single characters
             before = tokens.pop()
             tokens.append(Token(before.kind + raw, "", before.start, end))
             continue
@@ -96,7 +97,7 @@ def tokens_of(source: Source) -> list[Token]:
             raise source.error("unexpected", raw[:60], remedy, start, end)
     if "/*+" in text or "\\\n" in text:
         _check_comments(source, tokens)
-    # the second is what follows the first for a parser that looks ahead
+    # two, because the parser looks one token further
     tokens += [Token(END, "", len(text), len(text))] * 2
     return tokens
 
@@ -104,7 +105,7 @@ def tokens_of(source: Source) -> list[Token]:
 def _kind(raw: str) -> str | None:
     """Return the kind of a token that is no symbol; None if Spark's lexer does not read the text as one token."""
     if raw.isascii():
-        # what nearly all tokens are, told without the pattern
+        # nearly all tokens are words or numbers, recognised without the pattern
         if raw.isidentifier():
             return WORD
         if raw.isdigit():

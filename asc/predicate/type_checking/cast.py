@@ -61,7 +61,7 @@ def _name(typer: ExpressionTyper, node: Node) -> str:
     """Return the user's name of an operation: the name of the function, or the keyword."""
     if node.op != "call":
         return _KEYWORDS.get(node.op, node.op.upper())
-    # ILIKE is read as LIKE of the lower case of both.
+    # ILIKE is parsed as the LIKE of both operands in lower case.
     is_written = node.value != "lower" or typer.source.text[node.start : node.end].lower().startswith("lower")
     return str(node.value) if is_written else "ILIKE"
 
@@ -83,7 +83,7 @@ def _check_parts(typer: ExpressionTyper, node: Node, operand: Expression) -> Non
         raise typer.source.error_at(node, subject, "name a column, or CAST what it is made of")
     for source, target in types.parts(operand.type, node.value[0]):
         instants = types.is_instant(source) and types.is_instant(target) and source != target
-        # A constant among them may be a word for a time, and text is read as a decimal in the square of its length.
+        # A constant element may be a time word. Parsing a text as a decimal takes time quadratic in its length.
         read = source == pa.string() and (pa.types.is_decimal(target) or types.is_instant(target))
         if (
             instants

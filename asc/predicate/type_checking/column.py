@@ -23,7 +23,7 @@ def column(typer: ScopedTyper, node: Node) -> Expression:
     """
     for scope in reversed(typer.scopes):
         name = node.value[0]
-        # identifier('x') is a column alone
+        # identifier('x') is always a column, never a variable
         if folded(name) in scope and node.written is None:
             return inside(typer, Expression(column_sql((name,)), scope[folded(name)], node), node.value[1:])
     try:

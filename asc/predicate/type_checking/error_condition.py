@@ -102,15 +102,16 @@ def _either(conditions: Iterable[str | None]) -> str | None:
 
 
 def _bounded(condition: str) -> str:
-    # Every part is in the whole: to go on would only take time.
+    # The whole condition contains every part, so it would be too long as well.
     if len(condition) > CONDITION_CHARS:
         raise _TooLongError
     return condition
 
 
 def _steps(typer: Typer, node: Node) -> Iterator[_Step]:
-    """Yield the operands in the order in which Spark evaluates them. Yield none if an operation always evaluates all
-    operands.
+    """Yield the operands in the order in which Spark evaluates them.
+
+    Yield none if an operation always evaluates all operands.
     """
     op, args = node.op, node.args
     name = node.value if op == "call" else ""

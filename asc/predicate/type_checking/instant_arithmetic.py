@@ -72,8 +72,9 @@ def instant_arithmetic(typer: ExpressionTyper, node: Node, left: Expression, rig
 
 
 def _sum(typer: ExpressionTyper, node: Node, op: str, left: Expression, right: Expression) -> Expression | None:
-    """Return a sum or difference with an instant or with a text that is cast to one; None if Spark has no such
-    operation.
+    """Return a sum or difference with an instant or with a text that is cast to one.
+
+    Return None if Spark has no such operation.
     """
     if types.is_interval(right.type) and types.is_instant(left.type):
         return _shifted(typer, node, op, left, right)
@@ -87,7 +88,7 @@ def _sum(typer: ExpressionTyper, node: Node, op: str, left: Expression, right: E
         return Expression(f"try_subtract({left.sql}, {right.sql})", DAYS, node)
     texts = (left.type, right.type) if op == "-" else tuple(sorted((left.type, right.type), key=types.is_interval))
     if texts[0] == pa.string() and (texts[1] == CALENDAR or _of_micros(texts[1])):
-        # Spark reads the text as a timestamp, and gives a text.
+        # Spark parses the text as a timestamp, and the result is a text.
         return Expression(f"{TRIED_AS[op]}({left.sql}, {right.sql})", pa.string(), node)
     if left.type == pa.date32() and right.type in _DAYS:
         return typer.operator(node, op, left, right, pa.date32())
@@ -105,7 +106,7 @@ def _of_micros(kind: pa.DataType | None) -> bool:
 def _shifted(typer: ExpressionTyper, node: Node, op: str, instant: Expression, interval: Expression) -> Expression:
     """Return an instant plus or minus an interval."""
     if instant.type == pa.date32() and interval.type == CALENDAR:
-        # What tries it takes no hours.
+        # Spark's try_add does not accept an interval with hours here.
         return Expression(caught_date(f"{instant.argument} {op} {interval.argument}"), pa.date32(), node)
     stays = instant.type != pa.date32() or interval.type == DAYS or not _of_micros(interval.type)
     result = instant.type if stays else TIMESTAMP

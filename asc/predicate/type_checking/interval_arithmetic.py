@@ -31,8 +31,9 @@ INTERVAL_FUNCTIONS = frozenset(("abs", "negative", "positive", "sign", "signum",
 def interval_arithmetic(
     typer: ExpressionTyper, node: Node, op: str, left: Expression, right: Expression
 ) -> Expression | None:
-    """Type ``left op right`` if one operand is an interval and none is an instant; None if Spark has no such
-    operator.
+    """Type ``left op right`` if one operand is an interval and none is an instant.
+
+    Return None if Spark has no such operator.
     """
     kinds = (left.type, right.type)
     if op in ("+", "-"):
@@ -54,8 +55,9 @@ def interval_arithmetic(
 
 
 def _sum(left: pa.DataType | None, right: pa.DataType | None) -> pa.DataType | None:
-    """Return the type of a sum of intervals, or of NULL and an interval of fields; None if the types cannot be
-    added.
+    """Return the type of a sum of intervals, or of NULL and an interval of fields.
+
+    Return None if the types cannot be added.
     """
     if pa.null() in (left, right):
         other = left if right == pa.null() else right

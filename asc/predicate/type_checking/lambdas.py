@@ -35,8 +35,9 @@ _AGGREGATES = ("aggregate", "reduce")
 LAMBDA_FUNCTIONS = frozenset((*_OF_ARRAY, *_OF_MAP, *_OF_TWO, *_AGGREGATES)) - {"array_sort"}
 """The functions that require a lambda. The lambda of ``array_sort`` is optional."""
 THROWING_LAMBDA_FUNCTIONS = frozenset(("array_sort", "map_zip_with", "transform_keys"))
-"""The functions whose lambda can make Spark throw, or which have a guard. They can return NULL for non-NULL
-arguments.
+"""The functions whose lambda can make Spark throw, or which have a guard.
+
+They can return NULL for non-NULL arguments.
 """
 
 _MAX_NODES = 100
@@ -67,7 +68,7 @@ def lambda_call(typer: ScopedTyper, node: Node) -> Expression:
     inputs = [_container(typer, node, arg) for arg in containers]
     body = args[-1]
     kinds, counts = _variables(typer, node, inputs)
-    # What stands there without an arrow is computed for each element as well.
+    # An expression without an arrow is evaluated for each element, too.
     if body.op == "lambda" and len(body.value) not in counts:
         wanted = " or ".join(map(str, counts))
         raise typer.source.error_at(body, "lambda", f"that of {name} has {wanted} variable{'s' * (wanted != '1')}")

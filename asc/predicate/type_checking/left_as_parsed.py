@@ -47,7 +47,7 @@ def is_left_as_parsed(node: Node, type_of: Callable[[Node], Type]) -> bool:
         return True
     kinds = [type_of(arg) for arg in node.args]
     if node.op in ("row", "struct"):
-        # A name that is given is a node that the analyser resolves.
+        # An explicit name is a node that the analyser resolves.
         return not any(node.value)
     if node.op in ("neg", "pos", "~"):
         return types.is_number(kinds[0]) or types.is_interval(kinds[0])
@@ -77,8 +77,9 @@ def is_left_as_parsed(node: Node, type_of: Callable[[Node], Type]) -> bool:
 
 
 def _results(branches: Sequence[Type]) -> Sequence[Type]:
-    """Return the types of the results among the branches of a CASE: pairs of condition and result, and an optional
-    ELSE.
+    """Return the types of the results among the branches of a CASE.
+
+    The branches are pairs of a condition and a result, and an optional ELSE.
     """
     return [*branches[1::2], *(branches[-1:] if len(branches) % 2 else ())]
 

@@ -33,8 +33,9 @@ class Membership:
 
     @property
     def text(self) -> Expression:
-        """The array as a text in which each element is between two separators. The text is NULL if the array is
-        NULL.
+        """The array as a text in which each element is between two separators.
+
+        The text is NULL if the array is NULL.
         """
         separator = f"CAST(X'{SEPARATOR.hex().upper()}' AS STRING)"
         unknown = f"CAST(X'{NULL_ELEMENT.hex().upper()}' AS STRING)"
@@ -43,8 +44,9 @@ class Membership:
         return Expression(joined, pa.string(), self.array.node)
 
     def subject(self, text: PAttribute) -> PAttribute:
-        """Return the p-attribute in which the engine searches for the constants. ``text``: the p-attribute of the
-        array's text.
+        """Return the p-attribute in which the engine searches for the constants.
+
+        ``text``: the p-attribute of the array's text.
         """
         elements = Elements(self.array.argument, self._is_text)
         return replace(text, weight=text.weight + _WEIGHT, is_matched=True, elements=elements)
@@ -55,8 +57,9 @@ class Membership:
 
 
 def membership(typer: ExpressionTyper, node: Node) -> Membership | None:
-    """Return the membership test of a typed condition on an array of strings or integers; None for any other
-    condition.
+    """Return the membership test of a typed condition on an array of strings or integers.
+
+    Return None for any other condition.
     """
     if node.op != "call" or node.value not in _READ or len(node.args) != 2:
         return None
@@ -108,8 +111,9 @@ def _items(name: str, sought: Node) -> tuple[Node, ...] | None:
 
 
 def _constant(typer: ExpressionTyper, node: Node, kind: pa.DataType) -> str | None:
-    """Return the text of a constant with the type of the array's elements; None for NULL and for any other
-    expression.
+    """Return the text of a constant with the type of the array's elements.
+
+    Return None for NULL and for any other expression.
     """
     literal = typer.of(node).literal if node.op in ("literal", "-") else None
     if literal is None or literal.value is None or not literal.known:

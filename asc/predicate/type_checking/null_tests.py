@@ -1,10 +1,11 @@
-"""Null tests with Spark's outcome. Spark does not evaluate an operand that can never be NULL, so the operand cannot
-throw.
+"""Null tests with Spark's outcome.
 
-An expression that could throw is spelled so that it is NULL instead (:mod:`asc.predicate.functions.try_spellings`).
-Spark takes such a text for one that can be NULL in any case. So the null test has two steps. It tests whether the text
-is NULL. If so, it tests whether the expression as the user wrote it is NULL for Spark. If that throws, the outcome is
-TRUE.
+Spark does not evaluate an operand that can never be NULL, so the operand cannot throw. An expression that could throw
+is spelled so that it is NULL instead (:mod:`asc.predicate.functions.try_spellings`). For Spark such a text can always
+be NULL, whatever its operands are.
+
+So the null test has two steps. It tests whether the text is NULL. If so, it tests whether the expression as the user
+wrote it is NULL for Spark. If that throws, the outcome is TRUE.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class NullTests:
         written = self._as_written(subject)
         if written == spelled:
             return None
-        # Spark brings a choice of constants, also one added to a constant, out of what catches it: both vary.
+        # Spark moves a choice between constants out of the call that catches exceptions: so both operands vary.
         asked = f"try_add(date_from_unix_date(CAST(({spelled}) IS NULL AS INT)), CAST(({written}) IS NULL AS INT))"
         test = f"if(({spelled}) IS NULL, NOT ({asked} <=> {_FIRST_DAY}), FALSE)"
         self._count(node, test)

@@ -48,8 +48,9 @@ class PatternWork:
 
 
 def _constant_chars(node: Node) -> int:
-    """Return the number of characters that constants may add to a text: their lengths, and the lengths that they
-    request.
+    """Return the number of characters that constants may add to a text.
+
+    It is the sum of the lengths of the constants and of the lengths that they request.
     """
     if node.op == "literal":
         value = node.value.value

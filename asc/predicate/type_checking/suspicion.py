@@ -83,8 +83,9 @@ def _none_among(none_of: Mapping[str, str]) -> str:
 
 
 def _constants_beside(left: Expression, right: Expression) -> Iterator[tuple[Expression, Expression]]:
-    """Yield each pair of a constant and the other operand, if the other operand is not constant and its type is
-    known.
+    """Yield each pair of a constant and the other operand.
+
+    The other operand must not be constant, and its type must be known.
     """
     for constant, other in ((left, right), (right, left)):
         if constant.literal is not None and other.literal is None and other.type is not None:
@@ -105,8 +106,9 @@ def _of_no_value(source: Source, node: Node, constant: Expression, other: Expres
 
 
 def _compared(source: Source, constant: Expression, other: Expression) -> str | None:
-    """Return the warning for a constant whose type differs from the other operand's type; None if there is no
-    warning.
+    """Return the warning for a constant whose type differs from the other operand's type.
+
+    Return None if there is no warning.
     """
     name, text, kind = source.written(other.node), source.written(constant.node), constant.type
     if other.type == pa.string() and types.is_number(kind):
@@ -132,11 +134,10 @@ def _compared(source: Source, constant: Expression, other: Expression) -> str | 
 
 
 def _never(source: Source, constant: Expression, target: types.Type) -> str | None:
-    """Return the name of the type to which a text is cast, if the cast gives NULL; None if the text may be a value of
-    it.
+    """Return the name of the type to which a text is cast, if the cast gives NULL.
 
-    A text is compared with a decimal as a DOUBLE. Return None for a property of a shape, which may be another text in
-    the next row.
+    Return None if the text may be a value of it. A text is compared with a decimal as a DOUBLE. Return None for a
+    property of a shape, which may be another text in the next row.
     """
     if constant.type != pa.string() or not _is_quoted(source, constant):
         return None

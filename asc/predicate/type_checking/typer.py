@@ -163,8 +163,9 @@ class Typer:
             raise self.source.error_at(side.node, f"{types.name(side.type)} as an operand of {operator}:", wanted)
 
     def check_comparable(self, node: Node, left: Expression, right: Expression) -> None:
-        """Raise PredicateError if Spark does not compare the two types. Add a warning if the comparison looks like a
-        mistake.
+        """Raise PredicateError if Spark does not compare the two types.
+
+        Add a warning if the comparison looks like a mistake.
         """
         if not types.comparable(node.op, left.type, right.type):
             subject = f"{types.name(left.type)} compared with {types.name(right.type)}:"
@@ -182,8 +183,9 @@ class Typer:
             self.warnings[warning] = None
 
     def check_between(self, node: Node) -> list[Expression]:
-        """Return the subject and the bounds of a BETWEEN. Raise PredicateError if Spark does not compare their
-        types.
+        """Return the subject and the bounds of a BETWEEN.
+
+        Raise PredicateError if Spark does not compare their types.
         """
         subject, *bounds = parts = [self.of(arg) for arg in node.args]
         for bound in bounds:
@@ -198,7 +200,7 @@ class Typer:
         if op == "between":
             subject, low, high = self.check_between(node)
             if types.mixed_instants([subject.type, low.type, high.type]):
-                # Spark casts for each bound on its own.
+                # Spark casts for each bound separately.
                 above = f"{self._beside(subject, low)} >= {self._beside(low, subject)}"
                 below = f"{self._beside(subject, high)} <= {self._beside(high, subject)}"
                 return Expression(f"{above} AND {below}", pa.bool_(), node, atomic=False)
@@ -435,8 +437,9 @@ class Typer:
         return made
 
     def _beside(self, operand: Expression, other: Expression) -> str:
-        """Return the text of an operand in a comparison, in which Spark may cast the operand to the type of the other
-        one.
+        """Return the text of an operand in a comparison.
+
+        Spark may cast the operand to the type of the other one.
         """
         if not types.is_instant(operand.type):
             return operand.argument
