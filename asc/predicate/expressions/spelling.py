@@ -1,4 +1,4 @@
-"""Spelling of a syntax tree as Spark SQL, so that a test can compare this parser with Spark's on the same text."""
+"""Spelling of a syntax tree as Spark SQL, so that this parser can be compared with Spark's on the same text."""
 
 from __future__ import annotations
 

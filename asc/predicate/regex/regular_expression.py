@@ -262,7 +262,7 @@ def _check_looked_back(part: Part) -> None:
 
 
 def _check_repeated(group: Group, low: int, high: int | None) -> None:
-    """Raise ValueError if a group is repeated too often.
+    """Raise ValueError for a group whose repetition is too deep or too frequent for Java's matcher.
 
     For each repetition of a group, Java's recursion is one call deeper.
     """
