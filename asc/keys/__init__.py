@@ -1,1 +1,1 @@
-"""Keys: how the values of each type become totally ordered int64 keys or byte strings, and sets of them."""
+"""Keys: the totally ordered int64 or byte strings that represent the values of each type, and sets of keys."""

@@ -20,18 +20,18 @@ from asc.spatial.shape import Asked, asked_text
 class PAttribute:
     """A column, or a deterministic scalar expression over columns, that some conjunct constrains (spec: p-attribute).
 
-    ``sql`` is its canonical Spark SQL text and its identity. ``path`` is the column's path, None for an expression that
-    Spark computes. ``type`` is the Arrow type of its values (boolean for a predicate that Spark computes whole).
-    ``error_condition`` is the condition under which its evaluation is an error, as Spark SQL and never NULL; None where
-    there is none. With ANSI mode off its value is NULL then. ``weight`` is the cost of having Spark compute it, in
-    nodes of its expression. ``steps`` is the most that its patterns may take for each character of a string. Both are
-    0 for a column.
+    ``sql`` is the canonical Spark SQL text of the p-attribute, and its identity. ``path`` is the path of the column, or
+    None if Spark computes an expression. ``type`` is the Arrow type of the values (boolean for a predicate that Spark
+    computes whole). ``error_condition`` is a Spark SQL condition, never NULL, under which the evaluation is an error.
+    It is None if no error can occur. With ANSI mode off, a value is NULL if its evaluation is an error. ``weight`` is
+    the number of nodes of the expression, the cost of computing it in Spark. ``steps`` is the greatest number of steps
+    that the patterns of the expression may take for each character of a string. Both numbers are 0 for a column.
 
-    With ``like`` it is a boolean that the engine finds in the values of another p-attribute, the subject of the match.
-    ``is_matched`` says that one is such a subject: a plan has it beside the same one that is compared. ``written`` is
-    the text in the predicate that it was made of, where it is an expression. ``elements``: of a subject that is an
-    array as a text. ``parts``: of a subject that is a position, its two numbers, or of a box its four. Such a subject
-    is matched with shapes (:mod:`asc.spatial.shape`).
+    If ``like`` is set, the p-attribute is a boolean that the engine computes by matching the values of another
+    p-attribute, the subject. ``is_matched`` marks such a subject: a plan has it beside the p-attribute of the same SQL
+    that is compared with constants. ``written`` is the text of an expression in the predicate. ``elements`` is set if
+    the subject is an array that is matched as a text. ``parts`` holds the two numbers of a subject that is a position,
+    or the four numbers of a box. Positions and boxes are matched with shapes (:mod:`asc.spatial.shape`).
     """
 
     sql: str
@@ -48,47 +48,49 @@ class PAttribute:
 
     @property
     def read(self) -> PAttribute:
-        """The p-attribute whose values it needs: itself, or the subject of its match."""
+        """The p-attribute whose values are read: this one, or the subject if this one is a match."""
         return self if self.like is None else self.like.subject
 
     @property
     def is_point(self) -> bool:
-        """Whether it is a position of two numbers."""
+        """Whether the p-attribute is a position of two numbers."""
         return len(self.parts) == 2
 
     @property
     def shown(self) -> str:
-        """Return it as its user wrote it: an array that goes to the engine as a text is the array."""
+        """Return the p-attribute as its user wrote it: an array that is matched as a text is shown as the array."""
         if self.elements is not None:
             return self.elements.array
         return str(self) if self.parts else self.sql
 
     @property
     def as_written(self) -> str:
-        """Return its text in the predicate, for errors: its spelling for Spark is not the user's."""
+        """Return the text of the p-attribute in the predicate, for error messages. It may differ from the text for
+        Spark.
+        """
         return self.written or self.read.written or self.read.shown
 
     @property
     def part_texts(self) -> tuple[str, ...]:
-        """The parts of a position as doubles, as Spark SQL."""
+        """The parts of a position, each cast to a double, as Spark SQL."""
         return tuple(f"CAST(({part.sql}) AS DOUBLE)" for part in self.parts)
 
     @property
     def is_computed(self) -> bool:
-        """Whether Spark computes it, or what it is matched in."""
+        """Whether Spark computes the p-attribute, or the subject if it is a match."""
         read = self.read
         return any(part.is_computed for part in read.parts) if read.parts else read.path is None
 
     @property
     def space(self) -> KeySpace:
-        """The keys of its values. Raises TypeError for a type that has none."""
+        """The key space of the type. Raise TypeError if the type has no key space."""
         space = space_of(self.type)
         if space is None:
             raise TypeError(f"{self.sql} has type {self.type}, which no key represents")
         return space
 
     def key_of(self, value: pa.Scalar) -> Key | None:
-        """Return the key of an Arrow scalar of its type; None for NULL.
+        """Return the key of an Arrow scalar of the p-attribute's type. Return None for NULL.
 
         >>> PAttribute("city", pa.string()).key_of(pa.scalar("Oslo"))
         b'Oslo'
@@ -96,7 +98,7 @@ class PAttribute:
         return self.space.key_of(value) if value.is_valid else None
 
     def key_among(self, keys: Mapping[PAttribute, Key | None]) -> Key | None:
-        """Return its key, of a tuple that has these: None for NULL."""
+        """Return the p-attribute's key in a tuple, which ``keys`` holds by p-attribute. Return None for NULL."""
         if self.like is None:
             return keys[self]
         value = keys[self.like.subject]
@@ -118,14 +120,15 @@ class PAttribute:
         return f"{self.sql} LIKE" if self.is_matched else self.sql
 
     def text_of(self, key: Key | None) -> str:
-        """Return its value for a tuple as SQL: its text and that of a key."""
+        """Return the equation of the p-attribute and the value of a key, as SQL. The value is NULL if the key is None.
+        """
         if key is None:
             return f"{self.shown} = NULL"
         return f"{self.shown} = {self.space.text(key) if self.elements is None else self.elements.text(key)}"
 
 
 def matched(subject: PAttribute, key: bytes) -> PAttribute:
-    r"""Return the boolean p-attribute of a match with a subject (one that ``is_matched``).
+    r"""Return the boolean p-attribute that says whether a subject (with ``is_matched``) matches a pattern or a shape.
 
     >>> matched(PAttribute("note", pa.string(), ("note",), is_matched=True), b"\xfferror\xff").sql
     "note LIKE '%error%'"
@@ -138,8 +141,9 @@ def matched(subject: PAttribute, key: bytes) -> PAttribute:
 
 
 def position(parts: Sequence[PAttribute], *, is_planar: bool, error_condition: str | None = None) -> PAttribute:
-    """Return the p-attribute of a position that two numbers make, x and y, or longitude and latitude in degrees; of a
-    box, by the four of its corners.
+    """Return the p-attribute of a position or of a box.
+
+    Two parts make a position: x and y, or longitude and latitude in degrees. Four parts are the two corners of a box.
 
     >>> parts = [PAttribute(name, pa.float64(), (name,)) for name in ("lon", "lat")]
     >>> str(position(parts, is_planar=False))

@@ -1,4 +1,4 @@
-"""Many shapes that the boxes of one p-attribute are matched with."""
+"""Sets of shapes that are matched with the boxes of one p-attribute."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Longs = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ShapesOfBoxes:
-    """Shapes with their labels in the dictionary of a plan, for boxes: ``offsets``, ``data`` and ``labels`` as
-    :class:`asc.keys.shapes.ShapeSet` has them.
+    """Shapes that boxes are matched with, and their labels in the dictionary of a plan.
 
-    A tree of the boxes around all shapes is looked at, and GEOS decides about those that meet. Cost: every shape, made
-    when the first boxes come; of a box a look at the tree (shapely's STRtree), and what GEOS takes for each shape whose
-    box it meets.
+    ``offsets``, ``data`` and ``labels`` are as in :class:`asc.keys.shapes.ShapeSet`. A box is looked up in a tree of
+    the bounding boxes of all shapes (shapely's STRtree). GEOS then decides about each shape whose bounding box meets
+    the box. Cost: all shapes are decoded when the first boxes arrive. Each box costs one look-up in the tree and one
+    call of GEOS for each candidate shape.
     """
 
     offsets: Longs
@@ -44,11 +44,11 @@ class ShapesOfBoxes:
         return ShapesOfBoxes(dictionary.offsets, dictionary.data, frozen(dictionary.labels.astype(np.int32)))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> ShapesOfBoxes:
-        """Return these shapes and those of some keys more, which the dictionary has as well."""
+        """Return the set with the shapes of some further keys, which the dictionary already has."""
         return self if len(dictionary) == len(self) else ShapesOfBoxes.of(dictionary)
 
     def relabelled(self, dictionary: Dictionary) -> ShapesOfBoxes:
-        """Return the same with the labels of another dictionary, which may have more constants."""
+        """Return the shapes with their labels in another dictionary, which may have more constants."""
         return ShapesOfBoxes.of(dictionary)
 
     def __len__(self) -> int:
@@ -57,7 +57,7 @@ class ShapesOfBoxes:
 
     @property
     def sets(self) -> tuple[ShapesOfBoxes, ...]:
-        """The parts in which it travels: itself."""
+        """The parts in which the set is sent to workers: the set itself."""
         return (self,)
 
     @property
@@ -80,8 +80,8 @@ class ShapesOfBoxes:
         return shapely.STRtree(np.array([_reach(one) for one in self._asked], dtype=object))
 
     def find(self, values: pa.Array) -> tuple[Longs, Integers]:
-        """Return the shapes that each of some boxes (none NULL) meets, as :meth:`asc.keys.shapes.ShapeSet.find` has
-        them.
+        """Return the shapes that each box meets, in the form of :meth:`asc.keys.shapes.ShapeSet.find`. No box may be
+        NULL.
         """
         import shapely
 
@@ -103,7 +103,7 @@ class ShapesOfBoxes:
 
 
 def _reach(asked: Asked) -> Any:
-    """Return a box around everything that may meet what is asked."""
+    """Return a box around all points that may satisfy the relation with the shape; None if its geometry is empty."""
     import shapely
 
     if asked.geometry.is_empty:

@@ -14,7 +14,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def null_mask(values: pa.Array) -> Mask | None:
-    """Return bool[n], true where a value is NULL; None where none is.
+    """Return a mask bool[n] that is true where a value is NULL. Return None if no value is NULL.
 
     >>> null_mask(pa.array([1, None, 3]))
     array([False,  True, False])
@@ -25,15 +25,16 @@ def null_mask(values: pa.Array) -> Mask | None:
 
 
 def fixed_width(values: pa.Array, dtype: Any) -> npt.NDArray[Any]:
-    """Return the values of an array of fixed-width values, arbitrary where they are NULL; not writeable.
+    """Return the values of an array of fixed-width values, read-only. The value of a NULL is arbitrary.
 
-    Kernels are compiled for read-only arrays: buffers that came by IPC are read-only, those made in Python are not.
+    Kernels are compiled for read-only arrays. Buffers received by IPC are read-only, but buffers made in Python are
+    not.
     """
     return frozen(np.frombuffer(values.buffers()[1], dtype=dtype)[values.offset : values.offset + len(values)])
 
 
 def bits(buffer: pa.Buffer, offset: int, length: int) -> Mask:
-    """Return the bits ``offset`` to ``offset + length`` of a buffer of packed bits, one a byte."""
+    """Return the bits ``offset`` to ``offset + length`` of a buffer of packed bits, as one byte for each bit."""
     first = offset >> 3
     packed = np.frombuffer(buffer, dtype=np.uint8)[first : (offset + length + 7) >> 3]
     return np.unpackbits(packed, bitorder="little", count=offset - first * 8 + length)[offset - first * 8 :].view(

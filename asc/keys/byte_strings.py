@@ -51,7 +51,7 @@ class Strings(KeySpace):
 
 
 class Binaries(KeySpace):
-    """Binaries as they are."""
+    """Binary values, whose keys are their bytes."""
 
     labelled = True
 
@@ -80,10 +80,10 @@ class Binaries(KeySpace):
 
 
 def quoted(value: str) -> str:
-    r"""Return a string as a Spark literal that decodes to it.
+    r"""Return a string as a Spark literal that decodes to the string.
 
-    Spark puts variables into the text of an expression before it parses that, those of the process's environment among
-    them. Text that looks like a variable is escaped.
+    Spark substitutes variables, also of the process's environment, in the text of an expression before parsing it. So
+    text that looks like a variable is escaped.
 
     >>> print(quoted("it's ${env:HOME}"))
     'it\'s $\{env:HOME}'
@@ -93,7 +93,7 @@ def quoted(value: str) -> str:
 
 
 def starting_with(prefix: str) -> Interval:
-    """Return the strings that begin with a prefix of at least one character.
+    """Return the interval of the strings that begin with a prefix of at least one character.
 
     >>> starting_with("Os")
     ((b'Os', 0), (b'Ot', 0))
@@ -104,7 +104,7 @@ def starting_with(prefix: str) -> Interval:
 
 
 def write_variable(values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
-    """Write the labels of an array of strings or binaries."""
+    """Write the labels of an array of strings or binaries into ``out``."""
     _, offsets, data = values.buffers()
     ends = np.frombuffer(offsets, dtype=np.int32)[values.offset : values.offset + len(values) + 1]
     write_labels(ends, np.frombuffer(data if data is not None else b"", dtype=np.uint8), dictionary, out)
@@ -113,7 +113,7 @@ def write_variable(values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
 def write_labels(
     offsets: npt.NDArray[np.int32], data: npt.NDArray[np.uint8], dictionary: Dictionary, out: Keys
 ) -> None:
-    """Write the label of each byte string ``data[offsets[i]:offsets[i + 1]]``."""
+    """Write the label of each byte string ``data[offsets[i]:offsets[i + 1]]`` into ``out``."""
     # Imported late: what only parses predicates does not wait for the kernels.
     from asc.keys.key_kernels import bytes_keys
 

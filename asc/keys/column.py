@@ -19,23 +19,23 @@ from asc.keys.key_space import KeySpace
 NO_CONSTANTS = Dictionary.of(())
 
 _LOOKED_AT = 256
-"""The first rows, which decide whether values repeat."""
+"""The number of values at the start of a batch by which repetition is estimated."""
 
 _MOST_DIFFERENT = 0.75
-"""The share of different values among them from which on nothing would be gained."""
+"""The share of distinct values in that sample from which on dictionary encoding gains nothing."""
 
 _WORTH_ROWS = 1_024
-"""Of a batch: of fewer rows, to find the repeated ones takes longer than to look all values up."""
+"""The least number of rows of a batch for which dictionary encoding is faster than looking up every value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """The values of one p-attribute over a batch; they become keys slice by slice.
+    """The values of one p-attribute over a batch, which become keys slice by slice.
 
-    ``values`` can be read by the ``space`` of the p-attribute's type, or are dictionary-encoded, and then the different
-    values have become keys once (``value_keys``, ``value_nulls``). Byte strings that repeat are encoded for that: to
-    find them equal takes a tenth of finding their place among the constants. Cost: no copy of the values; of what is
-    encoded, 4 bytes a row and each different value once.
+    ``values`` are in the layout that ``space`` reads, or are dictionary-encoded. The distinct values of an encoded
+    column have become keys once (``value_keys``, ``value_nulls``). Byte strings that repeat are encoded for this:
+    finding equal strings takes a tenth of the time of looking them up among the constants. Cost: the values are not
+    copied. An encoded column takes 4 bytes a row, and each distinct value once.
     """
 
     space: KeySpace
@@ -45,9 +45,9 @@ class Column:
     value_nulls: Mask | None = None
 
     def keys(self, start: int, stop: int, out: Keys) -> Mask | None:
-        """Write the keys of rows ``start`` to ``stop`` into ``out`` int64[stop - start]; the mask of NULLs, if any.
+        """Write the keys of rows ``start`` to ``stop`` into ``out`` int64[stop - start], and return the mask of NULLs.
 
-        The key of a NULL is arbitrary.
+        The mask is None if no value is NULL. The key of a NULL is arbitrary.
         """
         part = self.values.slice(start, stop - start)
         nulls = null_mask(part)
@@ -61,18 +61,18 @@ class Column:
         return self._with_values(nulls, indices)
 
     def scalar(self, row: int) -> pa.Scalar:
-        """Return the value of a row, NULL where its different value is."""
+        """Return the value of a row as an Arrow scalar, decoded if the column is dictionary-encoded."""
         found = self.values[row]
         return found.value if isinstance(found, pa.DictionaryScalar) else found
 
     def nulls(self, start: int, stop: int) -> Mask | None:
-        """Return the mask of NULLs of rows ``start`` to ``stop``, if any."""
+        """Return the mask of NULLs of rows ``start`` to ``stop``; None if no value is NULL."""
         part = self.values.slice(start, stop - start)
         nulls = null_mask(part)
         return nulls if self.value_nulls is None else self._with_values(nulls, _indices(part, nulls))
 
     def _with_values(self, nulls: Mask | None, indices: npt.NDArray[Any]) -> Mask | None:
-        """Return the mask of NULLs where some of the different values are NULL as well."""
+        """Return the mask of NULLs, extended by the rows whose dictionary value is NULL."""
         if self.value_nulls is None:
             return nulls
         among: Mask = self.value_nulls[indices]
@@ -80,10 +80,10 @@ class Column:
 
 
 def column(attribute: PAttribute, dictionary: Dictionary, values: pa.Array | pa.ChunkedArray) -> Column:
-    """Return the column of a p-attribute from any array of its type: chunked, sliced, dictionary-encoded, of a large or
-    view type.
+    """Return the column of a p-attribute from an Arrow array of its type.
 
-    Raises PlanError for an array of another type.
+    The array may be chunked, sliced, dictionary-encoded, or of a large or view type. Raise PlanError if it has another
+    type.
     """
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
@@ -106,12 +106,12 @@ def column(attribute: PAttribute, dictionary: Dictionary, values: pa.Array | pa.
 
 
 def _indices(values: pa.Array, nulls: Mask | None) -> npt.NDArray[Any]:
-    """Return the indices of dictionary-encoded values, 0 for NULL."""
+    """Return the indices of dictionary-encoded values; the index of a NULL is 0."""
     indices = fixed_width(values, values.type.index_type.to_pandas_dtype())
     return indices if nulls is None else np.where(nulls, 0, indices)
 
 
 def _repeats(values: pa.Array) -> bool:
-    """Return whether many values are there more than once, by the first ones; NULLs are none."""
+    """Return whether many values occur more than once, by the first values. NULLs do not count."""
     first = values.slice(0, _LOOKED_AT).drop_null()
     return len(first.unique()) < _MOST_DIFFERENT * len(first)

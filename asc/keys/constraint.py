@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 Key = Any
-"""A value in key form: int or bytes, as the key space of its type has it (``asc.keys.key_space``); never mixed."""
+"""A value as a key: int or bytes, as the key space of its type defines (``asc.keys.key_space``); never both in one set.
+"""
 
 Cut = tuple[Key, int]
 """A point between values: ``(c, 0)`` lies just before the constant c, ``(c, 1)`` just after it. Cuts sort as tuples."""
@@ -20,8 +21,9 @@ Interval = tuple[Cut | None, Cut | None]
 class Constraint:
     """A union of intervals, open or closed at each end, and whether NULL is admitted.
 
-    Invariant: intervals are sorted, disjoint, do not touch, and none is empty. ``a <= 50`` is ``((None, (50, 1)),)``,
-    ``a < 30`` is ``((None, (30, 0)),)``, ``a = 5`` is ``(((5, 0), (5, 1)),)``. Set operations cost the sum of lengths.
+    Invariant: the intervals are sorted and disjoint, do not touch, and none is empty. ``a <= 50`` is ``((None, (50,
+    1)),)``, ``a < 30`` is ``((None, (30, 0)),)``, ``a = 5`` is ``(((5, 0), (5, 1)),)``. A set operation takes time in
+    proportion to the number of intervals of both sets.
 
     >>> at_most_50 = Constraint(((None, (50, 1)),))
     >>> at_most_50.complement()
@@ -42,7 +44,7 @@ class Constraint:
         return self.null and self.intervals == ((None, None),)
 
     def constants(self) -> tuple[Key, ...]:
-        """Return the constraining constants: the end points of the intervals, sorted, each once."""
+        """Return the constraining constants: the distinct end points of the intervals, sorted."""
         return tuple(sorted({cut[0] for interval in self.intervals for cut in interval if cut is not None}))
 
     def admits(self, key: Key | None) -> bool:
@@ -55,7 +57,7 @@ class Constraint:
         return False
 
     def complement(self) -> Constraint:
-        """Return every other value, NULL included when it is not in this set."""
+        """Return the set of all other values, with NULL if this set does not have NULL."""
         gaps: list[Interval] = []
         start: Cut | None = None
         open_start = True
@@ -113,7 +115,7 @@ class Constraint:
 
 
 def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
-    """Return the sorted, disjoint, non-touching intervals of the same set as any intervals.
+    """Return the union of any intervals as sorted, disjoint intervals that do not touch.
 
     >>> merged([((5, 0), (9, 0)), (None, (5, 0)), ((20, 0), (20, 1))])
     ((None, (9, 0)), ((20, 0), (20, 1)))
@@ -134,4 +136,4 @@ def merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
 
 
 EMPTY = Constraint((), False)
-"""No value at all."""
+"""The empty set, without NULL."""

@@ -1,4 +1,4 @@
-"""Keys of decimals: their unscaled digits, as an integer where 64 bits hold them, else as bytes."""
+"""Keys of decimals: the unscaled digits, as an integer if 64 bits always hold them, otherwise as bytes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from asc.keys.grid import Keys
 from asc.keys.key_space import KeySpace
 
 _SHORT_DIGITS = 18
-"""The digits that always fit 64 bits."""
+"""The greatest number of digits that always fits 64 bits."""
 
 _BIAS = 1 << 127
 
 
 def decimal_key(unscaled: int) -> bytes:
-    """Order-preserving 16-byte image of a 128-bit unscaled decimal: big-endian, the sign bit flipped.
+    """Return the order-preserving 16-byte image of a 128-bit unscaled decimal: big-endian, with the sign bit flipped.
 
     >>> decimal_key(-1) < decimal_key(0) < decimal_key(10**37)
     True
@@ -31,7 +31,7 @@ def decimal_key(unscaled: int) -> bytes:
 
 
 def unscaled_of(value: Decimal) -> int:
-    """Return the digits of a decimal as an integer, exactly (its scale is that of its type).
+    """Return the exact digits of a decimal as an integer, without its scale, which the type has.
 
     >>> unscaled_of(Decimal("-5.50"))
     -550
@@ -43,7 +43,7 @@ def unscaled_of(value: Decimal) -> int:
 
 
 class Decimals(KeySpace):
-    """Decimals of one precision and scale: what short and long ones have in common."""
+    """Base class of the key spaces of decimals of one precision and scale."""
 
     @abstractmethod
     def key(self, value: int) -> Key:
@@ -58,7 +58,7 @@ class Decimals(KeySpace):
 
 
 class ShortDecimals(Decimals):
-    """Decimals of at most 18 digits: the digits are the key.
+    """Decimals of at most 18 digits, whose key is their unscaled digits.
 
     >>> ShortDecimals(pa.decimal128(10, 2)).text(550)
     '5.50'
@@ -86,7 +86,7 @@ class ShortDecimals(Decimals):
 
 
 class LongDecimals(Decimals):
-    """Decimals of more than 18 digits: 16 bytes (:func:`decimal_key`)."""
+    """Decimals of more than 18 digits, whose key has 16 bytes (:func:`decimal_key`)."""
 
     labelled = True
 

@@ -11,25 +11,26 @@ import numpy.typing as npt
 
 _LABELS = 1 << 30
 _SPREAD = 3 * _LABELS // 4
-"""The labels that the first constants are spread over; what comes after or before them all in order, as numbers and
-dates do, has the rest.
+"""The number of labels over which the first constants are spread. The rest is for constants that arrive in ascending or
+descending order, as numbers and dates do.
 """
 
 _LEAST_GAP = 4
 _STEP = 1 << 12
-"""Between constants that come after, or before, all others."""
+"""The greatest distance between the labels of new constants that sort after, or before, all others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dictionary:
-    """The constants of a p-attribute whose keys are bytes, sorted, each with a label; labels sort as the constants do.
+    """The sorted byte-string constants of a p-attribute, each with a label; labels sort as the constants do.
 
-    A value that is no constant has the label of the greatest constant below it plus one. Where there is none below, it
-    has the label of the smallest constant minus one. So every interval over byte strings is an interval over labels.
+    A value that is not a constant has the label of the greatest constant below the value, plus one. If no constant is
+    below the value, it has the label of the smallest constant, minus one. So every interval over byte strings is an
+    interval over labels.
 
-    Invariant: labels ascend and neighbours differ by at least 2; they stay within (0, 2**30). Shapes: ``offsets``
+    Invariant: labels ascend, neighbours differ by at least 2, and all labels are within (0, 2**30). Shapes: ``offsets``
     int64[m + 1] into ``data`` uint8[n]; ``labels`` int64[m]; ``heads`` uint64[m], the first 8 bytes of each constant,
-    big-endian and padded with zeros. Cost: a look-up is log2(m) comparisons, nearly all of them of heads alone.
+    big-endian and padded with zeros. Cost: a look-up takes log2(m) comparisons, most of them of ``heads`` alone.
     """
 
     offsets: npt.NDArray[np.int64]
@@ -39,7 +40,8 @@ class Dictionary:
 
     @staticmethod
     def of(constants: Iterable[bytes]) -> Dictionary:
-        """Return the dictionary of some constants, with labels spread evenly so that others fit between them.
+        """Return the dictionary of some constants. Their labels are spread evenly, so that further constants fit in
+        between.
 
         >>> names = Dictionary.of([b"oslo", b"bergen"])
         >>> names.label(b"bergen") < names.label(b"hamar") < names.label(b"oslo")
@@ -59,7 +61,7 @@ class Dictionary:
         return self.offsets.nbytes + self.data.nbytes + self.labels.nbytes + self.heads.nbytes
 
     def constant(self, index: int) -> bytes:
-        """Return the constant at a position of the sorted order."""
+        """Return the constant at an index of the sorted order."""
         return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
 
     def constants(self) -> list[bytes]:
@@ -68,11 +70,11 @@ class Dictionary:
         return [data[start:end] for start, end in pairwise(ends)]
 
     def labels_by_constant(self) -> dict[bytes, int]:
-        """Return the label of each constant, for many look-ups."""
+        """Return a dict of the labels by constant, for many look-ups."""
         return dict(zip(self.constants(), self.labels.tolist(), strict=True))
 
     def label(self, value: bytes) -> int:
-        """Return the label of any value, a constant or not."""
+        """Return the label of a value, whether it is a constant or not."""
         index = self._rank(value)
         if index < len(self) and self.constant(index) == value:
             return int(self.labels[index])
@@ -81,18 +83,19 @@ class Dictionary:
         return int(self.labels[0]) - 1 if len(self) else 0
 
     def value(self, label: int) -> tuple[bytes, bool]:
-        """Return the constant whose label this is and True; or the constant just below it and False.
+        """Return the constant that has a label, and True; otherwise the greatest constant below the label, and False.
 
-        Where a label lies below every constant the empty string stands for it, which sorts below all.
+        If the label is below every constant, return the empty string, which sorts before all others, and False.
         """
         index = int(np.searchsorted(self.labels, label, side="right")) - 1
         return (self.constant(index), bool(self.labels[index] == label)) if index >= 0 else (b"", False)
 
     def with_constants(self, constants: Iterable[bytes]) -> Dictionary | None:
-        """Return this dictionary with more constants, all labels kept; None when no label is free where one is needed.
+        """Return this dictionary with further constants; all labels are retained. Return None if a gap has too few free
+        labels.
 
-        The new constants between two old ones share their gap evenly; those after or before all of them have labels
-        close together. Cost: a copy of the arrays.
+        New constants between two old constants are spread evenly over the gap. New constants after or before all old
+        ones have labels close together. Cost: a copy of the arrays.
         """
         fresh = [value for value in sorted(set(constants)) if not self._has(value)]
         if not fresh:
@@ -129,7 +132,9 @@ class Dictionary:
         )
 
     def only(self, labels: npt.NDArray[np.int64]) -> Dictionary:
-        """Return the constants that have some of its labels, ascending, which they keep. Cost: a copy of the arrays."""
+        """Return a dictionary of the constants that have some labels (ascending), with the same labels. Cost: a copy of
+        the arrays.
+        """
         if len(labels) == len(self):
             return self
         places = np.searchsorted(self.labels, labels)

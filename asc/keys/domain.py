@@ -1,4 +1,4 @@
-"""The keys that the values of a type can have, and constraints cut down to them."""
+"""Domains: the keys that the values of a type can have, and constraints restricted to a domain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from asc.keys.constraint import EMPTY, Constraint, Interval, Key
 
 
 class Domain(NamedTuple):
-    """The least and greatest key of a type (None: no bound) and whether keys are whole numbers without gaps."""
+    """The least and the greatest key of a type (None: no bound), and whether keys are whole numbers without gaps."""
 
     low: Key | None
     high: Key | None
@@ -16,8 +16,9 @@ class Domain(NamedTuple):
 
 
 def clipped(constraint: Constraint, domain: Domain) -> Constraint:
-    """Return the same set of values of the domain, without ends at or beyond the domain's and without intervals that
-    are empty there.
+    """Return the constraint restricted to a domain.
+
+    Ends at or beyond the ends of the domain become None, and intervals that hold no key of the domain are removed.
 
     >>> clipped(Constraint((((5, 1), (6, 0)),)), Domain(-128, 127, discrete=True)).is_empty
     True

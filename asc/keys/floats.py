@@ -21,7 +21,7 @@ NAN_KEY = 0x7FF8_0000_0000_0000
 
 
 def float_key(value: float) -> int:
-    """Order-preserving int64 image of a double; NaN is one value above +infinity and -0.0 equals 0.0.
+    """Return the order-preserving int64 image of a double. NaN is one value above +infinity, and -0.0 equals 0.0.
 
     >>> float_key(-1.5) < float_key(-0.0) == float_key(0.0) < float_key(float("inf")) < float_key(float("nan"))
     True
@@ -33,14 +33,14 @@ def float_key(value: float) -> int:
 
 
 def float_of_key(key: int) -> float:
-    """Return the double whose key this is (:func:`float_key`)."""
+    """Return the double that has a key (:func:`float_key`)."""
     bits = key if key >= 0 else key ^ SIGN_MASK
     value: float = struct.unpack("<d", struct.pack("<q", bits))[0]
     return value
 
 
 class Floats(KeySpace):
-    """Floats and doubles; a float has the key of the double that equals it."""
+    """Floats and doubles; a float has the key of the equal double."""
 
     def __init__(self, data_type: pa.DataType) -> None:
         super().__init__(data_type, Domain(float_key(float("-inf")), NAN_KEY, True))

@@ -1,4 +1,4 @@
-"""Grids: how the key space of a p-attribute is divided into regions, the same for every block of a plan."""
+"""Grids: the division of a p-attribute's key space into regions, which all blocks of a plan share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Keys = npt.NDArray[np.int64]
 KEY_MIN = int(np.iinfo(np.int64).min)
 KEY_MAX = int(np.iinfo(np.int64).max)
 REGIONS_MAX = 65_000
-"""Region ids travel as uint16."""
+"""The greatest number of regions: region ids are uint16."""
 
 _TABLE_SPAN = 4_096
 _CELLS_A_BOUNDARY = 8
@@ -25,20 +25,22 @@ _CELLS_A_BOUNDARY = 8
 class Grid:
     """The regions of one p-attribute.
 
-    Region r (from 0) holds the keys k for which exactly r boundaries are <= k; the region after the last is NULL's.
+    Region r (from 0) holds the keys k for which exactly r boundaries are <= k. The region after the last one is that of
+    NULL.
 
-    ``exact``: the regions are those of Definition 1, where m constants give 2m + 1 regions. These are constants and the
-    gaps between them, by the boundaries c and c + 1 of every constant c. A gap that holds no key (between 7 and 8) is
-    there and never visited. Otherwise at most G bounded regions between quantiles of the cuts, the outermost among
-    them, and a bit of such a region says "admits at least a part of it".
+    ``exact``: whether the regions are those of Definition 1, where m constants give 2m + 1 regions. These are the
+    constants and the gaps between them: every constant c gives the boundaries c and c + 1. A gap without a key (as
+    between 7 and 8) has a region that is never visited. If not exact, there are at most G bounded regions between
+    quantiles of the cuts, with the outermost cuts as boundaries. A bit of a bounded region then says that the conjunct
+    admits at least a part of the region.
 
-    ``table`` uint16: the keys from ``origin`` to the last boundary are cut into cells of ``2**shift``. It holds the
-    region of the first key of each cell; with ``shift`` > 0 also, last of all, the region of the last boundary. Keys
-    beyond the ends have the region of the ends. Cost: a look-up, and a search among the boundaries inside a cell, which
-    are few unless nearly all boundaries lie close together.
+    ``table`` uint16: the keys from ``origin`` to the last boundary are divided into cells of ``2**shift`` keys. The
+    table holds the region of the first key of each cell. With ``shift`` > 0 the last entry is the region of the last
+    boundary. Keys beyond the ends have the region of the nearest end. Cost: a look-up, and a search among the
+    boundaries inside a cell. A cell has few boundaries unless nearly all boundaries are close together.
 
-    ``is_matched``: the p-attribute is matched with patterns. Then all values but NULL are one region, and what they
-    match is none of the grid's business (``asc.plan.pattern_postings``).
+    ``is_matched``: whether the p-attribute is matched with patterns. Then all values but NULL are one region, and the
+    grid does not tell which patterns a value matches (``asc.plan.pattern_postings`` does).
     """
 
     boundaries: Keys
@@ -50,12 +52,14 @@ class Grid:
 
     @staticmethod
     def of_patterns(*, exact: bool) -> Grid:
-        """Return the grid of a p-attribute that is matched with patterns, in a plan of exact or of bounded regions."""
+        """Return the grid of a p-attribute that is matched with patterns; ``exact``: whether the plan has exact
+        regions.
+        """
         return replace(_with_table(np.empty(0, dtype=np.int64), exact=exact), is_matched=True)
 
     @staticmethod
     def of_constants(constants: Keys) -> Grid:
-        """Return the exact regions of sorted, distinct constants: 2m + 1 of them.
+        """Return the 2m + 1 exact regions of m sorted, distinct constants.
 
         >>> Grid.of_constants(np.array([30, 50])).regions_of(np.array([10, 30, 40, 50, 80])).tolist()
         [0, 1, 2, 3, 4]
@@ -72,10 +76,11 @@ class Grid:
 
     @staticmethod
     def of_cuts(cuts: Keys, regions: int) -> Grid:
-        """Return at most ``regions`` regions with boundaries at quantiles of the cuts, each cut as often as it is used.
+        """Return at most ``regions`` bounded regions, with boundaries at quantiles of the cuts. A cut counts as often
+        as it occurs.
 
-        The least cut and, of three regions, the greatest are boundaries. So values beyond all constants have regions of
-        their own.
+        The least cut is a boundary and, if there are at least three regions, the greatest cut too. So values beyond all
+        constants have regions of their own.
         """
         distinct = np.unique(cuts)
         if len(distinct) >= regions:
@@ -84,12 +89,12 @@ class Grid:
         return _with_table(distinct, exact=False)
 
     def moved(self, boundaries: Keys) -> Grid:
-        """Return the same regions, with as many boundaries at other keys."""
+        """Return a grid with the same number of regions, whose boundaries have other keys."""
         return replace(_with_table(boundaries, exact=self.exact), is_matched=self.is_matched)
 
     @property
     def regions(self) -> int:
-        """The number of regions, NULL's not counted."""
+        """The number of regions, without the region of NULL."""
         return len(self.boundaries) + 1
 
     @property
@@ -101,7 +106,7 @@ class Grid:
         return self.boundaries.nbytes + self.table.nbytes
 
     def constants(self) -> Keys:
-        """Return the constraining constants of an exact grid, sorted."""
+        """Return the sorted constraining constants of an exact grid. Raise PlanError if the grid is not exact."""
         if not self.exact:
             raise PlanError("bounded regions", self.regions, "they have boundaries but no constants")
         return self.boundaries[0::2]

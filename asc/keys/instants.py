@@ -1,4 +1,4 @@
-"""Keys of dates and timestamps: the days and microseconds since 1970 that they are stored as."""
+"""Keys of dates and timestamps: the stored number of days or microseconds since 1970."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _EPOCH = dt.datetime(1970, 1, 1)
 
 
 class Dates(Integers):
-    """Dates as days.
+    """Dates, whose keys are days since 1970.
 
     >>> Dates(pa.date32()).text(15706)
     "DATE '2013-01-01'"
@@ -33,7 +33,7 @@ class Dates(Integers):
 
 
 class Timestamps(Integers):
-    """Timestamps as microseconds, of UTC or, without a zone, of wherever they are local.
+    """Timestamps, whose keys are microseconds since 1970: in UTC with a time zone, in local time without one.
 
     >>> Timestamps(pa.timestamp("us", tz="UTC")).text(1_000_000)
     "TIMESTAMP '1970-01-01 00:00:01Z'"

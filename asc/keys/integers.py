@@ -1,4 +1,4 @@
-"""Keys of what is stored as a signed integer: the integer itself."""
+"""Keys of the types that are stored as a signed integer: the integer itself."""
 
 from __future__ import annotations
 

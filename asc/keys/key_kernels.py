@@ -1,6 +1,7 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The compiled loops that make keys of values and regions of keys. Nothing here knows of Arrow; shapes and dtypes are
-the callers' duty.
+"""Compiled loops that convert values to keys, and keys to regions.
+
+The loops do not know Arrow. Callers guarantee the shapes and dtypes of the arrays.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _ONE = np.uint64(1)
 
 @compiled
 def float_keys(values: Array, keys: Array) -> None:
-    """Write the order-preserving int64 of each double: ``asc.keys.floats.float_key``."""
+    """Write the order-preserving int64 of each double, as :func:`asc.keys.floats.float_key` returns it."""
     bits = values.view(np.int64)
     for i in range(values.size):
         key = bits[i] if bits[i] >= 0 else bits[i] ^ SIGN_MASK
@@ -72,7 +73,7 @@ def bytes_keys(
 
 @compiled
 def _compare(a: Array, start_a: int, length_a: int, b: Array, start_b: int, length_b: int) -> int:
-    """Return -1, 0, 1 as the byte string in ``a`` sorts before, with or after the one in ``b``."""
+    """Return -1, 0 or 1 if the byte string in ``a`` sorts before, equal to or after the byte string in ``b``."""
     for j in range(min(length_a, length_b)):
         if a[start_a + j] != b[start_b + j]:
             return -1 if a[start_a + j] < b[start_b + j] else 1
@@ -81,7 +82,7 @@ def _compare(a: Array, start_a: int, length_a: int, b: Array, start_b: int, leng
 
 @compiled
 def regions_by_table(keys: Array, origin: int, table: Array, regions: Array) -> None:
-    """Write the region of each key where a table holds those of the keys from ``origin`` on."""
+    """Write the region of each key by a table, which holds the region of every key from ``origin`` on."""
     last = origin + table.size - 1
     for i in range(keys.size):
         regions[i] = table[np.uint64(min(max(keys[i], origin), last) - origin)]
@@ -89,10 +90,10 @@ def regions_by_table(keys: Array, origin: int, table: Array, regions: Array) -> 
 
 @compiled
 def regions_by_cells(keys: Array, boundaries: Array, origin: int, shift: int, table: Array, regions: Array) -> None:
-    """Write the region of each key, by a search between the regions of the ends of its cell.
+    """Write the region of each key by a binary search among the boundaries inside the key's cell.
 
-    Cells have 2**shift keys, from ``origin`` on. ``table`` holds the region of the first key of each cell, and that of
-    the last boundary after them.
+    Cells have 2**shift keys, from ``origin`` on. ``table`` holds the region of the first key of each cell, and at its
+    end the region of the last boundary.
     """
     last = boundaries[-1]
     for i in range(keys.size):

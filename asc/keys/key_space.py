@@ -1,4 +1,4 @@
-"""Key spaces: the totally ordered keys that stand for the values of one type."""
+"""Key spaces: the totally ordered keys that represent the values of one type."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from asc.keys.grid import Keys
 
 
 class KeySpace(ABC):
-    """The keys of the values of one type, and all that is known of that type outside of Spark's own rules.
+    """The keys of the values of one type, and all facts about the type outside of Spark's own rules.
 
-    Represents a map from the values that are not NULL to keys of one Python type: int within 64 bits, or bytes, which
-    compare as unsigned bytes. Invariant: two values compare in Spark as their keys do in Python, and are equal where
-    their keys are. Every kind of value is a subclass in a module of its own, named in ``asc.keys.spaces``.
+    A key space maps the values that are not NULL to keys of one Python type: int within 64 bits, or bytes, which
+    compare as unsigned bytes. Invariant: two values compare in Spark as their keys compare in Python, and are equal if
+    and only if their keys are equal. Every kind of type is a subclass in its own module, registered in
+    ``asc.keys.spaces``.
 
-    ``domain``: the keys that there are. ``labelled``: whether keys are bytes, so that the constants of a plan get
-    int64 labels from a :class:`Dictionary`; elsewhere the int64 is the key itself. Cost: one object a type.
+    ``domain``: the range of the keys. ``labelled``: whether keys are bytes. Then the constants of a plan get int64
+    labels from a :class:`Dictionary`; otherwise the key itself is the int64. Cost: one object for each type.
     """
 
     labelled: ClassVar[bool] = False
@@ -33,31 +34,33 @@ class KeySpace(ABC):
     @staticmethod
     @abstractmethod
     def of(data_type: pa.DataType) -> KeySpace | None:
-        """Return the space of a type; None for a type of another kind."""
+        """Return the key space of a type. Return None if the type is of another kind."""
 
     @abstractmethod
     def key(self, value: Any) -> Key:
-        """Return the key of a value as it is stored: bool, int, float, str, bytes, days, microseconds, the unscaled
-        digits of a decimal.
+        """Return the key of a stored value: bool, int, float, str, bytes, days, microseconds, or the unscaled digits of
+        a decimal.
         """
 
     @abstractmethod
     def key_of(self, scalar: pa.Scalar) -> Key:
-        """Return the key of an Arrow scalar of the type, not NULL."""
+        """Return the key of an Arrow scalar of the type. The scalar is not NULL."""
 
     @abstractmethod
     def text(self, key: Key) -> str:
-        """Return a key as the SQL constant it stands for."""
+        """Return the SQL constant that a key represents."""
 
     def readable(self, values: pa.Array) -> pa.Array | None:
-        """Return the values in the memory layout that :meth:`write` reads, copied only where they have another; None
-        for an array of another type.
+        """Return the values in the memory layout that :meth:`write` reads, copied only if their layout differs.
+
+        Return None if the array has another type.
         """
         return values if values.type == self.type else None
 
     @abstractmethod
     def write(self, values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
-        """Write the key of each value, or its label in the dictionary, into ``out`` int64[len(values)].
+        """Write one int64 for each value into ``out`` int64[len(values)]: its key, or its label in ``dictionary`` if
+        the space is ``labelled``.
 
-        ``values`` are readable; the key of a NULL is arbitrary.
+        ``values`` have the layout that :meth:`readable` returns. The key of a NULL is arbitrary.
         """

@@ -1,4 +1,5 @@
-"""LIKE patterns of literal segments, as one byte string each: the patterns that the engine itself matches."""
+"""LIKE patterns that the engine matches without Spark: literal segments, encoded as one byte string for each pattern.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +13,13 @@ if TYPE_CHECKING:
     from asc.keys.attribute import PAttribute
 
 ANY = b"\xff"
-"""The byte for ``%`` in a key: no UTF-8 text has it."""
+"""The byte for ``%`` in a key; UTF-8 text never has this byte."""
 
 SEPARATOR = b"\xfe\xfd"
-"""The bytes between the elements of an array that is matched as a text: no UTF-8 text has them."""
+"""The bytes between the elements of an array that is matched as a text; UTF-8 text never has these bytes."""
 
 NULL_ELEMENT = b"\xfc"
-"""The byte for an element that is NULL."""
+"""The byte for an array element that is NULL."""
 
 _DECODED_AS = "\N{REPLACEMENT CHARACTER}"
 _BEYOND_16_BITS = "\uffff"
@@ -27,20 +28,23 @@ _BEFORE, _AFTER = ANY + SEPARATOR, SEPARATOR + ANY
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """Of a text that is the elements of an array, the ``array`` as SQL, and whether they are texts themselves."""
+    """An array whose elements are matched as one text.
+
+    ``array``: the array as SQL. ``is_text``: whether the elements are strings.
+    """
 
     array: str
     is_text: bool
 
     def asks(self, key: bytes) -> str:
-        """Return the condition on the array that the pattern of a key represents, as SQL."""
+        """Return the condition on the array that the pattern with a key represents, as SQL."""
         element = key[len(_BEFORE) : -len(_AFTER)]
         if element == NULL_ELEMENT:
             return f"exists({self.array}, e -> e IS NULL)"
         return f"array_contains({self.array}, {quoted(element.decode()) if self.is_text else element.decode()})"
 
     def text(self, value: bytes) -> str:
-        """Return the array of a text."""
+        """Return the array that an encoded text represents, as text for people."""
         elements = value.split(SEPARATOR)[1:-1]
         return f"[{', '.join(self._text(element) for element in elements)}]"
 
@@ -55,9 +59,10 @@ class Elements:
 class Like:
     """A match of the values of a ``subject`` with a pattern: a boolean p-attribute that the engine computes.
 
-    ``key``: the literal segments of the pattern in UTF-8, ``ANY`` between two of them, and before the first or after
-    the last where any text may be there. Invariant: at least one segment, none empty, never two ``ANY`` side by side. A
-    key without ``ANY``, or with one at its end alone, is an interval of the subject instead.
+    ``key``: the literal segments of the pattern in UTF-8, with ``ANY`` between two segments. ``ANY`` is also before the
+    first segment, or after the last one, if any text may be there. Invariant: there is at least one segment, no segment
+    is empty, and ``ANY`` is never repeated. A pattern without ``ANY``, or with ``ANY`` only at its end, is represented
+    as an interval of the subject instead.
     """
 
     subject: PAttribute
@@ -65,11 +70,12 @@ class Like:
 
 
 def like_key(parts: Sequence[str | None]) -> bytes | None:
-    r"""Return the key of a pattern in parts (``asc.predicate.regex.like_pattern``); None if the engine cannot match it.
+    r"""Return the key of a pattern, given by its parts (``asc.predicate.regex.like_pattern``). Return None if the
+    engine cannot match the pattern.
 
-    The engine cannot match patterns with ``_`` and those without a literal. Spark decodes the text to match a pattern.
-    So the engine also refuses patterns that Spark could read otherwise: in text that is not UTF-8, or that has a
-    character of more than 16 bits.
+    The engine cannot match patterns with ``_`` and patterns without a literal. Spark decodes the text to match a
+    pattern. So the engine also refuses patterns that Spark could read otherwise: in text that is not UTF-8, or that has
+    a character of more than 16 bits.
 
     >>> like_key([None, "port ", None, " down"])
     b'\xffport \xff down'
@@ -83,7 +89,9 @@ def like_key(parts: Sequence[str | None]) -> bytes | None:
 
 
 def element_key(element: str | None) -> bytes:
-    """Return the key that asks for an element of an array that is matched as a text, None for one that is NULL."""
+    """Return the key of the pattern that finds an element in an array that is matched as a text. None is the NULL
+    element.
+    """
     return _BEFORE + (NULL_ELEMENT if element is None else element.encode()) + _AFTER
 
 
@@ -99,9 +107,9 @@ def like_text(key: bytes) -> str:
 
 
 def like_accepts(key: bytes, value: bytes) -> bool:
-    """Return whether a value matches the pattern of a key: the oracle of :mod:`asc.keys.pattern_kernels`.
+    """Return whether a value matches the pattern of a key. This is the reference for :mod:`asc.keys.pattern_kernels`.
 
-    For LIKE the leftmost place of each segment is as good as any later one.
+    The search takes the leftmost position of each segment: for LIKE, no later position can match more.
 
     >>> [like_accepts(b"a" + ANY + b"b", value) for value in (b"ab", b"a-b", b"ba", b"abc")]
     [True, True, False, False]

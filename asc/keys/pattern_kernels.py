@@ -1,6 +1,7 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The compiled loops of :mod:`asc.keys.patterns`: the automaton made, and texts run through it. Shapes and dtypes are
-the callers' duty.
+"""Compiled loops of :mod:`asc.keys.patterns`: building the automaton, and matching texts with it.
+
+Callers guarantee the shapes and dtypes of the arrays.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ CHILD, FAIL, HIT, OUT = range(4)
 
 @allocating
 def make_trie(offsets: Array, data: Array, parent: Array, symbol: Array, out: Array) -> int:
-    """Write the trie of sorted, distinct byte strings that are not empty, level by level; return the number of nodes.
+    """Write the trie of sorted, distinct, non-empty byte strings, level by level, and return the number of nodes.
 
-    Node 0 is the root; the children of a node are adjacent, by their ``symbol``, after those of the nodes before it.
-    ``out``: the string that ends in a node, -1 for none. The arrays have the capacity for a node a byte, and the root.
+    Node 0 is the root. The children of a node are adjacent, sorted by ``symbol``, and after the children of earlier
+    nodes. ``out``: the string that ends in a node; -1 if no string does. The arrays have capacity for one node for each
+    byte, and for the root.
     """
     strings = offsets.size - 1
     alive = np.arange(strings)
@@ -53,7 +55,7 @@ def make_trie(offsets: Array, data: Array, parent: Array, symbol: Array, out: Ar
 
 @compiled
 def _child(nodes: Array, symbol: Array, node: int, byte: int) -> int:
-    """Return the child of a node by a byte; -1 for none."""
+    """Return the child of a node that a byte leads to; -1 if the node has no such child."""
     low, high = nodes[node, CHILD], nodes[node + 1, CHILD]
     while high - low > 8:
         middle = (low + high) >> 1
@@ -69,7 +71,9 @@ def _child(nodes: Array, symbol: Array, node: int, byte: int) -> int:
 
 @compiled
 def _followed(nodes: Array, symbol: Array, root: Array, node: int, byte: int) -> int:
-    """Return the node that a byte leads to: by the first node along the links that has such a child, or by the root."""
+    """Return the node that a byte leads to: from the first node along the failure links that has a child for the byte,
+    else from the root.
+    """
     while node != 0:
         child = _child(nodes, symbol, node, byte)
         if child >= 0:
@@ -80,16 +84,18 @@ def _followed(nodes: Array, symbol: Array, root: Array, node: int, byte: int) ->
 
 @allocating
 def link_trie(parent: Array, symbol: Array, out: Array, nodes: Array, root: Array) -> int:
-    """Write Aho and Corasick's links of a trie; return the most strings of which each is a suffix of the one before.
+    """Write the Aho-Corasick links of a trie. Return the length of the longest chain of strings, each a suffix of the
+    previous one.
 
-    ``nodes`` int32[n + 1, 4], zeros at first, has four columns:
+    ``nodes`` int32[n + 1, 4], initially zeros, has four columns:
 
     - CHILD: the first child of a node.
-    - FAIL: the node of the longest proper suffix of its string.
-    - HIT: the nearest node along these links, itself included, in which a string ends; 0 for none.
-    - OUT: the string that ends in it, -1 for none.
+    - FAIL: the node of the longest proper suffix of the node's string.
+    - HIT: the nearest node along the failure links, including the node itself, in which a string ends; 0 if there is
+      none.
+    - OUT: the string that ends in the node; -1 if there is none.
 
-    One row is in one line of the cache. ``root`` int32[256]: the children of the root, itself for none.
+    A row fits one cache line. ``root`` int32[256]: the child of the root for each byte; 0, the root, if there is none.
     """
     number = symbol.size
     for node in range(1, number):
@@ -127,9 +133,11 @@ def _advanced(
     matched: Array,
     count: int,
 ) -> int:
-    """Move a pattern on whose literal ``at`` was found and ends at ``end``; return the number of labels found.
+    """Advance a pattern whose literal ``at`` was found, ending at ``end``, and return the number of labels found so
+    far.
 
-    The pattern waits for its next literal. After the last one its tail is compared, and the pattern is found or not.
+    The pattern then waits for its next literal. After the last literal its tail is compared with the end of the text,
+    which decides whether the pattern matches.
     """
     literals, first_literal, first_tail, tails, labels = rules
     head, head_of, link, place, position = waiting
@@ -168,10 +176,10 @@ def _at_literal(
     matched: Array,
     count: int,
 ) -> tuple[int, int, bool]:
-    """Move the patterns on that wait for a literal, which was found from ``start`` to ``end``.
+    """Advance the patterns that wait for a literal, which was found from ``start`` to ``end``.
 
-    Where it is found for the first time in the text, the patterns that begin with it move on too. Return the number of
-    labels found, how many patterns moved on, and whether any still waits.
+    If the literal is found for the first time in the text, the patterns that begin with it advance too. Return the
+    number of labels found, the number of patterns that advanced, and whether any pattern still waits for the literal.
     """
     first_literal = rules[1]
     first_starter, starters, at_start = beginning
@@ -217,19 +225,19 @@ def find_patterns(
     matched: Array,
     count: int,
 ) -> tuple[int, int]:
-    """Write the labels of the patterns that the texts ``first_text`` and after match, sorted for each, from ``count``
-    on.
+    """Write the labels of the patterns that each text from ``first_text`` on matches, sorted for each text, from
+    ``count`` on.
 
-    Text i is ``texts[offsets[i]:offsets[i + 1]]``; its labels end at ``ends[i]``. ``trie``, ``rules``, ``beginning``
-    and ``ending`` are arrays of :class:`asc.keys.patterns.PatternSet`. ``visited`` and ``waiting`` are scratch, zeros
-    at first. ``visited`` has (seen, quiet) int64 by literal. ``waiting`` has (head int32, head_of int64 by literal,
-    link, place, position int32 by pattern). Where fewer places are left in ``matched`` than there are patterns, it ends
-    early. Returns the next text and the number of labels.
+    Text i is ``texts[offsets[i]:offsets[i + 1]]``, and its labels end at ``ends[i]``. ``trie``, ``rules``,
+    ``beginning`` and ``ending`` are arrays of :class:`asc.keys.patterns.PatternSet`. ``visited`` and ``waiting`` are
+    scratch arrays, initially zeros. ``visited`` has (seen, quiet) int64 by literal. ``waiting`` has (head int32,
+    head_of int64 by literal, link, place, position int32 by pattern). The function returns early if ``matched`` has
+    less free space than there are patterns. It returns the next text and the number of labels.
 
-    Each text is read once. A pattern waits for one literal at a time, in that literal's list. So it costs a step for
-    each of its literals, and one for each place where that literal overlaps the literal found before. Where literals
-    end in others, all of them are read once, and again when a pattern has moved on (``quiet``: until which move there
-    is nothing to do).
+    Each text is read once. A pattern waits for one literal at a time, in the list of that literal. So a pattern costs a
+    step for each of its literals, and a step for each position where that literal overlaps the literal found before. If
+    literals are suffixes of others, all of them are visited once, and again after a pattern has advanced. ``quiet``
+    holds the number of advances up to which a visit has no effect.
     """
     nodes, symbol, root, lengths = trie
     first_ender, enders = ending

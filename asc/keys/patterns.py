@@ -1,4 +1,4 @@
-"""Many LIKE patterns on one p-attribute, found in a text by reading it once."""
+"""Sets of LIKE patterns on one p-attribute, all matched by reading a text once."""
 
 from __future__ import annotations
 
@@ -20,31 +20,32 @@ Integers = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
 
 CHAIN_MAX = 64
-"""Literals of which each is the end of the next: all of them may have to be looked at for a byte of a text."""
+"""The greatest number of literals of which each is a suffix of the next: one byte of a text may visit all of them."""
 
 _FEW = 1_024
-"""Patterns that a set of later ones may have, beside ``_SHARE`` of those before them."""
+"""The number of patterns that the set of later patterns may have, beside one for each ``_SHARE`` earlier patterns."""
 
 _SHARE = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PatternSet:
-    """An automaton of Aho and Corasick (1975) over the literals of some patterns, and what each pattern is of them.
+    """An Aho-Corasick automaton (1975) over the literals of some patterns, and the literals of each pattern.
 
-    ``offsets``, ``data``: the keys of the patterns (:mod:`asc.keys.like`), sorted; ``labels`` int32[patterns]: theirs
-    in the dictionary of the plan. A pattern has the literals ``literals[first_literal[p]:first_literal[p + 1]]``, to be
-    found in this order. ``at_start``: 1 where the first one is at the start of the text; ``tails``: the end of the
-    text, after them. ``nodes``, ``symbol``, ``root``: the automaton (:func:`asc.keys.pattern_kernels.link_trie`).
-    ``starters``: the patterns that begin with each literal; ``enders``: those that are a literal at the end of the text
-    and nothing else.
+    ``offsets``, ``data``: the sorted keys of the patterns (:mod:`asc.keys.like`). ``labels`` int32[patterns]: the
+    labels of the patterns in the dictionary of the plan. Pattern p has the literals
+    ``literals[first_literal[p]:first_literal[p + 1]]``, to be found in this order. ``at_start``: 1 if the first literal
+    must be at the start of the text. ``tails``: the text that must follow the literals at the end. ``nodes``,
+    ``symbol``, ``root``: the automaton (:func:`asc.keys.pattern_kernels.link_trie`). ``starters``: the patterns that
+    begin with each literal. ``enders``: the patterns that consist of one literal at the end of the text.
 
-    Invariant: immutable; literals are distinct and sorted; of no more than ``CHAIN_MAX`` each is the end of the next.
-    Cost: 17 bytes for each byte of the literals that no other one begins with, and some 60 a pattern. A text is read
-    once, whatever the number of patterns, with the cost of :func:`asc.keys.pattern_kernels.find_patterns`.
+    Invariant: immutable; literals are distinct and sorted; at most ``CHAIN_MAX`` literals form a chain in which each is
+    a suffix of the next. Cost: 17 bytes for each byte of the literals that is no prefix shared with another literal,
+    and about 60 bytes for each pattern. A text is read once, whatever the number of patterns, at the cost of
+    :func:`asc.keys.pattern_kernels.find_patterns`.
 
-    Rejected: a set of expressions of a general engine, whose automaton multiplies its states by every ``%`` inside a
-    pattern. A search for each pattern, which reads the text as often as there are patterns.
+    Rejected: a set of regular expressions in a general engine, whose automaton multiplies its states by every ``%``
+    inside a pattern. Also rejected: a search for each pattern, which reads the text once for each pattern.
     """
 
     offsets: npt.NDArray[np.int64]
@@ -66,7 +67,7 @@ class PatternSet:
 
     @staticmethod
     def of(labels: Mapping[bytes, int]) -> PatternSet:
-        """Return the set of some keys with their labels."""
+        """Return the pattern set of some keys, given with their labels."""
         keys = sorted(labels)
         literals: list[list[bytes]] = []
         tails: list[bytes] = []
@@ -116,13 +117,15 @@ class PatternSet:
         return sum(array.nbytes for array in self.arrays.values())
 
     def constants(self) -> list[bytes]:
-        """Return the keys of its patterns."""
+        """Return the keys of the patterns."""
         data, ends = self.data.tobytes(), self.offsets.tolist()
         return [data[low:high] for low, high in pairwise(ends)]
 
     def find(self, texts: pa.Array) -> tuple[npt.NDArray[np.int64], Integers]:
-        """Return the patterns that each of some texts (strings, none NULL) matches: where the labels of each begin, and
-        the end, int64[texts + 1]; the labels, sorted for each.
+        """Return the patterns that each text matches, as offsets and labels. No text may be NULL.
+
+        The offsets int64[texts + 1] say where the labels of each text begin, and where the last ones end. The labels
+        are sorted for each text.
         """
         # Imported late: what only parses predicates does not wait for the kernels.
         from asc.keys.pattern_kernels import find_patterns
@@ -162,9 +165,9 @@ class PatternSet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Patterns:
-    """The patterns of one p-attribute: those there were, and in a small set those that came later.
+    """The patterns of one p-attribute: a large set, and a small set of patterns that were added later.
 
-    Invariant: ``sets`` are one or two, and have no pattern in common. Cost: a text is read once for each.
+    Invariant: ``sets`` has one or two sets, without a common pattern. Cost: a text is read once for each set.
     """
 
     sets: tuple[PatternSet, ...]
@@ -175,7 +178,7 @@ class Patterns:
         return Patterns((PatternSet.of(dictionary.labels_by_constant()),))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> Patterns:
-        """Return these patterns and those of some keys more, which the dictionary has as well."""
+        """Return the patterns with those of some further keys, which the dictionary already has."""
         label_of = {key: dictionary.label(key) for key in keys}
         known = {label for one in self.sets for label in np.intersect1d(one.labels, list(label_of.values())).tolist()}
         later = {key: label for key, label in label_of.items() if label not in known}
@@ -188,7 +191,7 @@ class Patterns:
         return Patterns((self.sets[0], PatternSet.of(later)))
 
     def relabelled(self, dictionary: Dictionary) -> Patterns:
-        """Return the same with the labels of another dictionary."""
+        """Return the patterns with their labels in another dictionary."""
         label_of = dictionary.labels_by_constant()
         moved = []
         for one in self.sets:
@@ -223,7 +226,7 @@ def _packed(values: Sequence[bytes]) -> tuple[npt.NDArray[np.int64], Bytes]:
 
 
 def _by_literal(firsts: Integers, patterns: npt.NDArray[np.intp], literals: int) -> tuple[Integers, Integers]:
-    """Return where the patterns that begin with each literal begin and end, and these patterns."""
+    """Return the patterns grouped by their first literal: the offsets of each literal's group, and the patterns."""
     own = firsts[patterns]
     first = np.zeros(literals + 1, dtype=np.int32)
     np.cumsum(np.bincount(own, minlength=literals), out=first[1:])
@@ -231,7 +234,9 @@ def _by_literal(firsts: Integers, patterns: npt.NDArray[np.intp], literals: int)
 
 
 def _trie(literals: Sequence[bytes]) -> tuple[Integers, Bytes, Integers]:
-    """Return the nodes of an automaton, their symbols, and the children of its root."""
+    """Return the nodes of the automaton, their symbols, and the children of the root. Raise PlanError if a chain of
+    suffixes is too long.
+    """
     from asc.keys.pattern_kernels import link_trie, make_trie
 
     offsets, data = _packed(literals)

@@ -1,5 +1,5 @@
-"""Keys of positions, points and boxes: two doubles or four, as bytes; what is no place on the earth, or nowhere in the
-plane, is NULL.
+"""Keys of positions (points and boxes): two or four doubles, as bytes. Positions outside of the earth or the plane are
+NULL.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PLANE = pa.struct([("x", pa.float64()), ("y", pa.float64())])
 
 BOX_DEGREES = pa.struct([(name, pa.float64()) for name in ("west", "south", "east", "north")])
 BOX_PLANE = pa.struct([(name, pa.float64()) for name in ("x1", "y1", "x2", "y2")])
-"""The types of boxes, from their least corner to their greatest."""
+"""The types of boxes, from the least corner to the greatest."""
 
 _ON_EARTH, _ANYWHERE = (180.0, 90.0), (math.inf, math.inf)
 _BOUNDS = ((DEGREES, _ON_EARTH), (PLANE, _ANYWHERE), (BOX_DEGREES, _ON_EARTH), (BOX_PLANE, _ANYWHERE))
@@ -36,10 +36,10 @@ Reals = npt.NDArray[np.float64]
 
 
 class Positions(KeySpace):
-    """Positions, which are compared with shapes and with nothing else: their keys have no order that means anything.
+    """Positions, which are matched with shapes and never compared: the order of their keys has no meaning.
 
-    A position with a part that is NULL, NaN or infinite, and one in degrees beyond 180 or 90, is NULL. So is a box
-    whose second corner is below or left of its first.
+    A position is NULL if a part of it is NULL, NaN or infinite, or if it is in degrees beyond 180 or 90. A box is also
+    NULL if its second corner is below or left of its first.
     """
 
     labelled: ClassVar[bool] = True
@@ -56,7 +56,7 @@ class Positions(KeySpace):
         return struct.pack(f"<{len(value)}d", *value)
 
     def key_of(self, scalar: pa.Scalar) -> bytes | None:
-        """Return the key of a position; None of one that is NULL by its parts."""
+        """Return the key of a position. Return None if the parts make the position NULL."""
         parts = tuple(scalar.as_py().values())
         if None in parts or not self._are_known([np.array([part]) for part in parts])[0]:
             return None
@@ -68,7 +68,7 @@ class Positions(KeySpace):
         return f"{name}({', '.join(map(repr, parts))})"
 
     def readable(self, values: pa.Array) -> pa.Array | None:
-        """Return the same with NULL for what is no position, zero copy but for the mask."""
+        """Return the values with NULL for invalid positions. Only the mask is copied."""
         if values.type != self.type:
             return None
         parts = [values.field(place) for place in range(self.type.num_fields)]
@@ -82,7 +82,7 @@ class Positions(KeySpace):
         return pa.StructArray.from_arrays(parts, fields=list(self.type), mask=pa.array(~known))
 
     def write(self, values: pa.Array, dictionary: Dictionary, out: Keys) -> None:
-        """Raise TypeError: positions have no keys in an order. They are matched, and their grid has one region."""
+        """Raise TypeError: positions have no ordered keys. They are matched, and their grid has one region."""
         raise TypeError(f"positions have no order: {len(values)} of them cannot be compared")
 
     def _are_known(self, parts: Sequence[Reals]) -> Mask:
@@ -95,12 +95,12 @@ class Positions(KeySpace):
 
 
 def numbers_of(key: bytes) -> tuple[float, ...]:
-    """Return the numbers of a position's key: x and y, or those of both corners of a box."""
+    """Return the numbers in a position's key: x and y, or x and y of both corners of a box."""
     return struct.unpack(f"<{len(key) // 8}d", key)
 
 
 def coordinates(values: pa.Array) -> list[Reals]:
-    """Return the parts of positions, writeable by nobody; arbitrary where they are NULL."""
+    """Return the parts of positions as read-only arrays. The part of a NULL is arbitrary."""
     return [_reals(values.field(place)) for place in range(values.type.num_fields)]
 
 

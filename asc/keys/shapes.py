@@ -1,4 +1,4 @@
-"""Many shapes that the positions of one p-attribute are matched with, as patterns are with texts."""
+"""Sets of shapes that are matched with the positions of one p-attribute, as patterns are matched with texts."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _INDEX = "index."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShapeSet:
-    """Shapes with their labels in the dictionary of a plan, and the index in which they are found.
+    """Shapes with their labels in the dictionary of a plan, and the index that finds them.
 
-    ``offsets`` int64[n + 1] and ``data`` uint8: their keys (:mod:`asc.spatial.shape`), sorted; ``labels`` int32[n].
-    Cost: the keys and :class:`asc.spatial.index.ShapeIndex`; of a change all of it anew.
+    ``offsets`` int64[n + 1] and ``data`` uint8: the sorted keys of the shapes (:mod:`asc.spatial.shape`). ``labels``
+    int32[n]. Cost: the keys and :class:`asc.spatial.index.ShapeIndex`; a change builds both again.
     """
 
     offsets: Longs
@@ -46,18 +46,18 @@ class ShapeSet:
 
     @staticmethod
     def of_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> ShapeSet:
-        """Return the set of its arrays, as ``arrays`` gives them."""
+        """Return the set that has the arrays of the property ``arrays``."""
         index = {name.removeprefix(_INDEX): array for name, array in arrays.items() if name.startswith(_INDEX)}
         return ShapeSet(arrays["offsets"], arrays["data"], arrays["labels"], of_stored(ShapeIndex, index))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> ShapeSet:
-        """Return these shapes and those of some keys more, which the dictionary has as well."""
+        """Return the set with the shapes of some further keys, which the dictionary already has."""
         if len(dictionary) == len(self):
             return self
         return ShapeSet.of(dictionary)
 
     def relabelled(self, dictionary: Dictionary) -> ShapeSet:
-        """Return the same with the labels of another dictionary, which may have more constants."""
+        """Return the shapes with their labels in another dictionary, which may have more constants."""
         return ShapeSet.of(dictionary)
 
     def __len__(self) -> int:
@@ -66,7 +66,7 @@ class ShapeSet:
 
     @property
     def sets(self) -> tuple[ShapeSet, ...]:
-        """The parts in which it travels: itself."""
+        """The parts in which the set is sent to workers: the set itself."""
         return (self,)
 
     @property
@@ -78,8 +78,10 @@ class ShapeSet:
         return self.offsets.nbytes + self.data.nbytes + self.labels.nbytes + self.index.nbytes
 
     def find(self, values: pa.Array) -> tuple[Longs, Integers]:
-        """Return the shapes that each of some positions (none NULL) meets: where the labels of each begin, and the end,
-        int64[positions + 1]; the labels, ascending for each.
+        """Return the shapes that each position meets, as offsets and labels. No position may be NULL.
+
+        The offsets int64[positions + 1] say where the labels of each position begin, and where the last ones end. The
+        labels ascend for each position.
         """
         x, y = coordinates(values)
         rows, numbers = found_shapes(Shapes.of(self.offsets, self.data), self.index, x, y)
@@ -91,8 +93,9 @@ class ShapeSet:
 
 
 def found_shapes(shapes: Shapes, index: ShapeIndex, x: Reals, y: Reals) -> tuple[Longs, Integers]:
-    """Return the pairs of position and shape, by their numbers, in which the position meets what the shape's key asks;
-    each pair once, in any order.
+    """Return the pairs of a position and a shape, by their numbers, in which the position satisfies the shape's key.
+
+    Each pair occurs once. The pairs are in no particular order.
     """
     assert len(x) < 1 << 27  # What the search packs into a word.
     keys = index.cell_keys(x, y)
@@ -124,7 +127,9 @@ def found_shapes(shapes: Shapes, index: ShapeIndex, x: Reals, y: Reals) -> tuple
 
 
 def decided(shapes: Shapes, numbers: Integers, x: Reals, y: Reals) -> npt.NDArray[np.bool_]:
-    """Return whether each position meets the shape of its number, by the oracle: what the kernels leave open."""
+    """Return whether each position satisfies the shape of its number, by the reference test. Kernels leave such pairs
+    undecided.
+    """
     holds = np.zeros(len(numbers), dtype=np.bool_)
     order = np.argsort(numbers, kind="stable")
     for own in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1):

@@ -1,4 +1,4 @@
-"""The key space of each type: the one place that names them all."""
+"""The registry of key spaces: the one module that names all of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ _KINDS: tuple[type[KeySpace], ...] = (
 
 @lru_cache(maxsize=1024)
 def space_of(data_type: pa.DataType) -> KeySpace | None:
-    """Return the key space of a scalar type; None for a type that cannot be a p-attribute's (array, map, struct, ...).
+    """Return the key space of a scalar type. Return None if the type cannot be that of a p-attribute (array, map,
+    struct, ...).
 
     >>> type(space_of(pa.date32())).__name__, space_of(pa.list_(pa.int32()))
     ('Dates', None)
