@@ -120,8 +120,7 @@ class PAttribute:
         return f"{self.sql} LIKE" if self.is_matched else self.sql
 
     def text_of(self, key: Key | None) -> str:
-        """Return the equation of the p-attribute and the value of a key, as SQL. The value is NULL if the key is None.
-        """
+        """Return "p-attribute = value" as SQL, for the value of a key. A key of None is NULL."""
         if key is None:
             return f"{self.shown} = NULL"
         return f"{self.shown} = {self.space.text(key) if self.elements is None else self.elements.text(key)}"

@@ -1,5 +1,4 @@
-"""LIKE patterns that the engine matches without Spark: literal segments, encoded as one byte string for each pattern.
-"""
+"""LIKE patterns that the engine matches without Spark: literal segments, encoded as one byte string a pattern."""
 
 from __future__ import annotations
 

@@ -133,11 +133,11 @@ def _advanced(
     matched: Array,
     count: int,
 ) -> int:
-    """Advance a pattern whose literal ``at`` was found, ending at ``end``, and return the number of labels found so
-    far.
+    """Move a pattern on to its next literal after literal ``at`` was found, ending at ``end``; return the number of
+    labels found so far.
 
-    The pattern then waits for its next literal. After the last literal its tail is compared with the end of the text,
-    which decides whether the pattern matches.
+    The pattern then waits for that literal. After the last literal its tail is compared with the end of the text, which
+    decides whether the pattern matches.
     """
     literals, first_literal, first_tail, tails, labels = rules
     head, head_of, link, place, position = waiting
@@ -176,10 +176,10 @@ def _at_literal(
     matched: Array,
     count: int,
 ) -> tuple[int, int, bool]:
-    """Advance the patterns that wait for a literal, which was found from ``start`` to ``end``.
+    """Move the patterns on that wait for a literal, which was found from ``start`` to ``end``.
 
-    If the literal is found for the first time in the text, the patterns that begin with it advance too. Return the
-    number of labels found, the number of patterns that advanced, and whether any pattern still waits for the literal.
+    If the literal is found for the first time in the text, the patterns that begin with it move on too. Return the
+    number of labels found, the number of patterns that moved on, and whether any pattern still waits for the literal.
     """
     first_literal = rules[1]
     first_starter, starters, at_start = beginning

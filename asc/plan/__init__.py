@@ -1,1 +1,1 @@
-"""Plans: the compiled queries, immutable, in flat arrays, and how they come about and change."""
+"""Plans: the compiled queries in immutable flat arrays, their compilation and their changes."""

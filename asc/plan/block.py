@@ -1,4 +1,4 @@
-"""Blocks: the constructs of one group of conjuncts, with the sequence they are visited in."""
+"""Blocks: the constructs of one group of conjuncts, and the sequence in which tuples visit these constructs."""
 
 from __future__ import annotations
 
@@ -23,40 +23,44 @@ from asc.plan.verification_masks import VerificationMasks
 WORD = 64
 
 LINE = 8
-"""Words that are read together: as many as a line of the cache holds."""
+"""The number of words that are read together: as many as a cache line holds."""
 
 _GROUPS = 64
 
 Bits = npt.NDArray[np.int64]
 Places = npt.NDArray[np.intp]
 Admitted = Callable[[Grid, Keys, Keys], tuple[Places, Places]]
-"""The first and the last region that intervals with these first and last keys admit, in one sense or another."""
+"""A function that returns the first and the last region that intervals with some first and last keys admit, in part or
+as a whole.
+"""
 
 _MATCHING_SHARE = 1 / 64
-"""Of the tuples, as many are taken to match a pattern as long as nothing is known of them."""
+"""The assumed share of tuples that match a pattern, as long as nothing has been measured."""
 
 _MANY_SURVIVORS = 8
-"""Expected of a tuple in a block: for fewer it is cheaper to verify them than to read twice as many rows."""
+"""The expected survivors of a tuple in a block from which on masks pay: verifying fewer takes less than reading twice
+as many rows.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """The constructs of up to ``capacity`` conjuncts over the grids of a plan (section 3).
 
-    ``matrix`` uint64[rows, words]: row 0 is ``live``, the GRB that every tuple starts with; then for each construct i
-    from row ``bases[i]``: its qub, its regions, NULL's region. ``slots`` int32[c]: the p-attribute of each construct.
-    ``verification_masks``: of the same rows, or None. A block has them if its tuples were expected to leave many
-    conjuncts over when it was built, all regions counted alike: verifying them all would take longer. ``order``: the
-    order in which constructs are visited, its ``sequence`` int32[c] and its ``arrows`` int32[rows]. ``table``: the
-    exact constraints of each bit's conjunct; a bit without conjunct has owner -1 and no intervals.
-    ``pattern_postings``: the conjuncts that LIKE patterns constrain, or none. ``groups`` uint64[rows]: bit g is 1 where
-    the row and ``live`` have a 1 in common in group g, which are ``group_words`` words. ``homes``: of each line, eight
-    words, where its conjuncts were at home when the block was built (:mod:`asc.plan.grouping`).
+    ``matrix`` uint64[rows, words]: row 0 is ``live``, the GRB that every tuple starts with. From row ``bases[i]`` on,
+    it has the qub, the regions and the NULL region of construct i. ``slots`` int32[c]: the p-attribute of each
+    construct. ``verification_masks``: masks of the same rows, or None. A block has masks if, when it was built, tuples
+    were expected to leave many conjuncts, with all regions equally likely: verifying all of these would take longer.
+    ``order``: the order in which constructs are visited, with its ``sequence`` int32[c] and its ``arrows`` int32[rows].
+    ``table``: the exact constraints of each bit's conjunct. A bit without a conjunct has owner -1 and no intervals.
+    ``pattern_postings``: the conjuncts that LIKE patterns constrain, or None. ``groups`` uint64[rows]: bit g is 1 if
+    the row and ``live`` have a common 1 in group g, a group of ``group_words`` words. ``homes``: the home of each line
+    (eight words), as its conjuncts had it when the block was built (:mod:`asc.plan.grouping`).
 
-    Invariant: the bit of a conjunct is 1 in a region exactly when its constraint admits a part of it, and in NULL's
-    region exactly when it admits NULL. A bit without conjunct is 0 in ``live`` and the qubs and 1 elsewhere. The
-    conjuncts of one query have adjacent bits. Arrays are never written after construction. Cost: capacity / 8 bytes a
-    row, 8 more for its groups, and again as many a row with ``verification_masks``.
+    Invariant: the bit of a conjunct is 1 in a region if and only if its constraint admits a part of the region, and 1
+    in the NULL region if and only if its constraint admits NULL. A bit without a conjunct is 0 in ``live`` and the
+    qubs, and 1 elsewhere. The conjuncts of one query have adjacent bits. Arrays are never written after construction.
+    Cost: capacity / 8 bytes a row and 8 bytes for its groups; ``verification_masks`` at most double the rows.
     """
 
     slots: Integers
@@ -76,7 +80,7 @@ class Block:
 
     @property
     def group_words(self) -> int:
-        """The words of a group: as many lines as keep the groups of a row within one word."""
+        """The number of words of a group: whole lines, so many that the groups of a row fit one word."""
         return group_words(int(self.matrix.shape[1]))
 
     @property
@@ -86,7 +90,7 @@ class Block:
 
     @property
     def arrows(self) -> Integers:
-        """The micro-arrows by row."""
+        """The micro-arrows, by row of the matrix."""
         return self.order.arrows
 
     @property
@@ -100,7 +104,7 @@ class Block:
 
     @property
     def qubs(self) -> Words:
-        """uint64[constructs, words]."""
+        """The query-usage bitmaps, uint64[constructs, words]."""
         qubs: Words = self.matrix[self.bases]
         return qubs
 
@@ -117,14 +121,15 @@ class Block:
         return sum(array.nbytes for array in arrays) + self.table.nbytes + homes + others
 
     def order_of(self, sequence: Sequence[int], micro_arrows: Iterable[tuple[int, int, int]] = ()) -> Order:
-        """Return the order of its constructs: a permutation of them, and micro-arrows (construct, region, construct).
+        """Return the order with a sequence, a permutation of the constructs, and micro-arrows (construct, region,
+        construct).
 
-        Raises PlanError for what does not fit the block.
+        Raise PlanError if they do not fit the block.
         """
         return Order.of(self.bases, len(self.matrix), sequence, micro_arrows)
 
     def with_order(self, order: Order) -> Block:
-        """Return the block in another order. Raises PlanError for one of a block with other constructs or rows."""
+        """Return the block with another order. Raise PlanError if the order is for other constructs or rows."""
         constructs, rows = len(order.sequence), len(order.arrows)
         if constructs != len(self.slots) or rows not in (0, len(self.matrix)):
             needed = f"the block has {len(self.slots)} constructs in {len(self.matrix)} rows"
@@ -132,7 +137,7 @@ class Block:
         return replace(self, order=order)
 
     def micro_arrows(self) -> list[tuple[int, int, int]]:
-        """Return the micro-arrows: (construct, region, construct that it leads to), by row."""
+        """Return the micro-arrows as (construct, region, target construct), sorted by row."""
         found = []
         for row in np.flatnonzero(self.arrows >= 0).tolist():
             construct = int(np.searchsorted(self.bases, row, side="right")) - 1
@@ -140,12 +145,12 @@ class Block:
         return found
 
     def region_count(self, construct: int) -> int:
-        """Return the number of regions of a construct, NULL's not counted (it comes after them)."""
+        """Return the number of regions of a construct, without the NULL region, which comes after them."""
         ends = [*self.bases.tolist(), len(self.matrix)]
         return int(ends[construct + 1]) - int(ends[construct]) - 2
 
     def without(self, handles: npt.NDArray[np.int32]) -> Block:
-        """Return a copy without the conjuncts of these queries; their bits become free."""
+        """Return a copy without the conjuncts of some queries, given by their handles; the bits become free."""
         gone = np.isin(self.table.owner, handles)
         table = self.table
         kept = np.repeat(~gone, np.diff(table.first))
@@ -163,7 +168,7 @@ class Block:
         return self._with_matrix(matrix, masks).with_table(smaller)
 
     def with_table(self, table: ConjunctTable) -> Block:
-        """Return a copy with another table, whose patterns are of the same p-attributes."""
+        """Return a copy with another table, whose patterns must be on the same p-attributes."""
         if self.pattern_postings is None:
             return replace(self, table=table)
         return replace(
@@ -173,7 +178,7 @@ class Block:
         )
 
     def with_conjuncts(self, added: ConjunctTable, grids: Sequence[Grid], bits: Bits) -> Block:
-        """Return a copy with the conjuncts of ``added`` in the free bits ``bits``; new constructs come last in
+        """Return a copy with the conjuncts of ``added`` in the free bits ``bits``. New constructs come last in the
         sequence.
         """
         block = self._with_slots(np.setdiff1d(added.slots, self.slots), grids)
@@ -194,7 +199,7 @@ class Block:
         return block._with_matrix(matrix, masks, table=table, pattern_postings=postings)
 
     def widened(self, words: int) -> Block:
-        """Return a copy with capacity for more conjuncts: ``words`` uint64 a row."""
+        """Return a copy with rows of ``words`` uint64, which has capacity for more conjuncts."""
         more = words - self.matrix.shape[1]
         ones = np.full((len(self.matrix), more), ~np.uint64(0))
         ones[0] = 0
@@ -231,17 +236,17 @@ class Block:
         )
 
     def _with_matrix(self, matrix: Words, masks: VerificationMasks | None, **others: Any) -> Block:
-        """Return a copy with other rows."""
+        """Return a copy with another matrix and masks."""
         return replace(self, matrix=frozen(matrix), groups=_groups(matrix), verification_masks=masks, **others)
 
 
 def lines_of(words: int) -> int:
-    """Return the lines that so many words make, the last one perhaps a part of one."""
+    """Return the number of lines that some words fill. The last line may be incomplete."""
     return -(-words // LINE)
 
 
 def group_words(words: int) -> int:
-    """Return the words of a group in rows of so many."""
+    """Return the number of words of a group, for rows of ``words`` words."""
     return -(-lines_of(words) // _GROUPS) * LINE
 
 
@@ -251,8 +256,11 @@ def used_slots(blocks: Iterable[Block]) -> set[int]:
 
 
 def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int, homes: Homes | None = None) -> Block:
-    """Return the block of these conjuncts, one bit each in their order, visited by static selectivity; ``homes``: where
-    they are at home, if that is what they are ordered by. An owner of -1 is no conjunct, but a bit that stays free.
+    """Return the block of some conjuncts, one bit for each in the order of the table, with the constructs in static
+    sequence.
+
+    ``homes``: the homes of the conjuncts, if they are ordered by home. A table row with owner -1 is a bit that stays
+    free.
     """
     slots = np.unique(table.slots)
     bases = 1 + _offsets(slots, grids)
@@ -286,8 +294,9 @@ def build_block(table: ConjunctTable, grids: Sequence[Grid], words: int, homes: 
 
 
 def _expected_survivors(table: ConjunctTable, grids: Sequence[Grid]) -> float:
-    """Return the conjuncts that a tuple leaves over, were all regions of a p-attribute as likely as each other, and
-    were they of each other independent.
+    """Return the expected number of conjuncts that a tuple leaves.
+
+    All regions of a p-attribute are assumed to be equally likely, and p-attributes to be independent.
     """
     begins, shares = admitted_shares(table, grids)
     is_matched = np.array([grid.is_matched for grid in grids], dtype=np.bool_)
@@ -306,10 +315,11 @@ def _groups(matrix: Words) -> Words:
 
 
 def _of_lines(homes: Homes | None, lines: int) -> Homes:
-    """Return the home of each line: that of the conjunct in its middle; past the last conjunct, that one's.
+    """Return the home of each line: the home of the conjunct in its middle, or of the last conjunct for lines after
+    that.
 
-    Its key is that of the line's first conjunct, if that has the same p-attribute. A line alone is nowhere: there is no
-    other to go to.
+    The key of the home is that of the line's first conjunct, if that has the same p-attribute. If the block has only
+    one line, its home is NOWHERE: there is no other line to choose.
     """
     if homes is None or lines == 1:
         return nowhere(lines)
@@ -325,7 +335,8 @@ def _partly_admitted(
     grids: Sequence[Grid],
     places: Bits,
 ) -> Words:
-    """Return for each row the conjuncts at ``places`` whose constraint admits a part of the region, not all of it."""
+    """Return for each row the conjuncts at ``places`` whose constraint admits a part of the region but not all of it.
+    """
     some, whole = np.zeros(shape, dtype=np.uint64), np.zeros(shape, dtype=np.uint64)
     _fill(some, slot_bases, table, grids, places, admitted=_admitted)
     _fill(whole, slot_bases, table, grids, places, admitted=_admitted_whole)
@@ -333,15 +344,15 @@ def _partly_admitted(
 
 
 def _postings(table: ConjunctTable, slots: Integers, grids: Sequence[Grid], words: int) -> PatternPostings | None:
-    """Return the postings of the matched p-attributes among these slots; None where there are none."""
+    """Return the postings of the matched p-attributes among some slots; None if no slot is matched."""
     own = np.array([slot for slot in slots.tolist() if grids[slot].is_matched], dtype=np.int32)
     return PatternPostings.of(table, own, words) if len(own) else None
 
 
 def static_sequence(block: Block) -> list[int]:
-    """Return the constructs by the share of ones over their regions, the most selective first; ties in slot order.
+    """Return the constructs by their share of ones over all regions, the most selective first. Ties are in slot order.
 
-    Every region counts alike, for nothing is known of the values yet: measuring tuples is the monitor's part.
+    Every region has the same weight, because the values are not known yet; the monitor measures tuples later.
     """
     shares = []
     for construct, base in enumerate(block.bases.tolist()):
@@ -351,13 +362,14 @@ def static_sequence(block: Block) -> list[int]:
 
 
 def _admitted(grid: Grid, starts: Keys, ends: Keys) -> tuple[Places, Places]:
-    """Return the first and the last region that each interval admits a part of."""
+    """Return the first and the last region of which each interval admits a part."""
     return grid.regions_of(starts), grid.regions_of(ends)
 
 
 def _admitted_whole(grid: Grid, starts: Keys, ends: Keys) -> tuple[Places, Places]:
-    """Return the first and the last region that each interval admits whole; the last comes before the first where none
-    is.
+    """Return the first and the last region that each interval admits as a whole.
+
+    The last region is before the first one if the interval admits no whole region.
     """
     if grid.is_matched:
         return _admitted(grid, starts, ends)
@@ -375,7 +387,9 @@ def _fill(
     *,
     admitted: Admitted,
 ) -> None:
-    """Write the conjuncts' bits, at ``places``: qub, regions, NULL's region; ``matrix`` holds what free bits have."""
+    """Write the bits of the conjuncts at ``places``: qub, regions and NULL region. ``matrix`` initially holds the
+    values of free bits.
+    """
     conjuncts, used, starts, ends = places[table.conjuncts], table.slots, table.starts(), table.ends()
     for slot, base in slot_bases.items():
         which = np.flatnonzero(used == slot)
@@ -400,8 +414,8 @@ def _fill(
 
 
 def is_inexact(table: ConjunctTable, grids: Sequence[Grid]) -> npt.NDArray[np.bool_]:
-    """Return whether the regions leave open what the constraint of each interval admits: bool[n], alike for one
-    constraint.
+    """Return for each interval, bool[n], whether regions do not decide its constraint exactly. Intervals of one
+    constraint have the same value.
     """
     slots, starts, ends = table.slots, table.starts(), table.ends()
     inexact = np.zeros(len(slots), dtype=np.bool_)
@@ -419,7 +433,7 @@ def is_inexact(table: ConjunctTable, grids: Sequence[Grid]) -> npt.NDArray[np.bo
 
 
 def packed(bits: npt.NDArray[np.bool_]) -> Words:
-    """Pack bool[64 * w] into uint64[w], bit j of the whole being bit j % 64 of word j // 64."""
+    """Pack bool[64 * w] into uint64[w]: bit j becomes bit j % 64 of word j // 64."""
     words: Words = np.packbits(bits, bitorder="little").view(np.uint64)
     return words
 

@@ -1,4 +1,4 @@
-"""Queries to a plan, and a plan and a change to the next plan."""
+"""The compiler: makes a plan from queries, and the next plan from a plan and a change."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ from asc.plan.posting_block import changed as listed_after
 _STALE_SLOTS = 8
 
 _MANY_QUERIES = 1_000
-"""For the constants of fewer it is quicker to search the dictionaries than to make them look-up tables."""
+"""The number of queries from which on look-up tables of the dictionaries pay; for fewer, the dictionaries are searched.
+"""
 
 
 def compile_plan(queries: Iterable[Query], options: CompileOptions | None = None, version: int = 0) -> Plan:
-    """Return the plan of a set of queries. Raises PlanError for an id given twice and where a bound is passed."""
+    """Return the plan of a set of queries. Raise PlanError if an id occurs twice or a bound is exceeded."""
     ordered = sorted(queries, key=lambda query: query.id)
     for before, after in pairwise(ordered):
         if before.id == after.id:
@@ -74,23 +75,23 @@ def change_plan(
     *,
     postpones: bool = False,
 ) -> Plan:
-    """Return the plan with queries added and removed; a query whose id the plan has already is replaced.
+    """Return the plan with queries added and removed. An added query replaces the query with the same id.
 
-    Blocks that hold none of them are shared; a listed block is made anew with those that are not much larger. Grids are
-    left as they are, so that a new constant of a p-attribute with bounded regions is verified instead. Everything is
-    compiled anew, from the plan alone, when
+    Blocks without changed queries are shared with the old plan. A listed block is merged with listed blocks that are
+    not much larger. Grids stay the same, so a new constant of a p-attribute with bounded regions is verified instead.
+    Everything is compiled anew, from the plan alone, if
 
-    - the plan is one block of exact regions, as small plans are: they stay exactly the paper's (beside listed blocks it
-      is this block alone that is compiled anew);
+    - the plan is one block of exact regions, as small plans are: such plans stay exactly those of the paper (beside
+      listed blocks only this block is compiled anew);
     - ``rebuild_share`` of the queries change at once;
-    - more than that share has changed since it was last compiled. So at most that share is laid out without its
+    - more than that share has changed since everything was last compiled. So at most that share is laid out without its
       constants in the grids, and at most that share of the bits is idle;
-    - many p-attributes are in use no more.
+    - many p-attributes are no longer in use.
 
-    With ``postpones`` the last two are left to :func:`renewed`. Where a dictionary has no label left between two
-    constants, its labels are spread anew in all tables, and the bitmaps stay. Cost otherwise: a copy of the blocks
-    concerned and of the tables of ids. Raises PlanError for an unknown id in ``remove``, an id added twice, and where a
-    bound is passed; the old plan is untouched by all of it.
+    With ``postpones`` the last two cases are left to :func:`renewed`. If a dictionary has no free label between two
+    constants, its labels are assigned anew in all tables, and the bitmaps stay. Cost otherwise: a copy of the changed
+    blocks and of the tables of ids. Raise PlanError for an unknown id in ``remove``, for an id that is added twice, and
+    if a bound is exceeded. The old plan never changes.
     """
     added = sorted(add, key=lambda query: query.id)
     for before, after in pairwise(added):
@@ -109,7 +110,7 @@ def change_plan(
 
 
 def is_renewal_due(plan: Plan) -> bool:
-    """Return whether so much of a plan has changed that it should be compiled anew: see :func:`change_plan`."""
+    """Return whether a plan has changed so much that it should be compiled anew (see :func:`change_plan`)."""
     if _is_exact_block(plan) and not plan.listed:
         return False
     used = {plan.p_attributes[slot] for slot in used_slots(plan.blocks)}
@@ -118,13 +119,13 @@ def is_renewal_due(plan: Plan) -> bool:
 
 
 def renewed(plan: Plan) -> Plan:
-    """Return the same queries compiled anew, from the plan alone."""
+    """Return a plan of the same queries, compiled anew from the plan alone."""
     return _rebuilt_with(plan, (), set(), plan.version)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Queries:
-    """The tables of a plan that are about queries: by ordinal, by handle (``ranks``), and the handles of those without
+    """The tables of the queries in a plan: by ordinal, by handle (``ranks``), and the handles of queries without
     conjuncts.
     """
 
@@ -147,8 +148,10 @@ def _assembled(
     version: int,
     listed: tuple[ListedBlock, ...],
 ) -> Plan:
-    """Return a plan from scratch of a table in the order of ordinals, which holds all that ``listed`` does not; what of
-    it is better listed by values is.
+    """Return a plan compiled from scratch from a table in the order of ordinals.
+
+    The table holds all conjuncts that ``listed`` does not hold. Conjuncts that are better listed by values go to listed
+    blocks.
     """
     _check_bounds(attributes, range(len(attributes)), options)
     if not options.always_exact:
@@ -193,7 +196,7 @@ def _assembled(
 
 
 def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -> Plan | None:
-    """Return the next plan with all untouched blocks shared; None where everything has to be compiled anew."""
+    """Return the next plan, which shares all unchanged blocks. Return None if everything has to be compiled anew."""
     changes = len(added) + len(gone)
     delta = PlanDelta.of(added, len(plan.ranks), IndexChoice(plan.listed))
     if changes > plan.options.rebuild_share * len(plan):
@@ -240,7 +243,7 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
 
 
 def _touches(plan: Plan, delta: PlanDelta, gone: set[str]) -> bool:
-    """Return whether a change concerns anything but listed blocks."""
+    """Return whether a change concerns more than listed blocks."""
     if any(query.predicate.conjuncts for _, query in delta.in_bitmaps):
         return True
     handles = [plan.handle(query_id) for query_id in gone if query_id in plan]
@@ -250,8 +253,9 @@ def _touches(plan: Plan, delta: PlanDelta, gone: set[str]) -> bool:
 def _rebuilt_with(
     plan: Plan, added: Sequence[Query], gone: set[str], version: int, *, keeps_lists: bool = False
 ) -> Plan:
-    """Return the next plan compiled from the constraints that the plan holds and the queries added; with
-    ``keeps_lists`` its bitmaps alone: listed blocks are changed, and handles stay.
+    """Return the next plan, compiled from the constraints in the plan and the added queries.
+
+    With ``keeps_lists`` only the bitmaps are compiled anew: listed blocks are changed, and handles stay.
     """
     queries, ranks = _merged(plan, added, gone)
     if keeps_lists:
@@ -298,9 +302,10 @@ def _rebuilt_with(
 
 
 def _renewed_listed(plan: Plan, added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
-    """Return one listed block for each position, of what is left of the plan's and of those added.
+    """Return one listed block for each p-attribute, from the remaining conjuncts of the plan's blocks and the added
+    blocks.
 
-    Owners are ordinals.
+    The owners of the conjuncts are ordinals.
     """
     by_position: dict[PAttribute, list[ListedBlock]] = {}
     for block in (*plan.listed, *added):
@@ -313,9 +318,9 @@ def _renewed_listed(plan: Plan, added: Sequence[ListedBlock], ranks: Integers) -
 def _grown(
     plan: Plan, delta: PlanDelta
 ) -> tuple[tuple[PAttribute, ...], list[Grid], dict[int, Dictionary], dict[int, Matched]] | None:
-    """Return p-attributes, grids, dictionaries and patterns, extended by those that the added queries need.
+    """Return the p-attributes, grids, dictionaries and patterns, extended for the added queries.
 
-    None where a dictionary has no label left, the patterns exceed their bound, or there are more than SLOTS_MAX
+    Return None if a dictionary has no free label, the patterns exceed their bound, or there are more than SLOTS_MAX
     p-attributes.
     """
     attributes = tuple(dict.fromkeys([*plan.p_attributes, *_attributes(delta.queries)]))
@@ -343,9 +348,7 @@ def _grown(
 
 
 def _merged(plan: Plan, added: Sequence[Query], gone: set[str]) -> tuple[_Queries, Integers]:
-    """Return the tables of queries after a change, and the ordinal of every handle, the new ones' after
-    the old ones'.
-    """
+    """Return the tables of queries after a change, and the ordinal of every handle. New handles come after old ones."""
     keep = np.ones(len(plan), dtype=np.bool_)
     keep[[ordinal for query_id in gone if (ordinal := plan.ordinal(query_id)) is not None]] = False
     kept = np.flatnonzero(keep)
@@ -373,7 +376,7 @@ def _merged(plan: Plan, added: Sequence[Query], gone: set[str]) -> tuple[_Querie
 
 
 def _attributes(queries: Iterable[Query]) -> list[PAttribute]:
-    """Return the p-attributes of some queries in the order of their text, whatever the order of the queries."""
+    """Return the p-attributes of some queries, sorted by their text, independent of the order of the queries."""
     found = {attribute for query in queries for attribute in query.predicate.read}
     return sorted(found, key=_by_text)
 
@@ -383,20 +386,22 @@ def _by_text(attribute: PAttribute) -> tuple[str, bool]:
 
 
 def _handles(queries: Sequence[Query], start: int, *, match_all: bool) -> Integers:
-    """Return the handles of the match-all queries, or of the contradictions."""
+    """Return the handles of the match-all queries if ``match_all`` is set, otherwise of the contradictions."""
     predicates = enumerate((query.predicate for query in queries), start)
     return np.array([i for i, p in predicates if not p.conjuncts and p.match_all == match_all], dtype=np.int32)
 
 
 def _labels(dictionaries: Mapping[int, Dictionary], queries: int) -> dict[int, Callable[[bytes], int]]:
-    """Return functions that give the label of a constant, by slot; ``queries``: how many queries use them."""
+    """Return for each slot a function from a constant to its label. ``queries``: the number of queries that use the
+    functions.
+    """
     if queries < _MANY_QUERIES:
         return {slot: dictionary.label for slot, dictionary in dictionaries.items()}
     return {slot: dictionary.labels_by_constant().__getitem__ for slot, dictionary in dictionaries.items()}
 
 
 def _constants(table: ConjunctTable, slot: int) -> Keys:
-    """Return the constraining constants of a p-attribute, sorted, each once."""
+    """Return the distinct constraining constants of a p-attribute, sorted."""
     which = table.slots == slot
     low, high = table.finite()
     return np.unique(np.concatenate([table.low[which & low], table.high[which & high]]).astype(np.int64))

@@ -17,10 +17,11 @@ Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """One entry of the region array: its query-result and candidate-arrow bitmap.
+    """A region of a construct, with its query-result bitmap and its candidate-arrow bitmap.
 
-    ``qrb[j]`` is 0 when no value of the region satisfies conjunct j, else 1. ``cab[i]`` is 1 when construct i could
-    still fail a conjunct after this region was visited: ``qrb & construct[i].qub != 0`` (never its own).
+    ``qrb[j]`` is 0 if no value of the region satisfies conjunct j, otherwise 1. ``cab[i]`` is 1 if construct i can
+    still exclude a conjunct after this region was visited: ``qrb & construct[i].qub != 0``. The bit of the region's own
+    construct is always 0.
     """
 
     qrb: bitarray
@@ -29,10 +30,11 @@ class Region:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionArray:
-    """The regions of one construct, each made when it is asked for, over the rows that hold their bits.
+    """The regions of one construct, created on access, over the rows that hold their bits.
 
-    ``rows`` uint64[regions + 1, words]: the qrb of every region, NULL's last; ``qubs`` uint64[constructs, words];
-    ``construct``: which of them it is. A qrb costs nothing (it is the row), a cab reads all qubs.
+    ``rows`` uint64[regions + 1, words]: the qrb of every region, with the NULL region last. ``qubs`` uint64[constructs,
+    words]. ``construct``: the index of the construct in ``qubs``. A qrb costs nothing (it is the row), and a cab reads
+    all qubs.
     """
 
     rows: Words
@@ -40,7 +42,7 @@ class RegionArray:
     construct: int
 
     def __len__(self) -> int:
-        """Return the number of regions, NULL's not counted."""
+        """Return the number of regions, without the NULL region."""
         return len(self.rows) - 1
 
     def __getitem__(self, index: int) -> Region:
@@ -59,13 +61,14 @@ class RegionArray:
 class Construct:
     """ASC(A) of a p-attribute A for the conjuncts of a block (Definition 1, sections 3.1 and 4.1).
 
-    ``qub[j]``: conjunct j constrains A. ``ra[r]``: the regions in the order of their values, from 0 where the paper
-    counts from 1, and NULL's at ``null``, after the last. ``cuts``: the points where regions meet; region r lies
-    between ``cuts[r - 1]`` and ``cuts[r]``. With m constants and exact regions there are 2m cuts and 2m + 1 regions.
+    ``qub[j]``: whether conjunct j constrains A. ``ra[r]``: the regions in the order of their values, counted from 0
+    (the paper counts from 1). The NULL region is at ``null``, after the last. ``cuts``: the points between regions;
+    region r lies between ``cuts[r - 1]`` and ``cuts[r]``. With m constants and exact regions there are 2m cuts and 2m +
+    1 regions.
 
-    Invariant: ``qrb[j] = 1`` in every region where ``qub[j] = 0``. The bitmaps are the block's own memory, read-only,
-    and as long as its words. The bits that no conjunct has are 0 in qub and 1 in every qrb, and the GRB starts without
-    them. Cost: (regions + 2) * k bits.
+    Invariant: ``qrb[j] = 1`` in every region if ``qub[j] = 0``. The bitmaps are read-only views of the block's memory,
+    with the length of its words. Bits without a conjunct are 0 in the qub and 1 in every qrb, and the initial GRB does
+    not have them. Cost: (regions + 2) * k bits.
     """
 
     attribute: PAttribute
@@ -76,12 +79,13 @@ class Construct:
 
     @property
     def null(self) -> int:
-        """The index of NULL's region."""
+        """The index of the NULL region."""
         return len(self.ra)
 
     @property
     def constants(self) -> tuple[Key, ...]:
-        """The constraining constants (the region identifiers), sorted; of bounded regions, where they meet."""
+        """The sorted constraining constants (the region identifiers). For bounded regions, the points between regions.
+        """
         return tuple(dict.fromkeys(constant for constant, _ in self.cuts))
 
     def region_of(self, value: Key | None) -> int:

@@ -1,4 +1,4 @@
-"""Destinations: the operators that matches go to in place of a topic, as a table of a plan."""
+"""Destinations: the operators that receive matches instead of a topic, as a table of a plan."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from asc.plan.conjuncts import Integers
 _Places = npt.NDArray[np.signedinteger[Any]]
 
 NO_DESTINATION = -1
-"""In a table's ``of_query``: the matches of the query go to its topic."""
+"""The entry in ``DestinationTable.of_query`` of a query whose matches go to its topic."""
 
 NO_TARGET = ""
-"""The target of a destination whose matches do not leave the workers, which fold them into a state."""
+"""The target of a destination whose matches stay in the workers, which fold them into a state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class Destination:
     """The operator of a query in a plan.
 
     ``name``: the id of the registered query. ``op``: the tag of the operator's kind. ``target``: the name under which
-    matches leave the workers, NO_TARGET where they stay there. ``selection``: the name, in a match, of the queries that
-    accept the same records. ``form``: the form of ``definition``, which is all that the operator needs to know of the
-    query, as the text of a JSON object. The engine reads none of them.
+    matches leave the workers; NO_TARGET if they stay there. ``selection``: the name that queries with the same accepted
+    records share in a match. ``form``: the version of the form of ``definition``. ``definition``: the text of a JSON
+    object with all that the operator needs to know of the query. The engine reads none of these fields.
     """
 
     name: str
@@ -51,17 +51,17 @@ class Destination:
 
     @staticmethod
     def of_text(text: str) -> Destination:
-        """Return the destination of its JSON; ValueError, TypeError for other texts."""
+        """Return the destination that a JSON text describes. Raise ValueError or TypeError for other texts."""
         return Destination(*json.loads(text))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DestinationTable:
-    """The destinations of a plan, and which of them each query has.
+    """The destinations of a plan, and the destination of each query.
 
-    ``entries``: each once; some may be of queries that are gone. ``of_query`` int32[queries]: the place of the
-    destination of each ordinal in ``entries``, NO_DESTINATION for none. Invariant: immutable; a change appends entries,
-    so that pages of them stay the same. Cost: 4 bytes a query, and the texts.
+    ``entries``: the distinct destinations; some may belong to removed queries. ``of_query`` int32[queries]: for each
+    ordinal the index of its destination in ``entries``, or NO_DESTINATION. Invariant: immutable; a change appends
+    entries, so that pages of entries stay the same. Cost: 4 bytes a query, and the texts.
     """
 
     entries: tuple[Destination, ...]
@@ -74,7 +74,7 @@ class DestinationTable:
         return DestinationTable((), none).with_queries(none, destinations)
 
     def with_queries(self, kept: _Places, added: Sequence[Destination | None]) -> DestinationTable:
-        """Return the table of the ordinals kept, and of queries added after them."""
+        """Return the table of the retained ordinals ``kept``, followed by added queries."""
         known = {own: place for place, own in enumerate(self.entries)}
         places = [NO_DESTINATION if own is None else known.setdefault(own, len(known)) for own in added]
         of_query = np.append(self.of_query[kept], np.array(places, dtype=np.int32))
@@ -85,7 +85,7 @@ class DestinationTable:
         return DestinationTable(self.entries, frozen_int32(self.of_query[order].astype(np.int32)))
 
     def compact(self) -> DestinationTable:
-        """Return the table without entries that no query has."""
+        """Return the table without unused entries."""
         used = self.used_places()
         if len(used) == len(self.entries):
             return self
@@ -95,7 +95,7 @@ class DestinationTable:
         return DestinationTable(entries, frozen_int32(renumbered[self.of_query]))
 
     def used_places(self) -> list[int]:
-        """Return the places of the entries that some query has, ascending."""
+        """Return the indices of the entries that some query uses, ascending."""
         if not self.entries:
             return []
         places = np.unique(self.of_query)
@@ -103,7 +103,7 @@ class DestinationTable:
         return found
 
     def used(self) -> list[Destination]:
-        """Return the entries that some query has, each once."""
+        """Return the distinct entries that some query uses."""
         return [self.entries[place] for place in self.used_places()]
 
     @property
@@ -111,5 +111,5 @@ class DestinationTable:
         return int(self.of_query.nbytes) + sum(len(own.definition) for own in self.entries)
 
     def texts(self, low: int, high: int) -> pa.StringArray:
-        """Return some of the entries as JSON."""
+        """Return the entries ``low`` to ``high`` as JSON."""
         return pa.array([own.text() for own in self.entries[low:high]], pa.string())

@@ -1,4 +1,4 @@
-"""Labels spread anew: a plan whose constants are other keys, and whose bitmaps are the same."""
+"""Relabelling: a plan with new labels for the constants of its dictionaries, and the same bitmaps."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from asc.plan.plan import Plan
 
 
 def with_free_labels(plan: Plan, constants: Mapping[int, Iterable[bytes]]) -> Plan:
-    """Return the plan with labels spread anew in the dictionaries that have none left for more constants, by slot.
+    """Return the plan with new labels in the dictionaries (by slot) that have no free label for some further constants.
 
-    Where all have labels, it is the same plan. Cost: a look at the constants; for each dictionary without labels, its
-    constants and the tables of all blocks (.02 s for ten thousand constants, some seconds for a million).
+    If all dictionaries have free labels, return the same plan. Cost: a look at the constants. Each dictionary without
+    free labels costs its constants and the tables of all blocks (.02 s for ten thousand constants, some seconds for a
+    million).
     """
     for slot, values in constants.items():
         before = plan.dictionaries.get(slot)
@@ -29,7 +30,7 @@ def with_free_labels(plan: Plan, constants: Mapping[int, Iterable[bytes]]) -> Pl
 
 
 def _relabelled(plan: Plan, slot: int, dictionary: Dictionary) -> Plan:
-    """Return the plan with another dictionary, of more constants, for a p-attribute."""
+    """Return the plan with another dictionary, which has more constants, for one p-attribute."""
     before, label_of = plan.dictionaries[slot], dictionary.labels_by_constant()
     new_labels = np.array([label_of[constant] for constant in before.constants()], dtype=np.int64)
 

@@ -25,7 +25,7 @@ _ALIGNMENT = 64
 _DTYPES = frozenset(("|b1", "|u1", "<u2", "<i4", "<i8", "<u8", "<f8"))
 
 DAMAGE = (LookupError, ValueError, TypeError, AttributeError, StopIteration, OSError, MemoryError, pa.ArrowException)
-"""The exceptions of reading bytes that fit their sum and are no part of a plan."""
+"""The exceptions that reading raises if bytes match their checksum but are no part of a plan."""
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -48,9 +48,10 @@ def to_bytes(says: Mapping[str, Any], arrays: Arrays) -> bytes:
 
 
 def from_bytes(buffer: bytes | memoryview, *, is_checked: bool = False) -> tuple[dict[str, Any], Arrays]:
-    """Return the header and arrays that :func:`to_bytes` wrote, as views of ``buffer``; PlanError for any other bytes.
+    """Return the header and arrays that :func:`to_bytes` wrote, as views of ``buffer``. Raise PlanError for other
+    bytes.
 
-    ``is_checked``: the caller has tested the bytes for damage.
+    ``is_checked``: the caller has already verified the checksum.
     """
     try:
         view = memoryview(buffer).cast("B")
@@ -69,7 +70,7 @@ def from_bytes(buffer: bytes | memoryview, *, is_checked: bool = False) -> tuple
 
 
 def message(strings: pa.StringArray) -> npt.NDArray[np.uint8]:
-    """Return strings as an array of bytes; the same strings are the same bytes."""
+    """Return strings as an array of bytes. Equal strings give equal bytes."""
     sink = pa.BufferOutputStream()
     # An empty slice has offsets that an empty array has not.
     batch = pa.record_batch([strings if len(strings) else pa.array([], pa.string())], names=["strings"])

@@ -1,4 +1,4 @@
-"""Groups: the order of conjuncts in blocks, so that those which a tuple rules out by one construct are adjacent."""
+"""Grouping: an order of conjuncts in which the conjuncts that one construct excludes together are adjacent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from asc.keys.grid import Grid, Keys
 from asc.plan.conjuncts import ConjunctTable, Integers
 
 NOWHERE = -1
-"""The home of queries that no construct alone rules out often."""
+"""The home of queries that no single construct excludes often."""
 
 _MOST_ADMITTED = 1 / 2
 """Of the regions of a p-attribute, by a constraint that makes it a home."""
@@ -30,10 +30,10 @@ Places = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Homes:
-    """Where conjuncts, or the lines of a block, are at home: a p-attribute, and where in it.
+    """The homes of conjuncts, or of the lines of a block: a p-attribute, and a key of that p-attribute.
 
-    ``slots`` int32[n], or NOWHERE; ``keys`` int64[n]: the first key that is admitted there. Every region counts alike,
-    for nothing is known of the values.
+    ``slots`` int32[n]: the p-attribute, or NOWHERE. ``keys`` int64[n]: the first key that the constraint on it admits.
+    Every region has the same weight, because the values are not known.
     """
 
     slots: Integers
@@ -43,9 +43,9 @@ class Homes:
     def of(table: ConjunctTable, grids: Sequence[Grid], popular: Places | None = None) -> Homes:
         """Return the homes of the conjuncts of a table (with bounds of type int64).
 
-        The home of a conjunct is the p-attribute whose constraint admits the least, and of several that admit about as
-        little the most ``popular``, int64[slots]. Without ``popular`` it is the one that most conjuncts of the table
-        have among theirs: so homes are few and large.
+        The home of a conjunct is the p-attribute whose constraint admits the smallest share of regions. If several
+        constraints admit about as little, it is the most ``popular`` p-attribute, int64[slots]. Without ``popular`` it
+        is the one that is such a candidate for most conjuncts of the table. So homes are few and large.
         """
         begins, shares = admitted_shares(table, grids)
         conjuncts, slots = table.conjuncts[begins], table.slots[begins]
@@ -67,19 +67,20 @@ class Homes:
         return Homes(home_slots, keys)
 
     def take(self, which: Places) -> Homes:
-        """Return the homes ``which``, in that order, read-only."""
+        """Return the homes at the indices ``which``, in that order, read-only."""
         return Homes(frozen_int32(self.slots[which]), frozen(self.keys[which]))
 
 
 def nowhere(number: int) -> Homes:
-    """Return homes of so many conjuncts, or lines, that are at home nowhere."""
+    """Return ``number`` homes that are all NOWHERE."""
     return Homes(frozen_int32(np.full(number, NOWHERE)), frozen(np.zeros(number, dtype=np.int64)))
 
 
 def admitted_shares(table: ConjunctTable, grids: Sequence[Grid]) -> tuple[Places, npt.NDArray[np.float64]]:
-    """Return where each constraint of a table begins among its intervals, and the share of the regions that it admits.
+    """Return the first interval of each constraint of a table, and the share of the regions that each constraint
+    admits.
 
-    Of a p-attribute that is matched with patterns, where regions say nothing, it is all.
+    The share is 1 if the p-attribute is matched with patterns, because its regions say nothing about patterns.
     """
     slots, starts, ends = table.slots, table.starts(), table.ends()
     admitted = np.zeros(len(slots))
@@ -130,7 +131,9 @@ def grouped(
 
 
 def _starts(homes: Integers, lengths: Places, unit: int) -> Places:
-    """Return where each query begins that is so long, a home with a whole number of units."""
+    """Return the first bit of each query, given the queries' lengths; each home begins at a multiple of ``unit`` bits
+    if it is large.
+    """
     runs = np.flatnonzero(np.diff(homes, prepend=homes[0] - 1))
     sizes = np.add.reduceat(lengths, runs)
     begins = np.cumsum(-(-sizes // unit) * unit) - -(-sizes // unit) * unit
@@ -141,12 +144,12 @@ def _starts(homes: Integers, lengths: Places, unit: int) -> Places:
 
 
 def query_starts(table: ConjunctTable) -> Places:
-    """Return where the conjuncts of each query begin, which are adjacent, and the end."""
+    """Return the index of the first conjunct of each query, and the end. The conjuncts of a query are adjacent."""
     return np.append(np.flatnonzero(np.diff(table.owner, prepend=-1)), len(table)).astype(np.int64)
 
 
 def _side_by_side(starts: Places, lengths: Places) -> Places:
-    """Return the numbers of runs that begin so and are so long, one after the other."""
+    """Return the numbers of all runs, one run after the other, given their starts and lengths."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     found: Places = np.repeat(starts - (ends - lengths), lengths) + np.arange(total)

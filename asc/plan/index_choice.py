@@ -1,4 +1,5 @@
-"""The choice between a list and bitmaps for a conjunct: whether it is listed by a value that it asks for."""
+"""The choice of an index for a conjunct: posting lists if it requires a rare value of a p-attribute, otherwise bitmaps.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from asc.plan.posting_block import ListedBlock, by_values
 from asc.predicate.normal_form.disjunctive_form import Predicate
 
 MOST_VALUES = 16
-"""That a conjunct asks for and is listed under each of; of more its bitmap has fewer regions to say."""
+"""The most values of a p-attribute under which a conjunct is listed; a bitmap serves conjuncts with more values."""
 
 FEW, MOST = 4, 32
 _SHARE = 1_024
@@ -29,7 +30,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def rare(conjuncts: int) -> int:
-    """Return the conjuncts that may ask for one value for it to be rare, among so many that ask for values."""
+    """Return how many of ``conjuncts`` conjuncts may require the same value so that the value is still rare."""
     return min(MOST, max(FEW, conjuncts // _SHARE))
 
 
@@ -61,11 +62,11 @@ def split(
 
 
 class _Points:
-    """The constraints of a table that ask for a few values, each by its first interval.
+    """The constraints of a table that require one of a few values, each by its first interval.
 
-    ``eligible`` bool[constraints], ``begins``, ``slots`` and ``conjuncts`` of the same constraints; ``queries``: the
-    query of each conjunct, by number. Invariant: the p-attributes of what is eligible are plain, and no other
-    constraint of the query is matched with anything.
+    ``eligible`` bool[constraints]; ``begins``, ``slots`` and ``conjuncts`` of the same constraints; ``queries``: the
+    number of the query of each conjunct. Invariant: eligible constraints are on plain p-attributes, and no other
+    constraint of their query is a match with patterns or shapes.
     """
 
     def __init__(self, table: ConjunctTable, attributes: Sequence[PAttribute]) -> None:
@@ -85,8 +86,8 @@ class _Points:
         self.eligible &= (self.counts <= MOST_VALUES) & ~has_matched[self.queries[self.conjuncts]]
 
     def in_order(self, least: int) -> list[int]:
-        """Return the slots that at least so many conjuncts ask values of, those with the most different
-        values first.
+        """Return the slots of which at least ``least`` conjuncts require values, those with the most distinct values
+        first.
         """
         different = {}
         for slot, count in enumerate(np.bincount(self.slots[self.eligible]).tolist()):
@@ -109,7 +110,7 @@ class _Points:
         return found
 
     def _pairs(self, which: Mask) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the conjuncts and the keys that some constraints ask for, pair by pair."""
+        """Return the pairs of a conjunct and a key that some constraints require, as two arrays."""
         counts = self.counts[which]
         ends = np.cumsum(counts)
         within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
@@ -123,7 +124,8 @@ def _block(
     attributes: Sequence[PAttribute],
     dictionaries: Mapping[int, Dictionary],
 ) -> ListedBlock:
-    """Return the block of some conjuncts of a table, with those p-attributes and dictionaries alone that it needs."""
+    """Return the listed block of some conjuncts of a table, with only the p-attributes and dictionaries that it needs.
+    """
     chosen = table.take(np.flatnonzero(which))
     known = _used(chosen, dictionaries)
     used = np.unique(chosen.slots)
@@ -137,14 +139,16 @@ def _block(
 
 
 def _used(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, Dictionary]:
-    """Return the dictionaries with those constants alone that a table has, under the same labels."""
+    """Return the dictionaries with only the constants that a table uses, under the same labels."""
     return {slot: dictionaries[slot].only(labels) for slot, labels in used_labels(table, dictionaries).items()}
 
 
 class IndexChoice:
-    """The choice of the added queries that a plan's blocks by values take: those of rare values, as in :func:`split`.
+    """The choice of added queries for the blocks of a plan that are listed by values: queries of rare values, as in
+    :func:`split`.
 
-    Invariant: it counts those that it has taken. Cost: of a query a look-up in each block, for each value.
+    Invariant: the choice counts the queries that it has accepted. Cost: a query costs a look-up in each block for each
+    value.
     """
 
     def __init__(self, blocks: Sequence[ListedBlock]) -> None:
@@ -155,7 +159,7 @@ class IndexChoice:
         self._taken: Counter[tuple[PAttribute, Key]] = Counter()
 
     def taken(self, predicate: Predicate) -> PAttribute | None:
-        """Return the p-attribute under whose values a query is listed; None for none."""
+        """Return the p-attribute under whose values a query is listed. Return None if it is not listed by values."""
         if not self._blocks or any(own.like is not None for own in predicate.p_attributes):
             return None
         for attribute, blocks in self._blocks.items():
@@ -171,7 +175,9 @@ class IndexChoice:
 
 
 def _asked(predicate: Predicate, attribute: PAttribute) -> Iterator[list[Key] | None]:
-    """Yield the values of a p-attribute that each conjunct asks for; None where it is not a few values."""
+    """Yield for each conjunct the few values of a p-attribute that it requires; None if it does not require a few
+    values.
+    """
     for conjunct in predicate.conjuncts:
         yield next((_points(constraint) for own, constraint in conjunct if own == attribute), None)
 
