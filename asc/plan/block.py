@@ -57,8 +57,8 @@ class Block:
     the row and ``live`` have a common 1 in group g, a group of ``group_words`` words. ``homes``: the home of each line
     (eight words), as its conjuncts had it when the block was built (:mod:`asc.plan.grouping`).
 
-    Invariant: the bit of a conjunct is 1 in a region if and only if its constraint admits a part of the region, and 1
-    in the NULL region if and only if its constraint admits NULL. A bit without a conjunct is 0 in ``live`` and the
+    Invariant: the bit of a conjunct is 1 in a region if and only if its constraint admits a part of the region. It is 1
+    in the NULL region if and only if the constraint admits NULL. A bit without a conjunct is 0 in ``live`` and the
     qubs, and 1 elsewhere. The conjuncts of one query have adjacent bits. Arrays are never written after construction.
     Cost: capacity / 8 bytes a row and 8 bytes for its groups; ``verification_masks`` at most double the rows.
     """
@@ -335,8 +335,7 @@ def _partly_admitted(
     grids: Sequence[Grid],
     places: Bits,
 ) -> Words:
-    """Return for each row the conjuncts at ``places`` whose constraint admits a part of the region but not all of it.
-    """
+    """Return for each row the conjuncts at ``places`` whose constraint admits only a part of the region."""
     some, whole = np.zeros(shape, dtype=np.uint64), np.zeros(shape, dtype=np.uint64)
     _fill(some, slot_bases, table, grids, places, admitted=_admitted)
     _fill(whole, slot_bases, table, grids, places, admitted=_admitted_whole)

@@ -84,8 +84,7 @@ class Construct:
 
     @property
     def constants(self) -> tuple[Key, ...]:
-        """The sorted constraining constants (the region identifiers). For bounded regions, the points between regions.
-        """
+        """The sorted constraining constants (the region identifiers), or the boundaries of bounded regions."""
         return tuple(dict.fromkeys(constant for constant, _ in self.cuts))
 
     def region_of(self, value: Key | None) -> int:

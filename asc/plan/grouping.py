@@ -131,8 +131,8 @@ def grouped(
 
 
 def _starts(homes: Integers, lengths: Places, unit: int) -> Places:
-    """Return the first bit of each query, given the queries' lengths; each home begins at a multiple of ``unit`` bits
-    if it is large.
+    """Return the first bit of each query, by the lengths of the queries. The queries of one home fill a whole number of
+    units.
     """
     runs = np.flatnonzero(np.diff(homes, prepend=homes[0] - 1))
     sizes = np.add.reduceat(lengths, runs)

@@ -1,5 +1,4 @@
-"""The choice of an index for a conjunct: posting lists if it requires a rare value of a p-attribute, otherwise bitmaps.
-"""
+"""The choice of an index for a conjunct: posting lists if it requires rare values of one p-attribute, else bitmaps."""
 
 from __future__ import annotations
 
@@ -124,7 +123,8 @@ def _block(
     attributes: Sequence[PAttribute],
     dictionaries: Mapping[int, Dictionary],
 ) -> ListedBlock:
-    """Return the listed block of some conjuncts of a table, with only the p-attributes and dictionaries that it needs.
+    """Return the listed block of some conjuncts of a table, with only the p-attributes and dictionaries
+    that they use.
     """
     chosen = table.take(np.flatnonzero(which))
     known = _used(chosen, dictionaries)

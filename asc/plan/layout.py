@@ -1,4 +1,4 @@
-"""A block laid out for a reader: its constructs with their regions, its sequence and its micro-arrows."""
+"""The layout of a block, for display: its constructs with their regions, its sequence and its micro-arrows."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from asc.plan.plan import Plan
 from asc.plan.region_text import region_text
 
 REGIONS_SHOWN = 200
-"""Of a construct."""
+"""The most regions of a construct in a layout."""
 
 ARROWS_SHOWN = 500
-"""Of a block."""
+"""The most micro-arrows of a block in a layout."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegionLayout:
-    """A region of a construct: its place among all of them, from 0 on, NULL's after the last, and its values as SQL.
+    """A region of a construct: its index from 0 on (the NULL region is after the last), and its values as SQL.
 
-    ``satisfied``: the conjuncts of the block that it does not rule out (the ones of its qrb); ``constrained``: those
-    of them that constrain the p-attribute (qrb and qub). ``next_constructs``: the constructs that could still rule out
-    a conjunct after it (the ones of its cab). ``arrow``: the construct that its micro-arrow leads to, or None.
+    ``satisfied``: the number of conjuncts of the block that the region does not exclude (the ones of its qrb).
+    ``constrained``: the number of these that constrain the p-attribute (qrb and qub). ``next_constructs``: the
+    constructs that can still exclude a conjunct after the region (the ones of its cab). ``arrow``: the construct that
+    the region's micro-arrow leads to, or None.
     """
 
     region: int
@@ -36,10 +37,10 @@ class RegionLayout:
 
 @dataclass(frozen=True, slots=True)
 class ConstructLayout:
-    """A construct: its p-attribute, how many conjuncts constrain it (the ones of its qub), and its regions.
+    """A construct: its p-attribute, the number of conjuncts that constrain it (the ones of its qub), and its regions.
 
-    ``regions``: ``REGIONS_SHOWN`` of all ``region_count`` at most, evenly spread, the first and the last among them;
-    NULL's is ``null`` and not counted.
+    ``regions``: at most ``REGIONS_SHOWN`` of all ``region_count`` regions, evenly spread, with the first and the last.
+    ``null`` is the NULL region, which ``region_count`` does not count.
     """
 
     construct: int
@@ -65,8 +66,10 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class BlockLayout:
-    """A block: its number from 0 on, its constructs by number, the macro-sequence as these numbers, and the first
-    ``ARROWS_SHOWN`` of its ``arrow_count`` micro-arrows.
+    """A block: its number from 0 on, its constructs, its macro-sequence and its micro-arrows.
+
+    The macro-sequence is a list of the constructs' numbers. Only the first ``ARROWS_SHOWN`` of the ``arrow_count``
+    micro-arrows are present.
     """
 
     number: int
@@ -81,8 +84,8 @@ class BlockLayout:
 def laid_out(plan: Plan, number: int) -> BlockLayout:
     """Return the layout of a block of a plan.
 
-    Raises PlanError where the plan has none of that number, or a listed one, which has no regions. Cost: of each region
-    that is shown a row of the block's matrix, and the qubs of all constructs for its cab.
+    Raise PlanError if the plan has no block of that number, or if the block is a listed one, which has no regions.
+    Cost: each region in the layout costs a row of the block's matrix, and the qubs of all constructs for its cab.
     """
     if not 0 <= number < len(plan.blocks):
         known = f"0 to {len(plan.blocks) - 1}" if plan.blocks else "none, for no query has a conjunct"

@@ -14,14 +14,14 @@ from asc.plan.conjuncts import Integers
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Order:
-    """The order that tuples visit the constructs of one block in: its macro- or hybrid-sequence (section 4).
+    """The order in which tuples visit the constructs of one block: its macro- or hybrid-sequence (section 4).
 
-    ``sequence`` int32[c]: the macro-sequence. ``arrows`` int32[rows]: by row of the block's matrix the construct that
-    the micro-arrow of its region leads to, -1 for none; empty where there is none at all.
+    ``sequence`` int32[c]: the macro-sequence. ``arrows`` int32[rows]: for each row of the block's matrix the construct
+    that the micro-arrow of the row's region leads to, or -1. The array is empty if the block has no micro-arrow.
 
-    Invariant: ``sequence`` is a permutation of the constructs, and arrows leave from regions (NULL's is one) and lead
-    to constructs. It holds for blocks of one layout, whatever their conjuncts; :meth:`of` checks it, once. Arrays are
-    never written. Cost: 4 bytes a construct, and 4 a row with micro-arrows.
+    Invariant: ``sequence`` is a permutation of the constructs. Arrows lead from regions (also NULL regions) to
+    constructs. An order is valid for all blocks of one layout, whatever their conjuncts; :meth:`of` checks it once.
+    Arrays are never written. Cost: 4 bytes a construct, and with micro-arrows 4 bytes a row.
     """
 
     sequence: Integers
@@ -31,11 +31,11 @@ class Order:
     def of(
         bases: Integers, rows: int, sequence: Sequence[int], micro_arrows: Iterable[tuple[int, int, int]] = ()
     ) -> Order:
-        """Return the order of a block with constructs from the rows ``bases`` on and so many ``rows`` in all.
+        """Return the order of a block whose constructs begin at the rows ``bases``, with ``rows`` rows in all.
 
-        ``micro_arrows``: (construct, region, construct that it leads to); a later one of the same region replaces an
-        earlier one. Raises PlanError for a sequence that is no permutation of the constructs, and for a micro-arrow
-        from or to what the block has not.
+        ``micro_arrows``: (construct, region, target construct). A later arrow of a region replaces an earlier one.
+        Raise PlanError if the sequence is no permutation of the constructs, or if a micro-arrow has a construct or
+        region that the block does not have.
 
         >>> order = Order.of(np.array([1, 5]), 9, [1, 0], [(0, 2, 1)])
         >>> order.sequence.tolist(), order.arrows.tolist()
@@ -57,7 +57,7 @@ class Order:
 
     @property
     def macro(self) -> Order:
-        """The macro-sequence alone."""
+        """The order without its micro-arrows."""
         return Order(self.sequence, self.arrows[:0])
 
     @property
@@ -68,7 +68,7 @@ class Order:
     def with_constructs(self, count: int, rows: int) -> Order:
         """Return the order of a block that has gained constructs and their rows.
 
-        They come last, without micro-arrows.
+        The new constructs come last, without micro-arrows.
         """
         known = len(self.sequence)
         arrows = np.concatenate([self.arrows, np.full(rows, -1)]) if len(self.arrows) else self.arrows

@@ -1,4 +1,4 @@
-"""Parts: a plan in pieces that plans share, so that of a changed plan only what is new has to travel or be stored."""
+"""Parts: the pieces of a plan, which plans share. Only new parts of a changed plan have to be sent or stored."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from asc.plan.verification_masks import VerificationMasks
 from asc.spatial.index import ShapeIndex
 
 PAGE = 16_384
-"""Queries of a page that is cut anew; one that grows to twice as many is cut."""
+"""The number of queries of a new page; a page that grows to twice as many is split."""
 
 _DESTINATIONS_PAGE = 1_024
-"""Destinations of a page: each is some hundred bytes."""
+"""The number of destinations of a page; each has some hundred bytes."""
 
 _BLOCK = ("slots", "bases", "matrix", "groups")
 _OTHERS = {
@@ -46,8 +46,8 @@ _OTHERS = {
     "doubts": ("verification_masks", VerificationMasks),
     "members": ("pattern_postings", PatternPostings),
 }
-"""The fields of a block that consist of arrays alone, some of them not in every block. The key is the prefix under
-which a field is stored, which never changes; the value is the field's name and its type.
+"""The fields of a block that consist of arrays alone; some blocks lack some of them. The key is the prefix under which
+a field is stored, which never changes. The value is the field's name and its type.
 """
 
 _TABLE = ("first", "code", "low", "high", "owner")
@@ -61,7 +61,7 @@ _FIRST = {
     "listed": "index.starts",
     "values": "index.spread",
 }
-"""The array that tells a part of these kinds from others."""
+"""For some kinds of part, the array whose identity distinguishes one part from another."""
 
 
 _KINDS = ("head", "slot", "patterns", "shapes", "boxes", "block", "listed", "values", "ids", "topics", "destinations")
@@ -99,7 +99,7 @@ class Part:
 
     @staticmethod
     def from_bytes(buffer: bytes | memoryview, *, is_checked: bool = False) -> Part:
-        """Return the part over its bytes; PlanError for other ones."""
+        """Return the part over its bytes. Raise PlanError if the bytes are not those of a part."""
         says, arrays = from_bytes(buffer, is_checked=is_checked)
         if "kind" not in says:
             raise PlanError("part of a plan", str(says)[:200], "another version wrote it")
@@ -107,11 +107,11 @@ class Part:
 
 
 def parts_of(plan: Plan, before: Sequence[Part] = ()) -> tuple[Part, ...]:
-    """Return the parts of a plan, the head first; one that says what one of ``before`` says is that very part.
+    """Return the parts of a plan, the head first. A part equal to one of ``before`` is that same object.
 
-    ``before`` are the parts of a plan that this one was changed from. Blocks, grids and dictionaries that the two share
-    are recognised by their arrays, pages by their content. Cost: a copy of the tables of ids, which are 24 bytes and
-    the id a query.
+    ``before`` are the parts of the plan that this plan was changed from. Blocks, grids and dictionaries that both plans
+    share are recognised by their arrays, and pages by their content. Cost: a copy of the tables of ids, which have for
+    each query 24 bytes and the id.
     """
     # A part holds its arrays, so no other one can have the address of one of them.
     of_arrays = {id(part.arrays[_FIRST[part.kind]]): part for part in before if part.kind in _FIRST}
@@ -132,7 +132,9 @@ def parts_of(plan: Plan, before: Sequence[Part] = ()) -> tuple[Part, ...]:
 
 
 def plan_of(parts: Sequence[Part]) -> Plan:
-    """Return the plan of its parts, over their arrays; PlanError where they are not those of one."""
+    """Return the plan that some parts make, over their arrays. Raise PlanError if they are not the parts of
+    one plan.
+    """
     try:
         return _plan(parts)
     except DAMAGE as error:
@@ -162,7 +164,7 @@ def _head(plan: Plan) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
 
 
 def _described(attributes: Sequence[PAttribute]) -> npt.NDArray[np.uint8]:
-    """Return p-attributes as bytes; after them the p-attributes that are parts of positions, in their order."""
+    """Return p-attributes as bytes, followed by the p-attributes that are parts of positions, in their order."""
     fields = [pa.field(own.sql, own.type, metadata={b"origin": _origin(own)}) for own in attributes]
     parts = [pa.field(part.sql, part.type, metadata={b"origin": _origin(part)}) for a in attributes for part in a.parts]
     return np.frombuffer(pa.schema(fields + parts).serialize(), dtype=np.uint8)
@@ -272,8 +274,8 @@ def _pages(plan: Plan, before: Sequence[Part]) -> Iterator[Part]:
 
 
 def _cuts(firsts: Sequence[int], count: int) -> list[int]:
-    """Return where pages begin, and the end: at the same queries as before, but for pages that have become long or
-    short.
+    """Return the first query of each page, and the end: the same queries as before, except for pages that became too
+    long or too short.
     """
     if not count:
         return []
@@ -361,7 +363,7 @@ def _destination_table(pages: Sequence[Part], of_query: Integers) -> Destination
 
 
 def _attributes_of(described: npt.NDArray[np.uint8]) -> tuple[PAttribute, ...]:
-    """Return the p-attributes of their bytes (:func:`_described`)."""
+    """Return the p-attributes that :func:`_described` wrote as bytes."""
     read: list[tuple[PAttribute, int]] = []
     for own in pa.ipc.read_schema(pa.py_buffer(described)):
         path, condition, weight, steps, is_matched, elements, parts = json.loads(own.metadata[b"origin"])

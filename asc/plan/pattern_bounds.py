@@ -18,8 +18,9 @@ from asc.plan.plan import CompileOptions, Matched, Plan
 def patterns_of(
     attributes: Sequence[PAttribute], dictionaries: Mapping[int, Dictionary], options: CompileOptions
 ) -> dict[int, Matched]:
-    """Return the patterns, or shapes, of the p-attributes that are matched, by slot. Raises PlanError beyond
-    ``options.pattern_bytes`` of patterns.
+    """Return the patterns, or shapes, of each matched p-attribute, by slot.
+
+    Raise PlanError if the patterns have more than ``options.pattern_bytes`` bytes.
     """
     own = {slot: dictionary for slot, dictionary in dictionaries.items() if attributes[slot].is_matched}
     _check(_size_bytes(own, (slot for slot in own if not attributes[slot].parts)), options)
@@ -27,17 +28,17 @@ def patterns_of(
 
 
 def found_in(attribute: PAttribute, dictionary: Dictionary) -> Matched:
-    """Return the patterns or shapes that a matched p-attribute's values are matched with, of its dictionary."""
+    """Return the patterns or shapes in a dictionary, with which the values of a p-attribute are matched."""
     if not attribute.parts:
         return Patterns.of(dictionary)
     return ShapeSet.of(dictionary) if attribute.is_point else ShapesOfBoxes.of(dictionary)
 
 
 def fit_beside(plan: Plan, dictionaries: Mapping[int, Dictionary], slots: Iterable[int]) -> bool:
-    """Return whether the patterns in the wider dictionaries of a plan, by slot, stay within the bound.
+    """Return whether the patterns in the extended dictionaries of a plan, by slot, stay within the bound.
 
-    Those of queries that are gone are among them, and a plan compiled anew is without. Where that plan would exceed the
-    bound too, PlanError. Cost: a sum; beyond the bound, a look at the patterns of every block.
+    The patterns of removed queries count too; a plan compiled anew does not have them. Raise PlanError if the patterns
+    of that plan would also exceed the bound. Cost: a sum; beyond the bound, a look at the patterns of every block.
     """
     texts = [slot for slot in slots if not _is_of_shapes(plan, slot)]
     size_bytes = _size_bytes(dictionaries, texts)

@@ -1,4 +1,4 @@
-"""The postings of a block by patterns: the conjuncts that a tuple begins with, by the patterns its values match."""
+"""Pattern postings of a block: the conjuncts that a tuple starts with, by the patterns that its values match."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from asc.plan.construct import Words
 Integers = npt.NDArray[np.int32]
 
 SET, CLEAR = -1, -2
-"""The effect of a match on a conjunct's bit, where nothing else has to match as well."""
+"""The effect of a match on a conjunct's bit, if no other pattern has to match too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PatternPostings(OfArrays):
-    """The conjuncts of a block that LIKE patterns constrain, by the patterns (``asc.keys.patterns``).
+    """The conjuncts of a block that LIKE patterns constrain, by pattern (``asc.keys.patterns``).
 
-    A value matches a set of patterns, and is no region. So these conjuncts are not in the constructs but for NULL. A
-    tuple begins with a GRB of its own: the block's ``live`` ANDed with a copy of ``base`` for each of the ``slots``.
-    In that copy the patterns that match have set or cleared the bits of their postings. ``base`` uint64[slots, words]:
-    the conjuncts that admit a value that matches none. ``labels`` int32[m]: the patterns, ascending in a slot;
-    those of slot i are ``first_label[i]`` to ``first_label[i + 1]``. ``bits`` int32: the conjuncts of each, from
-    ``first_bit``. ``more`` beside each: SET, CLEAR, or which of the lists
-    ``others[first_other[i]:first_other[i + 1]]`` of patterns must match as well.
+    A value matches a set of patterns, which is not a region. So the constructs hold these conjuncts only for NULL. Each
+    tuple starts with a GRB of its own: the block's ``live`` ANDed with a copy of ``base`` for each of the ``slots``. In
+    that copy the matching patterns have set or cleared the bits of their postings. ``base`` uint64[slots, words]: the
+    conjuncts that admit a value that matches no pattern. ``labels`` int32[m]: the patterns, ascending in a slot; slot i
+    has ``first_label[i]`` to ``first_label[i + 1]``. ``bits`` int32: the conjuncts of each pattern, from ``first_bit``.
+    ``more``, for each of these: SET, CLEAR, or the number of a list ``others[first_other[i]:first_other[i + 1]]`` of
+    patterns that must match as well.
 
-    Invariant: it says all that the table's constraints on these slots say of values that are not NULL. A conjunct that
-    asks for several patterns of a slot is posted under the one that the fewest ask for. Cost: 12 bytes a posting, 8 a
-    pattern; for a tuple as much as two constructs, where a pattern of the block matches or nothing else decides.
+    Invariant: the postings are equivalent to the table's constraints on these slots, for values that are not NULL. A
+    conjunct that requires several patterns of a slot is posted under the pattern that the fewest conjuncts require.
+    Cost: 12 bytes a posting, 8 a pattern. A tuple costs as much as two constructs, if a pattern of the block matches or
+    nothing else decides.
     """
 
     slots: Integers
@@ -47,7 +48,7 @@ class PatternPostings(OfArrays):
 
     @staticmethod
     def of(table: ConjunctTable, slots: Integers, words: int) -> PatternPostings:
-        """Return the postings of a block of so many words: of its table's patterns in some slots, ascending."""
+        """Return the postings of a block of ``words`` words: the patterns of its table in some slots, ascending."""
         wide = table.wide()
         own = np.flatnonzero(np.isin(wide.slots, slots))
         place = np.searchsorted(slots, wide.slots[own])
@@ -87,7 +88,7 @@ class PatternPostings(OfArrays):
         )
 
     def labels_of(self, slot: int) -> Integers:
-        """Return the patterns of a slot that conjuncts ask for or forbid, some of them several times."""
+        """Return the labels of the patterns of a slot that conjuncts require or forbid, some of them several times."""
         (places,) = np.nonzero(self.slots == slot)
         if not len(places):
             return self.labels[:0]

@@ -1,4 +1,4 @@
-"""Placement: which bits of which blocks added queries get."""
+"""Placement: the choice of blocks and bits for added queries."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from asc.plan.plan import CompileOptions
 Bits = npt.NDArray[np.int64]
 
 _BITS = LINE * WORD
-"""Of a line."""
+"""The number of bits of a line."""
 
 
 def words_of(bits: int) -> int:
-    """Return the words that hold so many bits, at least one."""
+    """Return the number of words that hold ``bits`` bits, at least one."""
     return max(1, -(-bits // WORD))
 
 
 def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], options: CompileOptions) -> list[Block]:
-    """Return the blocks, with the queries of the table in adjacent free bits in sufficient number.
+    """Return the blocks with the queries of the table, each in adjacent free bits.
 
-    A query goes to the nearest line that has the same home, or else to the first that is nowhere. In a line of another
-    home it would have tuples read a line that they are done with. Where no bits are free the last block grows by a
-    line, or a new one begins. A block is copied once, however many queries it receives. Cost: for each number of
-    conjuncts that a query has, a look at the free bits of all lines and blocks. For each query, a look at those of a
-    line. The copies.
+    A query goes to the nearest line of the same home, otherwise to the first line whose home is NOWHERE. In a line of
+    another home it would make tuples read a line that they could skip. If no bits are free, the last block grows by a
+    line, or a new block begins. A block is copied once, however many queries it receives. Cost: for each number of
+    conjuncts a query may have, a look at the free bits of all lines and blocks. For each query, a look at the free bits
+    of a line. And the copies.
     """
     blocks = list(blocks)
     free_bits = _FreeBits(blocks, len(grids), words_of(options.block_conjuncts))
@@ -78,7 +78,9 @@ class _FreeBits:
         self._at: dict[tuple[int, int], _Lines] = {}
 
     def take(self, length: int, slot: int, key: int) -> tuple[int, int]:
-        """Take ``length`` adjacent bits for a query at home at ``slot`` and ``key``; return the block and the first."""
+        """Take ``length`` adjacent bits for a query whose home is ``slot`` and ``key``. Return the block and the first
+        bit.
+        """
         number, at = self._near(length, slot, key) if slot != NOWHERE else (-1, -1)
         if at < 0:
             number, at = self._anywhere(length)
@@ -86,7 +88,9 @@ class _FreeBits:
         return number, at
 
     def _near(self, length: int, slot: int, key: int) -> tuple[int, int]:
-        """Find free bits in the lines of a home, those nearest to a key first; (-1, -1) for none."""
+        """Find free bits in the lines of a home, the lines nearest to a key first. Return (-1, -1) if there
+        are none.
+        """
         if (slot, length) not in self._at:
             own = np.flatnonzero(self._slots == slot)
             own = own[np.argsort(self._keys[own], kind="stable")]
@@ -102,7 +106,7 @@ class _FreeBits:
         return -1, -1
 
     def _anywhere(self, length: int) -> tuple[int, int]:
-        """Find free bits in the lines that are nowhere, or in a block that grows for them."""
+        """Find free bits in the lines whose home is NOWHERE, or in a block that grows."""
         for number in range(self._tried.get(length, 0), len(self.free)):
             at = _free_run(self.free[number] & self._nowhere[number], length)
             if at >= 0:
@@ -113,7 +117,9 @@ class _FreeBits:
         return number, at
 
     def _grown(self, length: int) -> tuple[int, int]:
-        """Extend the last block, or begin a new one, for so many bits; return its number and the first of them."""
+        """Extend the last block, or begin a new one, by ``length`` bits. Return the number of the block and the first
+        bit.
+        """
         bits = len(self.free[-1]) if self.free else self._limit * WORD
         # What completes a line belongs to its home.
         begin = bits if not self.free or self._nowhere[-1][-1] else -(-bits // _BITS) * _BITS
@@ -130,13 +136,13 @@ class _FreeBits:
 
 
 class _Lines:
-    """The lines at one home that may have free bits for queries of one length, by their ``keys``, ascending."""
+    """The lines of one home that may have free bits for queries of one length, with their ``keys``, ascending."""
 
     def __init__(self, numbers: list[int], keys: list[int]) -> None:
         self.numbers, self._keys = numbers, keys
 
     def nearest(self, key: int) -> int:
-        """Return the place of the line that begins the nearest to a key."""
+        """Return the index of the line whose first key is nearest to a key."""
         after = bisect_right(self._keys, key)
         if after in (0, len(self._keys)):
             return min(after, len(self._keys) - 1)
@@ -147,7 +153,7 @@ class _Lines:
 
 
 def _free_run(free: npt.NDArray[np.bool_], length: int) -> int:
-    """Return the first of ``length`` neighbouring free bits; -1 where there are none."""
+    """Return the first of ``length`` adjacent free bits; -1 if there are none."""
     if length == 1:
         first = int(free.argmax()) if len(free) else 0
         return first if len(free) and free[first] else -1

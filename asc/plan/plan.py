@@ -31,7 +31,9 @@ Matched = Patterns | ShapeSet | ShapesOfBoxes
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A standing query: its id, its predicate, its topic, and the operator that its matches go to in place of that."""
+    """A standing query: its id, its predicate, its topic, and the operator that receives its matches instead of the
+    topic, if any.
+    """
 
     id: str
     predicate: Predicate
@@ -41,22 +43,23 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """How a set of queries is laid out.
+    """The limits by which a set of queries is laid out.
 
-    - ``exact_bytes``: one block of exact regions, the unchanged design of the paper, is built while it fits so many
-      bytes.
-    - ``always_exact``: that block is built whatever its size, for experiments.
-    - ``block_conjuncts``: otherwise, the conjuncts of a block at most. Wide rows are read at the speed of memory,
-      tuples leave narrow ones sooner.
-    - ``exact_regions``: otherwise, the regions at most of a p-attribute that has a boundary at every constant.
-    - ``bounded_regions``: the regions at least of a p-attribute that would need more than that.
-    - ``bounded_rows``: such a p-attribute has this number divided by that of all p-attributes, if that is more. So
-      all together have about so many regions: the bits of a conjunct.
-    - ``pattern_bytes``: the bytes at most of the LIKE patterns that the engine finds, different ones.
-    - ``listed_conjuncts``: the fewest conjuncts asking for rare values of one p-attribute that are listed by these
-      values (:mod:`asc.plan.index_choice`). Fewer are as quick in bitmaps.
-    - ``spark_attributes``: the different p-attributes at most that Spark has to compute.
-    - ``rebuild_share``: everything is compiled anew once this share of the queries changed since it last was.
+    - ``exact_bytes``: the most bytes of a plan of one block of exact regions, the unchanged design of the paper. A
+      larger set of queries gets another layout.
+    - ``always_exact``: one block of exact regions is built whatever its size, for experiments.
+    - ``block_conjuncts``: otherwise, the most conjuncts of a block. Wide rows are read at the speed of memory, but
+      tuples are done with narrow rows sooner.
+    - ``exact_regions``: otherwise, the most regions of a p-attribute that has a boundary at every constant.
+    - ``bounded_regions``: the least regions of a p-attribute that would need more than ``exact_regions``.
+    - ``bounded_rows``: this number, divided by the number of all p-attributes, is the number of regions of such a
+      p-attribute, if it is more. So all p-attributes together have about ``bounded_rows`` regions: the bits of a
+      conjunct.
+    - ``pattern_bytes``: the most bytes of the distinct LIKE patterns that the engine finds.
+    - ``listed_conjuncts``: the fewest conjuncts requiring rare values of one p-attribute that are listed by these
+      values (:mod:`asc.plan.index_choice`). Fewer conjuncts are as fast in bitmaps.
+    - ``spark_attributes``: the most distinct p-attributes that Spark has to compute.
+    - ``rebuild_share``: everything is compiled anew once this share of the queries has changed since the last time.
     """
 
     exact_bytes: int = 1 << 20
@@ -75,17 +78,17 @@ class CompileOptions:
 class Plan:
     """A compiled set of queries.
 
-    ``p_attributes``: the columns the executor wants, in this order (the place of one is its slot). ``grids`` and, for
-    byte strings, ``dictionaries`` go with them, and ``patterns`` where they are matched with some. Every query has an
-    ordinal, its place among the sorted ``query_ids``. It also has a handle, which stays the same from plan to plan so
-    that blocks can be shared. ``ranks`` int32[handles] gives the ordinal of a handle, -1 for a query that is gone.
-    ``topic_of`` int32[queries] points into ``topic_names``; ``destinations``: the operators of queries that have one.
-    ``match_all`` and ``contradictions`` int32: handles of the queries that no block holds. ``changes`` counts the
-    queries added and removed since everything was last compiled. ``listed``: the blocks whose conjuncts are found as
-    lists; where blocks are counted they come after the others.
+    ``p_attributes``: the columns that the executor needs, in this order; the index of a p-attribute is its slot.
+    ``grids`` are by slot; ``dictionaries`` (of byte strings) and ``patterns`` (of matched p-attributes) are by slot
+    too. Every query has an ordinal, its index in the sorted ``query_ids``. It also has a handle, which stays the same
+    from plan to plan so that blocks can be shared. ``ranks`` int32[handles] gives the ordinal of a handle, -1 if the
+    query was removed. ``topic_of`` int32[queries] points into ``topic_names``. ``destinations``: the operators of the
+    queries that have one. ``match_all`` and ``contradictions`` int32: handles of the queries that no block holds.
+    ``changes`` counts the queries added and removed since everything was last compiled. ``listed``: the listed blocks;
+    their numbers come after those of the other blocks.
 
-    Invariant: immutable, arrays included; the conjuncts of a query are in one block, listed or not. Cost: see
-    :class:`Block`; beside its blocks a plan has its grids, 12 bytes and the id a query.
+    Invariant: immutable, including the arrays. The conjuncts of a query are in one block, listed or not. Cost: see
+    :class:`Block`. Besides its blocks a plan has its grids, and for each query 12 bytes and the id.
     """
 
     version: int
@@ -114,12 +117,14 @@ class Plan:
 
     @property
     def topics(self) -> pa.DictionaryArray:
-        """The topic of each ordinal: a dictionary-encoded Arrow array, nothing copied."""
+        """The topic of each ordinal, as a dictionary-encoded Arrow array without a copy."""
         return pa.DictionaryArray.from_arrays(pa.array(self.topic_of), self.topic_names)
 
     @property
     def computed(self) -> set[PAttribute]:
-        """The p-attributes in use that Spark computes; others may be left of queries that are gone."""
+        """The p-attributes in use that Spark computes. (A plan may still have p-attributes that only removed queries
+        used.)
+        """
         used = {self.p_attributes[slot] for slot in used_slots(self.blocks)}
         return {own for own in used.union(*(block.attributes for block in self.listed)) if own.is_computed}
 
@@ -133,7 +138,7 @@ class Plan:
 
     @property
     def match_all(self) -> Integers:
-        """The ordinals of the queries that accept every tuple, ascending: routed beside the constructs."""
+        """The ordinals of the queries that accept every tuple, ascending. The constructs do not hold them."""
         return np.sort(self.ranks[self.match_all_handles])
 
     @property
@@ -143,7 +148,7 @@ class Plan:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of everything the plan holds."""
+        """The number of bytes of the whole plan."""
         arrays = (self.ranks, self.topic_of, self.match_all_handles, self.contradiction_handles)
         parts: Sequence[Block | ListedBlock | Grid | Dictionary | Matched] = (
             *self.blocks,
@@ -160,32 +165,34 @@ class Plan:
         )
 
     def ordinal(self, query_id: str) -> int | None:
-        """Return the ordinal of a query; None where there is none of this id."""
+        """Return the ordinal of a query. Return None if the plan has no query of this id."""
         place = insertion_point(self.query_ids, query_id)
         return place if place < len(self.query_ids) and self.query_ids[place].as_py() == query_id else None
 
     def handle(self, query_id: str) -> int:
-        """Return the handle of a query. Raises PlanError where there is none of this id."""
+        """Return the handle of a query. Raise PlanError if the plan has no query of this id."""
         ordinal = self.ordinal(query_id)
         if ordinal is None:
             raise PlanError("unknown query", query_id, "it is not in the plan")
         return int(np.flatnonzero(self.ranks == ordinal)[0])
 
     def conjuncts_of(self, query_id: str) -> list[tuple[int, list[int]]]:
-        """Return the block and the bits of a query; empty for a match-all query or a contradiction."""
+        """Return the block of a query and the bits of its conjuncts; an empty list for a match-all query or a
+        contradiction.
+        """
         handle = self.handle(query_id)
         tables = [*(block.table for block in self.blocks), *(block.table for block in self.listed)]
         found = ((number, np.flatnonzero(table.owner == handle)) for number, table in enumerate(tables))
         return [(number, bits.tolist()) for number, bits in found if len(bits)]
 
     def constraints(self, block: int, bit: int) -> Iterator[tuple[PAttribute, Constraint]]:
-        """Return the exact constraints of the conjunct that has a bit of a block, or a place in a listed one."""
+        """Return the exact constraints of the conjunct at a bit of a block, or at an index of a listed block."""
         if block >= len(self.blocks):
             return self.listed[block - len(self.blocks)].constraints(bit)
         return decoded(self.blocks[block].table, bit, self.dictionaries, self.p_attributes)
 
     def constructs(self, number: int) -> tuple[Construct, ...]:
-        """Return the constructs of a block, over its own memory."""
+        """Return the constructs of a block, as views of its memory."""
         block = self.blocks[number]
         qubs, constructs = block.qubs, []
         for place, (slot, base) in enumerate(zip(block.slots.tolist(), block.bases.tolist(), strict=True)):
@@ -203,17 +210,19 @@ class Plan:
         return tuple(constructs)
 
     def with_orders(self, orders: Mapping[int, Order]) -> Plan:
-        """Return the plan with other orders of some blocks, by number. Raises PlanError for one that does not fit."""
+        """Return the plan with other orders of some blocks, by number. Raise PlanError if an order does not fit its
+        block.
+        """
         blocks = list(self.blocks)
         for number, order in orders.items():
             blocks[number] = blocks[number].with_order(order)
         return replace(self, blocks=tuple(blocks))
 
     def with_orders_of(self, other: Plan, orders: Mapping[int, Order]) -> Plan:
-        """Return the plan with orders that were found for blocks of another one, where it has those blocks as well
-        (under whatever number); itself where it has none of them. Cost: the number of blocks.
+        """Return the plan with orders that were found for blocks of another plan, for the blocks that both plans have.
 
-        A block is known by its ``matrix``, which stays the same array as long as the conjuncts do.
+        The block may have another number here. Return this plan if no block is shared. Cost: the number of blocks. A
+        block is identified by its ``matrix``, which stays the same array as long as the conjuncts do.
         """
         places = {id(block.matrix): number for number, block in enumerate(self.blocks)}
         found = {places.get(id(other.blocks[number].matrix)): order for number, order in orders.items()}
@@ -221,17 +230,17 @@ class Plan:
         return self.with_orders(still) if still else self
 
     def cuts(self, slot: int) -> tuple[Cut, ...]:
-        """Return the points where the regions of a p-attribute meet, constants in key form."""
+        """Return the points between the regions of a p-attribute, as keys."""
         return tuple(self.cut(slot, place) for place in range(self.cut_count(slot)))
 
     def cut_count(self, slot: int) -> int:
-        """Return the number of points where the regions of a p-attribute meet."""
+        """Return the number of points between the regions of a p-attribute."""
         grid = self.grids[slot]
         exact = grid.exact and slot not in self.dictionaries
         return 2 * len(grid.constants()) if exact else len(grid.boundaries)
 
     def cut(self, slot: int, place: int) -> Cut:
-        """Return the point between region ``place`` of a p-attribute and the next one."""
+        """Return the point between region ``place`` of a p-attribute and the next region."""
         grid = self.grids[slot]
         dictionary = self.dictionaries.get(slot)
         if dictionary is not None:
@@ -243,7 +252,7 @@ class Plan:
 
 
 def insertion_point(ids: pa.StringArray, query_id: str) -> int:
-    """Return the first place in sorted ids that is not below an id."""
+    """Return the first index in sorted ids at which the id is not less than ``query_id``."""
     low, high = 0, len(ids)
     while low < high:
         middle = (low + high) // 2

@@ -1,4 +1,4 @@
-"""Queries that are added to a plan: which of them go into bitmaps, and the listed blocks of the others."""
+"""Plan deltas: the queries added to a plan, divided into queries for bitmaps and listed blocks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from asc.predicate.normal_form.disjunctive_form import Conjunct
 
 @dataclass(frozen=True, slots=True)
 class PlanDelta:
-    """Queries by their handles, which count on from those of a plan.
+    """Added queries by their handles, which continue the handles of a plan.
 
-    ``in_bitmaps``: those that are in no listed block, with or without conjuncts; ``listed``: one block a p-attribute.
-    Cost: the listed blocks.
+    ``in_bitmaps``: the queries that are in no listed block, with or without conjuncts. ``listed``: one block for each
+    p-attribute. Cost: the listed blocks.
     """
 
     queries: Sequence[Query]
@@ -26,7 +26,9 @@ class PlanDelta:
 
     @staticmethod
     def of(queries: Sequence[Query], start: int, choice: IndexChoice | None = None) -> PlanDelta:
-        """Return the delta of queries, whose handles count from ``start``; without a ``choice`` no value lists one."""
+        """Return the delta of queries, whose handles count from ``start``. Without a ``choice`` no query is listed by
+        values.
+        """
         by_attribute: dict[PAttribute, list[tuple[int, Conjunct]]] = {}
         others = []
         for handle, query in enumerate(queries, start):
@@ -46,7 +48,7 @@ class PlanDelta:
         return ((handle, conjunct) for handle, query in self.in_bitmaps for conjunct in query.predicate.conjuncts)
 
     def byte_constants(self, slots: Mapping[PAttribute, int]) -> dict[int, set[bytes]]:
-        """Return the constants that conjuncts in bitmaps have of each p-attribute with labels, by slot."""
+        """Return the byte-string constants of the conjuncts in bitmaps, by the slot of the p-attribute."""
         by_attribute: dict[PAttribute, set[bytes]] = {own: set() for own in slots if own.space.labelled}
         for _, conjunct in self.conjuncts:
             for attribute, constraint in conjunct:

@@ -24,8 +24,8 @@ from asc.predicate.normal_form.disjunctive_form import Conjunct, Predicate
 from asc.spatial.index import ShapeIndex, Shapes
 
 _SMALL = 1_024
-"""Weight of a block that is made anew rather than kept beside another one: conjuncts, and a like share for what the
-shapes are long.
+"""The weight up to which a listed block is always merged with others: conjuncts, and a proportional part for the length
+of the shapes.
 """
 
 _BYTES_A_CONJUNCT = 512
@@ -61,7 +61,7 @@ class ListedBlock:
 
     @staticmethod
     def of(conjuncts: Iterable[tuple[int, Conjunct]], listed: PAttribute) -> ListedBlock:
-        """Return the block of (handle, conjunct) pairs that ask for shapes of a position, or for values of a
+        """Return the block of (handle, conjunct) pairs that require shapes of a position, or values of a
         p-attribute.
         """
         pairs = list(conjuncts)
@@ -74,33 +74,35 @@ class ListedBlock:
         return _listed(attributes, slots[listed], dictionaries, table)
 
     def __len__(self) -> int:
-        """Return the number of conjuncts, those of queries that are gone among them."""
+        """Return the number of conjuncts, including those of removed queries."""
         return len(self.table)
 
     @property
     def weight(self) -> int:
-        """The cost of making it anew, in conjuncts of a few vertices."""
+        """The cost of building the block again, in conjuncts with a few vertices."""
         return len(self) + (len(self.dictionaries[self.slot].data) // _BYTES_A_CONJUNCT if self.by_shapes else 0)
 
     @property
     def listed(self) -> PAttribute:
-        """The p-attribute that is listed."""
+        """The p-attribute by whose shapes or values the conjuncts are listed."""
         return self.attributes[self.slot]
 
     @property
     def by_shapes(self) -> bool:
-        """Whether its conjuncts are listed by shapes, and not by values."""
+        """Whether the conjuncts are listed by shapes; otherwise by values."""
         return self.listed.is_matched
 
     @cached_property
     def shapes(self) -> Shapes:
-        """The keys of its shapes, as kernels read them; none where it is listed by values. Each batch reads them."""
+        """The keys of the shapes, as kernels read them; empty if the block is listed by values. Each batch
+        reads them.
+        """
         own = self.dictionaries[self.slot] if self.by_shapes else Dictionary.of(())
         return Shapes.of(own.offsets, own.data)
 
     @property
     def under(self) -> int:
-        """The number of different shapes, or values, that conjuncts are listed under."""
+        """The number of distinct shapes, or values, under which conjuncts are listed."""
         return len(self.index) if isinstance(self.index, ValueIndex) else len(self.shapes)
 
     @property
@@ -129,16 +131,16 @@ class ListedBlock:
         return decoded(self.table, conjunct, self.dictionaries, self.attributes)
 
     def with_owners(self, owner: Integers) -> ListedBlock:
-        """Return the same for queries with other handles."""
+        """Return the same block with other handles of the queries."""
         table = self.table
         return replace(self, table=ConjunctTable(table.first, table.code, table.low, table.high, frozen_int32(owner)))
 
 
 def listed_under(predicate: Predicate) -> PAttribute | None:
-    """Return the position under whose shapes all conjuncts of a predicate can be listed; None where they cannot.
+    """Return the position by whose shapes all conjuncts of a predicate can be listed. Return None if that is
+    impossible.
 
-    A conjunct that nothing but negated shapes, or none, constrains may be satisfied by nearly every position: it stays
-    in a bitmap.
+    A conjunct may have only negated shapes, or no shape. Nearly every position may satisfy it, so it stays in a bitmap.
     """
     positions: list[PAttribute] = []
     for conjunct in predicate.conjuncts:
@@ -178,8 +180,9 @@ def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: 
 
 
 def merged(blocks: Sequence[ListedBlock], ranks: Integers) -> ListedBlock | None:
-    """Return one block of several of the same p-attribute, without the conjuncts whose handles have no rank; None where
-    none is left.
+    """Return one block of several blocks of the same p-attribute, without the conjuncts whose handles have no rank.
+
+    Return None if no conjunct is left.
     """
     if len(blocks) == 1 and (ranks[blocks[0].table.owner] >= 0).all():
         return blocks[0]
@@ -211,7 +214,7 @@ def merged(blocks: Sequence[ListedBlock], ranks: Integers) -> ListedBlock | None
 def by_values(
     attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
 ) -> ListedBlock:
-    """Return the block of conjuncts each of which asks for a few values of a slot, in the order that they have."""
+    """Return the block of conjuncts that each require one of a few values of a slot, in their present order."""
     wide = table.wide()
     conjuncts, asks = wide.conjuncts, wide.slots == slot
     index = ValueIndex.of(wide.low[asks], conjuncts[asks])
@@ -234,7 +237,7 @@ def _listed(
 def _by_shapes(
     attributes: tuple[PAttribute, ...], slot: int, dictionaries: Mapping[int, Dictionary], table: ConjunctTable
 ) -> ListedBlock:
-    """Return the block of conjuncts, each listed under a shape that it asks for, in the order of these shapes."""
+    """Return the block of conjuncts, each listed under a shape that it requires, in the order of these shapes."""
     wide = table.wide()
     dictionary = dictionaries[slot]
     asks = np.flatnonzero((wide.slots == slot) & (wide.low == wide.high))
@@ -277,12 +280,12 @@ def _dictionaries(
 
 
 def _shared(attributes: Sequence[PAttribute], slot: int) -> int:
-    """Return the slot whose dictionary a slot has: all positions have one."""
+    """Return the slot whose dictionary a slot uses: all positions share one."""
     if not attributes[slot].parts:
         return slot
     return next(place for place, attribute in enumerate(attributes) if attribute.parts)
 
 
 def _asks(constraint: Constraint) -> bool:
-    """Return whether a constraint on a match admits nothing but a match."""
+    """Return whether a constraint on a match admits only a match."""
     return constraint.admits(1) and not constraint.admits(0) and not constraint.null

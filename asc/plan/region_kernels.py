@@ -1,4 +1,4 @@
-"""The compiled loops over the bitmaps of regions. Shapes and dtypes are the callers' duty."""
+"""Compiled loops over the bitmaps of regions. Callers guarantee the shapes and dtypes of the arrays."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def admit_regions(regions: Array, bits: Array, lows: Array, highs: Array) -> Non
 
 @compiled
 def find_groups(matrix: Array, span: int, groups: Array) -> None:
-    """Write the groups of ``span`` words in which each row of uint64[rows, words] has a 1 in common with row 0.
+    """Write for each row of uint64[rows, words] the groups of ``span`` words in which it has a common 1 with row 0.
 
-    ``groups`` uint64[rows] has a bit a group.
+    ``groups`` uint64[rows] has one bit for each group.
     """
     words = matrix.shape[1]
     for row in range(matrix.shape[0]):

@@ -1,4 +1,4 @@
-"""The regions of a p-attribute as a reader understands them."""
+"""Texts of the regions of a p-attribute, for readers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CHARS = 300
 
 
 def region_text(plan: Plan, slot: int, region: int) -> str:
-    """Return the values of a region, counted from 0, as a condition in SQL; ``NULL`` for that of NULL. Long ones are
+    """Return the values of a region, counted from 0, as an SQL condition. The NULL region is ``NULL``. Long texts are
     cut.
     """
     grid = plan.grids[slot]

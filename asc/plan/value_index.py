@@ -1,4 +1,4 @@
-"""The index of many values: which conjuncts ask for the value of a tuple."""
+"""An index of many values: finds the conjuncts that require the value of a tuple."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _BITS = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueIndex(OfArrays):
-    """Lists of conjuncts by the keys that they ask for.
+    """Posting lists of conjuncts, by the keys that they require.
 
-    ``spread`` uint64[n]: the different keys times a constant, modulo 2**64, ascending. ``heads`` int32[2**b + 1]: the
-    first of them whose upper b bits are at least so many. ``first`` int32[n + 1]: those that ask for key i are
-    ``first[i]`` to ``first[i + 1]`` of ``conjuncts``, ascending.
+    ``spread`` uint64[n]: the distinct keys multiplied by a constant, modulo 2**64, ascending. ``heads`` int32[2**b +
+    1]: entry i is the first spread key whose upper b bits are at least i. ``first`` int32[n + 1]: the conjuncts that
+    require key i are ``first[i]`` to ``first[i + 1]`` of ``conjuncts``, ascending.
 
-    Invariant: a conjunct is listed under each key that it asks for, once. Cost: 16 to 20 bytes a key, 4 a conjunct and
-    key. A look-up is log2(n) steps at most, however keys were chosen, and one or two as they mostly are.
+    Invariant: a conjunct is listed once under each key that it requires. Cost: 16 to 20 bytes a key, and 4 bytes for
+    each pair of conjunct and key. A look-up takes at most log2(n) steps, whatever the keys, and usually one or two.
 
-    Rejected: a search in sorted keys, whose 17 steps among 100,000 take 95 ns instead of 6. Open addressing, where a
-    look-up is as long as all keys if these are chosen for it.
+    Rejected: a binary search in sorted keys, whose 17 steps among 100,000 keys take 95 ns instead of 6. Also rejected:
+    open addressing, where chosen keys can make a look-up visit all keys.
     """
 
     spread: npt.NDArray[np.uint64]
@@ -45,7 +45,7 @@ class ValueIndex(OfArrays):
 
     @staticmethod
     def of(keys: Keys, conjuncts: npt.NDArray[np.int64]) -> ValueIndex:
-        """Return the index of conjuncts that ask for keys, pair by pair; a conjunct may be there with several keys."""
+        """Return the index of pairs of a key and a conjunct. A conjunct may occur with several keys."""
         spread = keys.view(np.uint64) * _FACTOR
         order = np.lexsort((conjuncts, spread))
         different, counts = np.unique(spread, return_counts=True)
@@ -60,11 +60,11 @@ class ValueIndex(OfArrays):
         )
 
     def __len__(self) -> int:
-        """Return the number of different keys."""
+        """Return the number of distinct keys."""
         return len(self.spread)
 
     def conjuncts_for(self, key: int) -> Integers:
-        """Return the conjuncts that ask for a key, ascending."""
+        """Return the conjuncts that require a key, ascending."""
         own = np.array([key], dtype=np.int64).view(np.uint64) * _FACTOR
         place = int(np.searchsorted(self.spread, own)[0])
         if place == len(self) or self.spread[place] != own[0]:
@@ -74,7 +74,7 @@ class ValueIndex(OfArrays):
 
 @inlined
 def shift_of(heads: Array) -> int:
-    """Return the bits of spread keys below those that ``heads`` goes by."""
+    """Return the number of low bits of spread keys that ``heads`` ignores."""
     shift, cells = _BITS, heads.size - 1
     while cells > 1:
         cells >>= 1
@@ -84,7 +84,7 @@ def shift_of(heads: Array) -> int:
 
 @inlined
 def place_of(spread: Array, heads: Array, shift: int, key: int) -> int:
-    """Return the place of a key among those of an index, -1 for one that nothing asks for."""
+    """Return the position of a key in an index; -1 if no conjunct requires the key."""
     spread_key = np.uint64(key) * _FACTOR
     cell = np.int64(spread_key >> np.uint64(shift))
     low, end = np.int64(heads[cell]), np.int64(heads[cell + 1])

@@ -1,4 +1,4 @@
-"""Verification masks: where the regions of a block leave open whether a conjunct is satisfied."""
+"""Verification masks: the regions of a block in which a conjunct has to be verified."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from asc.plan.construct import Words
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VerificationMasks:
-    """The conjuncts of which a row of a block's matrix admits a part alone, for the rows that have such conjuncts.
+    """For each row of a block's matrix, the conjuncts that admit only a part of the row's region.
 
-    ``places`` int32[rows]: the row of ``words`` uint64[doubtful rows, words] that belongs to each row, -1 where there
-    is no doubt. Invariant: bit j is 1 exactly where the constraint of conjunct j admits a part of the region and not
-    all of it. So a conjunct that none of a tuple's regions has here needs no verification. Where regions are sharp, as
-    of a column with few values, there is nothing to keep or to read. Cost: 4 bytes a row, and a row of the matrix for
-    each with a mask.
+    ``places`` int32[rows]: the index of the row's mask in ``words`` uint64[doubtful rows, words]; -1 if the row has no
+    such conjunct. Invariant: bit j is 1 if and only if the constraint of conjunct j admits a part of the region and not
+    all of it. So a conjunct needs no verification if no region that the tuple visited has its bit. Rows with sharp
+    regions, as of a column with few values, have no mask. Cost: 4 bytes a row, and a row of the matrix for each mask.
     """
 
     places: Integers
@@ -27,7 +26,7 @@ class VerificationMasks:
 
     @staticmethod
     def of(dense: Words) -> VerificationMasks:
-        """Return the masks said row for row, uint64[rows, words]."""
+        """Return the masks of a dense matrix uint64[rows, words] with one mask for each row."""
         some = dense.any(axis=1)
         places = np.where(some, np.cumsum(some) - 1, -1)
         return VerificationMasks(frozen_int32(places), frozen(dense[some]))
