@@ -1,1 +1,3 @@
-"""The side monitor's pure part: statistics of samples, the sequences found from them, and when to look for others."""
+"""The pure part of the monitor: statistics of samples, the search for sequences, and the rule for when to
+search again.
+"""

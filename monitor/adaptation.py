@@ -1,4 +1,4 @@
-"""When to look for another sequence: the rule of section 5.2, on counts alone."""
+"""The rule that decides when to search for another sequence (section 5.2), from counts alone."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ class Trigger(enum.Enum):
     DROPPING_RATIO = "dropping ratio"
     COST = "cost"
     UNMEASURED = "unmeasured"
-    """Nothing has been measured of the sequence in place, so that there is nothing to compare with."""
+    """The sequence in place was never measured, so there are no figures for a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """When a sequence is looked at and when it is rearranged.
+    """The thresholds that decide when a sequence is checked and when it is rearranged.
 
-    ``recompute_tuples``: lambda, the tuples from one look to the next. ``rearrangement``: mu, the relative change that
-    calls for a rearrangement; 0 rearranges at every look. ``dropping_trigger`` and ``cost_trigger``: what is looked at;
-    with neither nothing is ever rearranged. Raises MonitorError for lambda below 1 and mu that is no number >= 0.
+    ``recompute_tuples``: lambda, the number of tuples between two checks. ``rearrangement``: mu, the relative change
+    that causes a rearrangement; with 0 every check rearranges. ``dropping_trigger`` and ``cost_trigger``: the figures
+    that a check compares. If both are off, nothing is ever rearranged. Raise MonitorError if lambda is below 1 or mu is
+    not a number >= 0.
     """
 
     recompute_tuples: int
@@ -41,7 +42,9 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The effect of a sequence on some tuples: the share it dropped, and the constructs evaluated a tuple."""
+    """The effect of a sequence on some tuples: the share of dropped tuples, and the mean number of constructs evaluated
+    a tuple.
+    """
 
     dropping_ratio: float
     cost: float
@@ -49,9 +52,9 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The cause of a rearrangement: the trigger that fired, the figures before, those of the last ``tuples`` tuples.
+    """The cause of a rearrangement: the trigger, the figures before, and the figures of the last ``tuples`` tuples.
 
-    ``before``: the figures that the sequence began with, None where nothing was measured.
+    ``before``: the initial figures of the sequence; None if it was never measured.
     """
 
     trigger: Trigger
@@ -61,11 +64,12 @@ class Cause:
 
 
 class Adaptation:
-    """The state of one block's sequence between two looks.
+    """The state of one block's sequence between two checks.
 
-    Represents what the sequence in place began with (d_init and its cost) and the counts since the last look. A look
-    takes place as soon as lambda tuples are counted, over all of them (a batch is not divided); then counting begins
-    anew. ``thresholds`` may be exchanged at any time and hold from the next count on. Cost: six numbers.
+    Represents the initial figures of the sequence in place (d_init and its cost) and the counts since the last check. A
+    check takes place as soon as lambda tuples are counted, over all counted tuples (a batch is not divided); then
+    counting starts again. ``thresholds`` may be replaced at any time and apply from the next count on. Cost: six
+    numbers.
 
     >>> state = Adaptation(Thresholds(recompute_tuples=100, rearrangement=0.5))
     >>> state.put_in_place(Figures(dropping_ratio=0.4, cost=3.0))
@@ -82,22 +86,23 @@ class Adaptation:
 
     @property
     def before(self) -> Figures | None:
-        """The figures that the sequence in place began with; None where nothing was measured of it."""
+        """The initial figures of the sequence in place; None if it was never measured."""
         return self._before
 
     def put_in_place(self, figures: Figures | None) -> None:
-        """Start anew with another sequence and its figures, measured on the sample that it was made from.
+        """Start again with another sequence and its figures, which were measured on the sample that the sequence was
+        found from.
 
-        The figures have to be counted in the same way as the counts given to :meth:`count`. With None the next look
-        fires.
+        The figures must be counted in the same way as the arguments of :meth:`count`. With None, the next check causes
+        a rearrangement.
         """
         self._before = figures
         self._begin()
 
     def count(self, tuples: int, dropped: int, evaluated: int) -> Cause | None:
-        """Add the counts of a batch; return the cause of a rearrangement after it, None where there is none.
+        """Add the counts of a batch. Return the cause if a rearrangement is now due, otherwise None.
 
-        Raises MonitorError for counts that cannot be.
+        Raise MonitorError if the counts are impossible.
         """
         if not 0 <= dropped <= tuples or evaluated < 0:
             raise MonitorError(
@@ -115,7 +120,7 @@ class Adaptation:
         return None if trigger is None else Cause(trigger, counted, self._before, now)
 
     def _fired(self, now: Figures) -> Trigger | None:
-        """Return the first trigger that fires: the dropping ratio's is asked before the cost's."""
+        """Return the first trigger that fires. The dropping ratio is checked before the cost."""
         thresholds, before = self.thresholds, self._before
         if not (thresholds.dropping_trigger or thresholds.cost_trigger):
             return None
@@ -133,10 +138,9 @@ class Adaptation:
 
 
 def has_changed(initial: float, current: float, threshold: float) -> bool:
-    """Return whether a figure has changed by the share ``threshold`` of its first value (eq. 5), from 0 to anything
-    more.
+    """Return whether a figure has changed by at least the share ``threshold`` of its initial value (eq. 5).
 
-    A threshold of 0 is always reached.
+    From 0, any increase is such a change. A threshold of 0 is always reached.
 
     >>> has_changed(0.5, 0.75, 0.5), has_changed(0.5, 0.4, 0.5), has_changed(0.0, 0.1, 9.0), has_changed(0.0, 0.0, 0.0)
     (True, False, True, True)

@@ -1,4 +1,4 @@
-"""The error for input that the monitor cannot measure."""
+"""The error for input that makes a measurement impossible."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from asc.errors import AscError
 
 
 class MonitorError(AscError):
-    """A sample, a sequence or a threshold that nothing can be measured with.
+    """An error: a sample, a sequence or a threshold makes a measurement impossible.
 
     >>> print(MonitorError("sample", 0, "it needs at least one tuple"))
     sample 0: it needs at least one tuple

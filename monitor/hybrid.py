@@ -1,4 +1,4 @@
-"""The hybrid-sequence: micro-arrows found by walking a sample down a macro-sequence (section 4.3)."""
+"""The hybrid-sequence: micro-arrows found by evaluating a sample along a macro-sequence (section 4.3)."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from monitor.statistics import Counts, Measure
 Flags = npt.NDArray[np.bool_]
 
 MIN_VISITORS = 30
-"""Fewer tuples than this in a region say too little of it."""
+"""The least number of tuples in a region for a meaningful measurement."""
 
 
 @dataclass(frozen=True, slots=True)
 class MicroArrow:
-    """A micro-arrow from a region of a construct to the construct ``target``, and what was measured of it.
+    """A micro-arrow from a region of a construct to the construct ``target``, with its measurements.
 
-    ``level``: how many constructs the tuples had evaluated, 1 after the first. ``visitors``: the tuples measured.
-    ``value``: of the target, ``macro_value``: of the macro successor of each of those tuples.
+    ``level``: the number of constructs that the tuples had evaluated, 1 after the first. ``visitors``: the number of
+    tuples measured. ``value``: the measure of the target. ``macro_value``: the measure of the macro successors of these
+    tuples.
     """
 
     construct: int
@@ -41,8 +42,9 @@ class MicroArrow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HybridSequence:
-    """A macro-sequence and the micro-arrows that do better than it: the order that they make of a block, and what was
-    measured of each, as they were found.
+    """A macro-sequence and the micro-arrows that do better than it, with their measurements in the order found.
+
+    ``order`` is the resulting order of the block.
     """
 
     order: Order
@@ -50,7 +52,9 @@ class HybridSequence:
 
     @staticmethod
     def of(block: Block, sequence: Sequence[int], micro_arrows: Sequence[MicroArrow]) -> HybridSequence:
-        """Return the hybrid-sequence of a macro-sequence and micro-arrows; PlanError if they do not fit the block."""
+        """Return the hybrid-sequence of a macro-sequence and micro-arrows. Raise PlanError if they do not fit the
+        block.
+        """
         arrows = ((arrow.construct, arrow.region, arrow.target) for arrow in micro_arrows)
         return HybridSequence(block.order_of(sequence, arrows), tuple(micro_arrows))
 
@@ -58,27 +62,28 @@ class HybridSequence:
 def hybrid_sequence(
     block: Block, sample: Sample, sequence: Sequence[int], min_visitors: int = MIN_VISITORS
 ) -> HybridSequence:
-    """Return the hybrid-sequence over a macro-sequence of the block, all levels found from one sample.
+    """Return the hybrid-sequence over a macro-sequence of the block, with all levels found from one sample.
 
-    The tuples are walked down level by level. A level evaluates one construct for every live tuple and then groups the
-    tuples that are still live by the region just visited (NULL's is one like the others). For a group of at least
-    ``min_visitors`` whose region has no micro-arrow yet:
+    The tuples are evaluated level by level. A level evaluates one construct for every live tuple. It then groups the
+    remaining live tuples by the region just visited (the NULL region is one like the others). The rules for a group of
+    at least ``min_visitors`` tuples whose region has no micro-arrow yet:
 
     - Candidates are the constructs in the region's cab that no tuple of the group has evaluated and whose values were
       sampled. The cab does not depend on the GRB.
-    - Where every tuple of the group has evaluated a cover set, dropping ratios are compared, else conditional
-      selectivities. These are ones left over ones targeted, both summed over the tuples of the group, so that a tuple
-      counts by its targeted conjuncts.
-    - The macro successor is each tuple's own, the first construct of the macro-sequence that it has not evaluated; its
-      value is that of the group under these successors.
+    - If every tuple of the group has evaluated a cover set, dropping ratios are compared, otherwise conditional
+      selectivities. A conditional selectivity is the conjuncts left divided by the conjuncts targeted, both summed over
+      the tuples of the group. So a tuple counts by its targeted conjuncts.
+    - The macro successor of a tuple is the first construct of the macro-sequence that the tuple has not evaluated. Its
+      value is that of the group, with each tuple at its own successor.
     - The best candidate (among equals, the first in the macro-sequence) gets the micro-arrow if it is strictly better
       than the macro successor. Otherwise the region may get one at a later level.
 
-    Then every tuple moves on along its region's micro-arrow, new or old, unless the construct is evaluated already, or
-    along the macro-sequence. A construct whose values were not sampled rules nothing out, and its regions get no arrow.
+    Then every tuple follows the micro-arrow of its region, new or old, unless the target is already evaluated;
+    otherwise it follows the macro-sequence. A construct whose values were not sampled excludes nothing, and its regions
+    get no arrow.
 
-    Cost: O(levels * live tuples * candidates * words) at most; 16 * words bytes a tuple. Raises MonitorError for a
-    sample without tuples and for ``min_visitors`` below 1, PlanError for a sequence that is no permutation of the
+    Cost: O(levels * live tuples * candidates * words) at most; 16 * words bytes a tuple. Raise MonitorError for a
+    sample without tuples and for ``min_visitors`` below 1. Raise PlanError for a sequence that is no permutation of the
     constructs.
     """
     if min_visitors < 1:
@@ -94,7 +99,9 @@ def hybrid_sequence(
 
 
 class _Descent:
-    """The tuples of a sample on their way down: where each is, what is left of it, and the arrows so far."""
+    """The state of a sample's tuples at one level: the next construct and the GRB of each tuple, and the
+    arrows so far.
+    """
 
     def __init__(self, block: Block, sample: Sample, sequence: Sequence[int]) -> None:
         self.block = block
@@ -112,7 +119,7 @@ class _Descent:
         self.arrows = np.full(len(block.matrix), -1, dtype=np.int32)
 
     def visit(self) -> bool:
-        """Evaluate the next construct of each live tuple; whether any tuple is left."""
+        """Evaluate the next construct of each live tuple. Return whether any tuple is still live."""
         kept = visit(
             self.sample.regions,
             self.block.matrix,
@@ -129,7 +136,7 @@ class _Descent:
         return kept > 0
 
     def decide(self, level: int, min_visitors: int) -> Iterator[MicroArrow]:
-        """Set and yield the micro-arrows that this level's groups call for."""
+        """Set and yield the new micro-arrows of a level."""
         visitors = np.bincount(self.places[self.live], minlength=len(self.arrows))
         visitors[0] = 0  # no region: the constructs without known values are there
         regions = np.flatnonzero((visitors >= min_visitors) & (self.arrows < 0))
@@ -154,15 +161,15 @@ class _Descent:
             yield MicroArrow(construct, region, target, level, int(visitors[row]), kind, shares[0], shares[1])
 
     def follow(self) -> None:
-        """Give every live tuple its next construct."""
+        """Set the next construct of every live tuple."""
         kept = follow(self.live, self.places, self.arrows, self.geb, self.sequence, self.targets)
         self.live = self.live[:kept]
 
     def _measured(self, regions: npt.NDArray[np.intp]) -> tuple[Flags, Flags, Counts, Counts, Counts]:
-        """Return the measures of the groups at these rows.
+        """Return the measures of the groups at some matrix rows.
 
-        They are the candidates, whether the group is covered, the counts that each candidate and the macro successors
-        leave, and the counts targeted.
+        The measures are the candidates, whether the group is covered, the counts left by each candidate and by the
+        macro successors, and the targeted counts.
         """
         groups = np.full(len(self.arrows), -1, dtype=np.int64)
         groups[regions] = np.arange(len(regions))

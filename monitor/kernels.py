@@ -1,9 +1,9 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The compiled inner loops of measuring. Shapes and dtypes are the callers' duty.
+"""Compiled inner loops of measuring. Callers guarantee the shapes and dtypes of the arrays.
 
-Everywhere: ``regions`` uint16[constructs, tuples] is a sample, ``matrix`` uint64[rows, words] a block's, and ``rows``
-int64[constructs] the row of each construct's first region. A construct without known values has row 0 and regions 0:
-the GRB to start with, which rules nothing out.
+In all functions ``regions`` uint16[constructs, tuples] is a sample, and ``matrix`` uint64[rows, words] is that of a
+block. ``rows`` int64[constructs] is the row of each construct's first region. A construct without known values has row
+0 and regions 0: this is the initial GRB, which excludes nothing.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Array = npt.NDArray[Any]
 def walk_sample(
     regions: Array, matrix: Array, rows: Array, sequence: Array, arrows: Array, geb: Array, grb: Array, costs: Array
 ) -> tuple[int, int]:
-    """Evaluate every tuple along a hybrid-sequence (section 5.1): ``asc.evaluation.block_kernels.walk``, emitting
-    nothing.
+    """Evaluate every tuple along a hybrid-sequence (section 5.1), as ``asc.evaluation.block_kernels.walk`` does, but
+    without emitting pairs.
 
-    ``sequence`` int32[c]; ``arrows`` int32[rows of the matrix], empty for none at all. Scratch: ``geb`` int64[c],
-    ``grb`` uint64[words]. ``costs`` uint16[tuples] receives the constructs evaluated of each tuple. Returns the tuples
-    whose GRB became all zeros, and the micro-arrows followed.
+    ``sequence`` int32[c]; ``arrows`` int32[rows of the matrix], empty if there are no micro-arrows. Scratch: ``geb``
+    int64[c], ``grb`` uint64[words]. ``costs`` uint16[tuples] receives the number of constructs evaluated for each
+    tuple. Returns the number of tuples whose GRB became all zeros, and the number of micro-arrows followed.
     """
     words = matrix.shape[1]
     constructs = sequence.size
@@ -71,8 +71,10 @@ def walk_sample(
 def drop_by_each(
     regions: Array, matrix: Array, rows: Array, prefix: Array, candidates: Array, grb: Array, dropped: Array
 ) -> int:
-    """Count the tuples dropped by ``prefix`` alone (returned), and by it and each of ``candidates`` (int64[n]
-    ``dropped``, zeros when called).
+    """Return the number of tuples that ``prefix`` drops. Count in ``dropped`` the tuples that the prefix and each
+    candidate drop together.
+
+    ``dropped`` int64[n] is zeros when called, and has one entry for each of ``candidates``.
     """
     words = matrix.shape[1]
     by_prefix = 0
@@ -118,11 +120,12 @@ def visit(
     geb: Array,
     places: Array,
 ) -> int:
-    """Evaluate the next construct of every live tuple; put those whose GRB is left first in ``live``, return how many.
+    """Evaluate the next construct of every live tuple. Put the tuples whose GRB is not zero first in ``live``, and
+    return their number.
 
-    ``live`` int64[n]: the live tuples. By tuple: ``targets`` int32, its next construct; ``grb`` and ``missing``
-    uint64[words], the conjuncts left and those that no construct evaluated covers; ``geb`` bool[c]; ``places`` int64
-    receives the matrix row visited.
+    ``live`` int64[n]: the live tuples. By tuple: ``targets`` int32 is the next construct. ``grb`` and ``missing``
+    uint64[words] are the conjuncts left and the conjuncts that no evaluated construct covers. ``geb`` bool[c] are the
+    evaluated constructs. ``places`` int64 receives the matrix row visited.
     """
     kept = 0
     for i in range(live.size):
@@ -147,10 +150,10 @@ def visit(
 def narrow(
     live: Array, groups: Array, places: Array, missing: Array, geb: Array, candidates: Array, covered: Array
 ) -> None:
-    """Take from each group's ``candidates`` (bool[g, c]) what a tuple of it evaluated; ``covered`` (bool[g]) becomes
-    False where a tuple has no cover set yet.
+    """Remove from each group's ``candidates`` (bool[g, c]) the constructs that a tuple of the group has evaluated.
 
-    ``groups`` int64[rows of the matrix]: the group of the tuples that visited a row, -1 for none.
+    ``covered`` (bool[g]) becomes False if a tuple of the group has not evaluated a cover set yet. ``groups`` int64[rows
+    of the matrix]: the group of the tuples that visited a row, -1 if there is none.
     """
     for i in range(live.size):
         number = live[i]
@@ -168,7 +171,7 @@ def narrow(
 
 @compiled
 def _survives(grb: Array, number: int, matrix: Array, place: int) -> int:
-    """Return 1 when a tuple's GRB keeps a 1 after a matrix row, else 0."""
+    """Return 1 if the GRB of a tuple still has a 1 after AND with a matrix row, otherwise 0."""
     for word in range(matrix.shape[1]):
         if grb[number, word] & matrix[place, word] != 0:
             return 1
@@ -177,7 +180,7 @@ def _survives(grb: Array, number: int, matrix: Array, place: int) -> int:
 
 @compiled
 def _left(grb: Array, number: int, matrix: Array, place: int) -> Any:
-    """Return the ones that a tuple's GRB keeps after a matrix row."""
+    """Return the number of ones of a tuple's GRB after AND with a matrix row."""
     left = np.uint64(0)
     for word in range(matrix.shape[1]):
         left += ones(grb[number, word] & matrix[place, word])  # type: ignore[call-arg]
@@ -201,10 +204,10 @@ def measure(
     macro_left: Array,
     targeted: Array,
 ) -> None:
-    """Add up, by group, what is left after each candidate (``left`` int64[g, c]) and after each tuple's macro successor
-    (``macro_left`` int64[g]): tuples where the group is covered, else conjuncts.
+    """Add up, by group, the count left after each candidate and after each tuple's macro successor.
 
-    ``targeted`` int64[g]: the tuples of the group, or the conjuncts left of them before. All zeros when called.
+    ``left`` int64[g, c] and ``macro_left`` int64[g] count tuples if the group is covered, otherwise conjuncts.
+    ``targeted`` int64[g] counts the tuples of the group, or the conjuncts left before. All three are zeros when called.
     """
     for i in range(live.size):
         number = live[i]
@@ -232,10 +235,11 @@ def measure(
 
 @compiled
 def follow(live: Array, places: Array, arrows: Array, geb: Array, sequence: Array, targets: Array) -> int:
-    """Return the next construct of every live tuple: where the micro-arrow of its region leads, unless that is
-    evaluated, else the first unevaluated one of the macro-sequence.
+    """Set the next construct of every live tuple, and return the number of tuples that have one.
 
-    ``arrows`` int32[rows of the matrix]. Puts the tuples that have one first in ``live``, returns how many.
+    The next construct is the target of the region's micro-arrow, unless that is already evaluated. Then it is the first
+    unevaluated construct of the macro-sequence. ``arrows`` int32[rows of the matrix]. The tuples that have a next
+    construct are put first in ``live``.
     """
     kept = 0
     for i in range(live.size):

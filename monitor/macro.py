@@ -1,4 +1,4 @@
-"""The macro-sequence: the greedy search of section 4.2, one p-attribute a step."""
+"""The macro-sequence: the greedy search of section 4.2, which appends one p-attribute in each step."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from monitor.statistics import Measure, covered, dropped_by_each, passed
 
 @dataclass(frozen=True, slots=True)
 class MacroStep:
-    """One construct appended: by which measure, its value, and the values of the other candidates.
+    """A construct appended to the sequence: the measure used, its value, and the values of the other candidates.
 
-    ``measure`` is None where nothing was compared: for the last construct left, and for those whose values were not
-    sampled.
+    ``measure`` is None if nothing was compared: for the last remaining construct, and for constructs whose values were
+    not sampled.
     """
 
     construct: int
@@ -29,7 +29,7 @@ class MacroStep:
 
 @dataclass(frozen=True, slots=True)
 class MacroSequence:
-    """All constructs of a block in the order found, and how each came to its place."""
+    """All constructs of a block in the order found, with the step that appended each."""
 
     steps: tuple[MacroStep, ...]
 
@@ -39,18 +39,18 @@ class MacroSequence:
 
 
 class MacroSearch:
-    """The search for a macro-sequence, one construct a step, each step measured on the sample it is given.
+    """The search for a macro-sequence, which appends one construct in each step, measured on that step's sample.
 
-    While the constructs so far do not cover all conjuncts, the one of lowest conditional selectivity is appended. Among
-    equals it is the one that covers more uncovered conjuncts, then the first in the order of p-attributes. After that
-    the one of highest dropping ratio is appended. Among equals it is the one of lowest selectivity on its own as the
-    first step measured it, then the first in the order of p-attributes.
+    While the appended constructs do not cover all conjuncts, the construct of lowest conditional selectivity is
+    appended. Ties go to the construct that covers more uncovered conjuncts, then to the first in the order of
+    p-attributes. After that, the construct of highest dropping ratio is appended. Ties go to the construct of lowest
+    selectivity on its own, as the first step measured it, then to the first in the order of p-attributes.
 
-    A construct that the sample of some step does not know is measured no more and comes at the end, in static order.
-    "All conjuncts" are then those that the other constructs cover together: no order of them covers more. The last
-    construct of those measured needs no step of its own. So n constructs take n - 1 steps.
+    A construct that is missing in the sample of some step is no longer measured and comes at the end, in static order.
+    "All conjuncts" are then the conjuncts that the other constructs cover together: no order of them covers more. The
+    last measured construct needs no step of its own. So n constructs take n - 1 steps.
 
-    Invariant: every construct of the block is appended, open, or measured no more. Cost: a step measures each open
+    Invariant: every construct of the block is appended, open, or no longer measured. Cost: a step measures each open
     construct once; O(n^2) measurements in all (eq. 4).
     """
 
@@ -66,7 +66,7 @@ class MacroSearch:
         return len(self._steps) == len(self._block.slots)
 
     def step(self, sample: Sample) -> None:
-        """Append the construct that is best on this sample."""
+        """Append the construct that is best on a sample."""
         if self.done:
             raise MonitorError("steps of the search", len(self._steps), "the sequence is complete")
         sample.rows(self._block)
@@ -76,7 +76,7 @@ class MacroSearch:
         self._finish_if_decided()
 
     def result(self) -> MacroSequence:
-        """Return the sequence found. Raises MonitorError before the search is done."""
+        """Return the sequence found. Raise MonitorError if the search is not finished."""
         if not self.done:
             raise MonitorError("constructs in sequence", len(self._steps), f"{len(self._block.slots)} are needed")
         return MacroSequence(tuple(self._steps))
@@ -119,7 +119,7 @@ class MacroSearch:
 
 
 def macro_sequence(block: Block, sample: Sample) -> MacroSequence:
-    """Return the macro-sequence found from one sample: all steps measured on it (sampled mode)."""
+    """Return the macro-sequence found from one sample, on which all steps are measured (sampled mode)."""
     search = MacroSearch(block)
     while not search.done:
         search.step(sample)

@@ -1,4 +1,4 @@
-"""The measures of each construct of a sequence at its place, on a sample."""
+"""The measures of each construct at its position in a sequence, on a sample."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from monitor.statistics import check_distinct, covered, dropping_ratio, passed
 
 @dataclass(frozen=True, slots=True)
 class ConstructMeasure:
-    """A construct at its place in a sequence.
+    """A construct at its position in a sequence, with its measures.
 
-    ``conditional_selectivity``: the share of the conjuncts that no construct before it covers that pass it (Definition
-    3); None where those before cover all, and where its values were not sampled. ``dropping_ratio``: the share of
-    tuples whose GRB is all zeros after it (Definition 4).
+    ``conditional_selectivity`` (Definition 3): the share that pass the construct, among the conjuncts that no earlier
+    construct covers. It is None if the earlier constructs cover all conjuncts, or if the construct's values were not
+    sampled. ``dropping_ratio`` (Definition 4): the share of tuples whose GRB is all zeros after the construct.
     """
 
     construct: int
@@ -27,9 +27,10 @@ class ConstructMeasure:
 
 
 def measures(block: Block, sample: Sample, sequence: Sequence[int]) -> tuple[ConstructMeasure, ...]:
-    """Return each construct of a sequence of a block's; MonitorError for an empty sample and for what is no sequence.
+    """Return the measures of each construct of a block's sequence.
 
-    Cost: for each construct the sample is counted once at its place and evaluated once up to it.
+    Raise MonitorError for an empty sample and for an invalid sequence. Cost: for each construct the sample is counted
+    once at its position and evaluated once up to it.
     """
     check_distinct(block, sequence)
     return tuple(_measure(block, sample, sequence, place) for place in range(len(sequence)))

@@ -1,4 +1,6 @@
-"""Local search: one construct at a time to the place in a sequence where the sample costs least."""
+"""Local search for a cheaper sequence: each step moves one construct to the position with the lowest cost on the
+sample.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from monitor.sample import Sample
 from monitor.statistics import walked
 
 WORK = 1 << 27
-"""Words that one search may read about, before it is content: a tenth of a second."""
+"""The number of words that one search may read, approximately: a tenth of a second."""
 
 _PASSES = 3
 _FEWEST = 100
@@ -18,15 +20,16 @@ _FEWEST = 100
 def moved(
     block: Block, sample: Sample, start: Sequence[int], *, raises: bool = False, work: int | None = WORK
 ) -> tuple[int, ...]:
-    """Return a sequence in which no construct can be moved to another place so that the sample costs less (``raises``:
-    more).
+    """Return a sequence that no single move of a construct makes cheaper on the sample (with ``raises``: more
+    expensive).
 
-    The greedy search of section 4.2 never takes back what it chose; this takes off about half of what it costs
-    beyond the best fixed sequence. Each pass tries every place of each construct and takes the best one. It ends where
-    a pass has found nothing, or where the next construct's tries would read more than ``work`` words in all. Of a block
-    so wide that the sample would allow no two passes the first tuples alone are walked, a hundred at least: on them the
-    cost never rises. Cost: a walk of those tuples a try, n^2 of them a pass. Raises MonitorError for a sample without
-    tuples, PlanError for a sequence that is no permutation of the constructs.
+    The greedy search of section 4.2 never revises a choice. This search removes about half of the cost that the greedy
+    sequence has beyond the best fixed sequence. Each pass tries every position of each construct and takes the best
+    one. It ends when a pass finds nothing, or when the next construct's tries would read more than ``work`` words in
+    all. A block may be so wide that ``work`` does not allow two passes over the sample. Then only the first tuples are
+    used, at least a hundred, and the cost on these tuples never rises. Cost: a try evaluates those tuples once; a pass
+    has n^2 tries. Raise MonitorError for a sample without tuples. Raise PlanError for a sequence that is no permutation
+    of the constructs.
     """
     sign = -1 if raises else 1
     order = tuple(start)

@@ -1,4 +1,4 @@
-"""The micro-arrows of a hybrid-sequence that lower its cost, without the others."""
+"""Refinement of a hybrid-sequence: only the micro-arrows that lower the cost are retained."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Places = npt.NDArray[np.intp]
 
 
 def refined(block: Block, sample: Sample, found: HybridSequence) -> HybridSequence:
-    """Return the hybrid-sequence with those micro-arrows alone that lower the cost of the sample.
+    """Return the hybrid-sequence with only the micro-arrows that lower the cost of the sample.
 
-    The measures of section 4.3 consider the next step alone, on the tuples of one level. But the effect of a
-    micro-arrow on the cost depends on all later steps, and on the tuples that reach its region along other paths. So
-    each is tried, in the order they were found, beside those kept before it. It is kept where the tuples of its region
+    The measures of section 4.3 consider only the next step, on the tuples of one level. But the effect of a micro-arrow
+    on the cost depends on all later steps, and on the tuples that reach its region along other paths. So each arrow is
+    tried, in the order found, together with the arrows retained before it. It is retained if the tuples of its region
     cost less with it.
 
-    The result costs the sample at most what the macro-sequence does. Cost: only the tuples that lie in a region can
-    change by its micro-arrow, so all tries together walk the sample once for each construct. Raises MonitorError
-    for a sample without tuples.
+    The result costs the sample at most as much as the macro-sequence does. Cost: a micro-arrow changes only the cost of
+    tuples in its region, so all tries together evaluate the sample once for each construct. Raise MonitorError for a
+    sample without tuples.
     """
     macro = block.order_of(found.order.sequence.tolist())
     rows = sample.rows(block)
@@ -54,7 +54,7 @@ def refined(block: Block, sample: Sample, found: HybridSequence) -> HybridSequen
 
 
 def _by_region(sample: Sample, found: HybridSequence) -> dict[tuple[int, int], Places]:
-    """Return the tuples in each region that a micro-arrow leaves from."""
+    """Return the tuples in each region that has a micro-arrow."""
     members = {}
     for construct in {arrow.construct for arrow in found.micro_arrows}:
         order = np.argsort(sample.regions[construct], kind="stable")

@@ -18,14 +18,14 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Tuples of a stream as one block sees them: the tuples of a period tau, or some of them drawn uniformly.
+    """Tuples of a stream as one block sees them: all tuples of a period tau, or some of them drawn uniformly.
 
-    ``regions`` uint16[constructs, tuples]: the region each tuple visits in each construct, NULL's being
+    ``regions`` uint16[constructs, tuples]: the region that each tuple visits in each construct. The NULL region is
     ``region_counts[construct]``. ``known``: the constructs whose values were sampled, ascending; the row of any other
-    is all zeros and means nothing. Order and micro-arrows of the block do not matter, so a sample may be measured
-    after a swap of sequences.
+    construct is all zeros and has no meaning. A sample does not depend on the block's order and micro-arrows, so it may
+    be measured after a swap of sequences.
 
-    Invariant: a region is one of its construct's. Cost: 2 bytes a tuple and construct.
+    Invariant: each region is a region of its construct. Cost: 2 bytes for each tuple and construct.
     """
 
     regions: RegionIds
@@ -34,8 +34,9 @@ class Sample:
 
     @staticmethod
     def of(block: Block, region_ids: RegionIds, known_slots: Collection[int] | None = None) -> Sample:
-        """Return the sample of a block from ``asc.evaluation.regions.region_ids`` of its plan; ``known_slots`` are the
-        p-attributes whose values were there, by default all of them.
+        """Return the sample of a block, from ``asc.evaluation.regions.region_ids`` of its plan.
+
+        ``known_slots``: the p-attributes whose values were sampled, by default all.
         """
         slots = block.slots.tolist()
         if region_ids.ndim != 2 or len(region_ids) <= max(slots, default=-1):
@@ -53,7 +54,7 @@ class Sample:
         return Sample(frozen(regions), known, counts)
 
     def first(self, tuples: int) -> Sample:
-        """Return its first tuples; itself where it has no more."""
+        """Return a sample of the first tuples; this sample if it has no more."""
         if tuples >= len(self):
             return self
         # Laid out as every sample is, so that no second kernel is compiled for it.
@@ -64,9 +65,10 @@ class Sample:
         return int(self.regions.shape[1])
 
     def rows(self, block: Block) -> Rows:
-        """Return the matrix row of each construct's first region; for those not known 0, the row of the initial GRB.
+        """Return the matrix row of each construct's first region; for an unknown construct 0, the row of the initial
+        GRB.
 
-        Raises MonitorError for a sample without tuples and for one of a block with other constructs or regions.
+        Raise MonitorError for a sample without tuples, and for a sample of a block with other constructs or regions.
         """
         if not len(self):
             raise MonitorError("tuples in the sample", 0, "nothing can be measured; wait for tuples")
@@ -78,6 +80,6 @@ class Sample:
 
 
 def region_counts(block: Block) -> tuple[int, ...]:
-    """Return the number of regions of every construct, NULL's not counted."""
+    """Return the number of regions of every construct, without NULL regions."""
     counts: list[int] = (np.diff(block.bases, append=len(block.matrix)) - 2).tolist()
     return tuple(counts)

@@ -21,7 +21,7 @@ Counts = npt.NDArray[np.int64]
 
 
 class Measure(enum.Enum):
-    """The measure by which constructs are compared."""
+    """A measure by which constructs are compared."""
 
     CONDITIONAL_SELECTIVITY = "conditional selectivity"
     DROPPING_RATIO = "dropping ratio"
@@ -29,10 +29,10 @@ class Measure(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The counts of a walk of a sample's tuples along a sequence.
+    """The counts of an evaluation of a sample's tuples along a sequence.
 
-    ``evaluated``: constructs evaluated, summed over the tuples; ``micro_arrows`` and ``macro_arrows``: the arrows
-    followed, one for every construct evaluated after a tuple's first.
+    ``evaluated``: the constructs evaluated, summed over the tuples. ``micro_arrows`` and ``macro_arrows``: the arrows
+    followed, one for every construct that a tuple evaluates after its first.
     """
 
     tuples: int
@@ -43,7 +43,7 @@ class Walk:
 
     @property
     def cost(self) -> float:
-        """Constructs evaluated a tuple."""
+        """The mean number of constructs evaluated a tuple."""
         return self.evaluated / self.tuples
 
     @property
@@ -52,18 +52,18 @@ class Walk:
 
     @property
     def micro_ratio(self) -> float:
-        """The share of micro-arrows among the arrows followed (the paper's xi); 0 where none was followed."""
+        """The share of micro-arrows among the arrows followed (xi in the paper); 0 if no arrow was followed."""
         followed = self.micro_arrows + self.macro_arrows
         return self.micro_arrows / followed if followed else 0.0
 
 
 def conditional_selectivity(block: Block, sample: Sample, prefix: Sequence[int], candidate: int) -> float:
-    """Return the share of evaluation instances that pass ``candidate`` after ``prefix``: Definition 3, equations 1 and
-    2.
+    """Return the share of evaluation instances that pass ``candidate`` after ``prefix`` (Definition 3, equations 1 and
+    2).
 
-    Counted are the live conjuncts that no construct of the prefix covers; their bits of GRB are still 1 when the
-    candidate is evaluated. Raises MonitorError where the prefix covers every conjunct, and for a candidate whose values
-    were not sampled. The oracle of the selectivities that :class:`monitor.macro.MacroSearch` compares.
+    The instances are the live conjuncts that no construct of the prefix covers and whose GRB bits are still 1 when the
+    candidate is evaluated. Raise MonitorError if the prefix covers every conjunct, or if the candidate's values were
+    not sampled. This is the reference for the selectivities that :class:`monitor.macro.MacroSearch` compares.
     """
     check_distinct(block, [*prefix, candidate])
     if candidate not in sample.known:
@@ -76,10 +76,10 @@ def conditional_selectivity(block: Block, sample: Sample, prefix: Sequence[int],
 
 
 def dropping_ratio(block: Block, sample: Sample, sequence: Sequence[int]) -> float:
-    """Return the share of tuples whose GRB is all zeros after ``sequence``, which may be a part of one: Definition 4,
-    eq. 3.
+    """Return the share of tuples whose GRB is all zeros after ``sequence``, which may be incomplete (Definition 4, eq.
+    3).
 
-    It is 0 unless the sequence holds a cover set. A construct whose values were not sampled rules nothing out.
+    The ratio is 0 unless the sequence contains a cover set. A construct whose values were not sampled excludes nothing.
     """
     check_distinct(block, sequence)
     by_sequence, _ = dropped_by_each(block, sample, sequence, ())
@@ -87,11 +87,10 @@ def dropping_ratio(block: Block, sample: Sample, sequence: Sequence[int]) -> flo
 
 
 def walked(block: Block, sample: Sample, order: Order) -> Walk:
-    """Evaluate the sample along an order of the block's, whatever order the block is in itself.
+    """Evaluate the sample along an order of the block, independent of the block's present order, and return the counts.
 
-    A construct whose values were not sampled is visited and rules nothing out: with such constructs ``evaluated`` may
-    be too high and ``dropped`` too low, never the other way round. Raises PlanError for an order that does not fit the
-    block.
+    A construct whose values were not sampled is visited and excludes nothing. With such constructs ``evaluated`` may be
+    too high and ``dropped`` too low, but never the reverse. Raise PlanError if the order does not fit the block.
     """
     costs, dropped, micro_arrows = _walked(block, sample, order)
     evaluated = int(costs.sum(dtype=np.int64))
@@ -100,7 +99,7 @@ def walked(block: Block, sample: Sample, order: Order) -> Walk:
 
 
 def costs_of(block: Block, sample: Sample, order: Order) -> Costs:
-    """Return the constructs evaluated of each tuple, as :func:`walked` counts them: uint16[tuples]."""
+    """Return the number of constructs evaluated for each tuple, uint16[tuples], as :func:`walked` counts them."""
     return _walked(block, sample, order)[0]
 
 
@@ -122,7 +121,7 @@ def passed(block: Block, sample: Sample, conjuncts: Words, construct: int) -> in
 def dropped_by_each(
     block: Block, sample: Sample, prefix: Sequence[int], candidates: Sequence[int]
 ) -> tuple[int, Counts]:
-    """Return the tuples dropped by a prefix, and by it and each of some candidates."""
+    """Return the number of tuples dropped by a prefix, and the numbers dropped by the prefix and each candidate."""
     dropped = np.zeros(len(candidates), dtype=np.int64)
     places = np.array(prefix, dtype=np.int64), np.array(candidates, dtype=np.int64)
     grb = np.empty(block.matrix.shape[1], dtype=np.uint64)
@@ -131,7 +130,7 @@ def dropped_by_each(
 
 
 def check_distinct(block: Block, constructs: Sequence[int]) -> None:
-    """Raise MonitorError unless these are different constructs of the block."""
+    """Raise MonitorError unless the numbers are those of distinct constructs of the block."""
     if len(set(constructs)) < len(constructs) or not set(constructs) <= set(range(len(block.slots))):
         raise MonitorError("constructs", list(constructs), f"different ones out of the block's {len(block.slots)}")
 

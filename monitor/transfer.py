@@ -1,4 +1,4 @@
-"""Orders from plan to plan: by p-attribute, where the numbers of constructs mean nothing any more."""
+"""Transfer of orders from one plan to another, by p-attribute, since the numbers of constructs differ."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from asc.plan.order import Order
 from asc.plan.plan import Plan
 
 Regions = tuple[bool, bytes | tuple[Cut, ...]]
-"""Whether the regions of a p-attribute are exact, and where they meet: boundaries as bytes, or cuts where keys are
-labels. Labels may change from dictionary to dictionary while the cuts stay.
+"""Whether the regions of a p-attribute are exact, and their boundaries: as bytes, or as cuts if keys are labels. Labels
+may change from dictionary to dictionary while the cuts stay.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class OrderByAttribute:
-    """The order of a block in terms that outlive its plan.
+    """The order of a block in terms that remain valid in other plans.
 
-    ``sequence``: the p-attributes in macro-sequence. ``micro_arrows``: (p-attribute, region, p-attribute that it leads
-    to). ``regions``: of each p-attribute that a micro-arrow leaves from, what its regions were.
+    ``sequence``: the p-attributes in macro-sequence. ``micro_arrows``: (p-attribute, region, target p-attribute).
+    ``regions``: the regions of each p-attribute that a micro-arrow leads from.
     """
 
     sequence: tuple[PAttribute, ...]
@@ -47,12 +47,12 @@ class OrderByAttribute:
 
 
 def transferred(order: OrderByAttribute, plan: Plan, number: int) -> Order:
-    """Return the order for a block of another plan.
+    """Return an order for a block of another plan.
 
-    Constructs that the block has not are dropped, those that the order has not come after the others in static
-    sequence. A micro-arrow is dropped where the block has not both its constructs, and where the regions it leaves from
-    have changed (other boundaries, other constants). It is also dropped where its target has left the region's cab: it
-    can fail nothing there any more. Another grid of its target does not matter.
+    Constructs that the block does not have are dropped. Constructs that the order does not have come last, in static
+    sequence. A micro-arrow is dropped if the block lacks one of its constructs, or if the regions that it leads from
+    have changed (other boundaries, other constants). It is also dropped if its target is no longer in the region's cab,
+    and so can exclude nothing. Another grid of the target does not matter.
     """
     block = plan.blocks[number]
     slots = block.slots.tolist()
@@ -74,17 +74,18 @@ def transferred(order: OrderByAttribute, plan: Plan, number: int) -> Order:
 
 
 def carried(old: Plan, new: Plan) -> Plan:
-    """Return a plan and the orders of the one before it.
+    """Return the new plan with the orders of the old one.
 
-    Where the new plan was compiled anew, each of its blocks takes over what still holds of an order. A plan that shares
-    blocks with the old one has their orders already and is returned as it is.
+    If the new plan was compiled anew, each of its blocks takes over the parts of the old order that are still valid. A
+    plan that shares blocks with the old one already has their orders and is returned unchanged.
     """
     return new if new.changes else with_orders_from(old, new)
 
 
 def with_orders_from(old: Plan, new: Plan) -> Plan:
-    """Return a plan each of whose blocks takes over, from the block of the same number of another plan if there is one,
-    what still holds of its order (:func:`transferred`).
+    """Return the new plan, each block with the order of the old plan's block of the same number, if there is one.
+
+    Each block takes over the parts of that order that are still valid (:func:`transferred`).
     """
     orders = {
         number: transferred(OrderByAttribute.of(old, number), new, number)
