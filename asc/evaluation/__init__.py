@@ -1,1 +1,1 @@
-"""Evaluation: tuples through a plan, one at a time to the letter of the paper, or in batches."""
+"""Evaluation of tuples by a plan: one tuple at a time exactly as in the paper, or in batches."""

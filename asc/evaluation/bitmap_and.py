@@ -1,12 +1,11 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""From the rows of a tuple to the words of its GRB that are not zero: all constructs of a macro-sequence, several at a
-time, until nothing is left.
+"""The AND of a tuple's bitmap rows: all constructs of a macro-sequence, several at a time, until no conjunct is left.
 
-The caller's buffers receive all of it: the words into ``grb``, the bits to verify into ``unverified``, and which
-they are into ``some``. The arguments are those of :func:`asc.evaluation.block_kernels.sweep`.
+The results go to the caller's buffers: the non-zero words of the GRB to ``grb``, the bits to verify to ``unverified``,
+and the indices of these words to ``some``. The arguments are those of :func:`asc.evaluation.block_kernels.sweep`.
 
-The functions that run for every tuple have one return, and no arrays that are used in one branch alone. So the compiler
-finds that it need not count references to these. Counting takes as long as the rest does where queries are few.
+Functions that run for every tuple have one return, and no arrays that only one branch uses. So the compiler can omit
+the reference counts of arrays. With few queries, counting would take as long as all the rest.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from asc.plan.block import LINE
 Array = npt.NDArray[Any]
 
 NARROW = 4 * LINE
-"""Words of a row up to which all lines are ANDed at once: to rule out groups of them first takes longer than to read
-them. Measured: at eight lines of alerts the groups win by far.
+"""The most words of a row for which all lines are ANDed at once: excluding groups of lines first would take longer than
+reading them. Measured: at eight lines of alerts the groups win by far.
 """
 _AT_ONCE = 8
-"""Constructs of which a line of a longer row is ANDed before it is looked at."""
+"""The number of constructs of which a line of a longer row is ANDed before the result is tested."""
 
 _ONE = np.uint64(1)
 _FOUR = np.uint64(4)
@@ -39,7 +38,7 @@ def and_short(
 ) -> int:
     """Intersect rows that are shorter than a line into ``grb``, by AND, four constructs at a time.
 
-    Return after how many constructs the result was known, negative where nothing is left.
+    Return the number of constructs after which the result was known, negated if no conjunct is left.
     """
     words = matrix.shape[1]
     # Unsigned, or each index would be looked at for being negative.
@@ -73,7 +72,9 @@ def and_narrow(
     offsets: Array,
     grb: Array,
 ) -> int:
-    """Intersect rows of a line or more, as :func:`and_short` does; write where they are, in bytes, to ``offsets``."""
+    """Intersect rows of at least a line, as :func:`and_short` does. Write the byte offsets of the rows to
+    ``offsets``.
+    """
     words = matrix.shape[1]
     size = words * 8
     for word in range(words):
@@ -115,7 +116,7 @@ def keep_narrow(
     unverified: Array,
     some: Array,
 ) -> int:
-    """Keep the words in ``grb``, a row of at most NARROW, that are not zero; return how many these are."""
+    """Pack the non-zero words of ``grb``, a row of at most NARROW words, and return their number."""
     mask_count = _write_mask_offsets(regions, row, slots, bases, mask_places, 1, offsets)
     for word in range(words if mask_count > 0 else 0):
         to_verify = np.uint64(0)
@@ -145,11 +146,11 @@ def write_wide(
     unverified: Array,
     some: Array,
 ) -> tuple[int, int]:
-    """Write what is left of longer rows: how many words, and after how many constructs the last one of the others was
-    known to be zero.
+    """Write the remaining words of longer rows. Return their number, and the constructs after which the last other word
+    was known to be zero.
 
-    First the groups of all constructs are ANDed, then line after line of the groups that are left, _AT_ONCE constructs
-    at once.
+    First the groups of all constructs are ANDed. Then each line of the remaining groups is ANDed, _AT_ONCE constructs
+    at a time.
     """
     words = matrix.shape[1]
     size = words * 8
@@ -197,8 +198,8 @@ def _and_groups(
 ) -> tuple[Any, int]:
     """Intersect the groups of a tuple's rows, by AND, four constructs at a time.
 
-    Return the groups that are left, and after how many constructs the last one of the others was known to be zero.
-    Write where the rows are, in bytes, to ``offsets[0]``.
+    Return the remaining groups, and the number of constructs after which the last other group was known to be zero.
+    Write the byte offsets of the rows to ``offsets[0]``.
     """
     left = groups[0]
     most = 0
@@ -223,7 +224,9 @@ def _and_groups(
 def _write_mask_offsets(
     regions: Array, row: int, slots: Array, bases: Array, mask_places: Array, size: int, offsets: Array
 ) -> int:
-    """Write where the masks of a tuple are into ``offsets[1]``, rows of that size; how many regions have one."""
+    """Write the byte offsets of a tuple's masks, rows of ``size``, into ``offsets[1]``. Return the number of regions
+    with a mask.
+    """
     mask_count = 0
     for i in range(slots.size if mask_places.size > 0 else 0):
         mask = np.int64(mask_places[bases[i] + regions[slots[i], row]])
@@ -244,9 +247,10 @@ def _keep(
     unverified: Array,
     some: Array,
 ) -> int:
-    """Keep those of the ``count`` words from ``grb[number]`` on that are not zero: how many are kept now in all.
+    """Pack the non-zero words among the ``count`` words from ``grb[number]`` on. Return the number of words retained
+    so far.
 
-    The first of them is word ``at`` of a row; those before word ``first`` are kept already.
+    The first of these words is word ``at`` of a row; words before word ``first`` are already retained.
     """
     base = number
     for j in range(count):

@@ -1,6 +1,7 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The compiled loops that evaluate tuples. Nothing here allocates for a tuple or knows of Arrow; shapes and dtypes are
-the callers' duty.
+"""Compiled loops that evaluate tuples.
+
+The loops allocate no memory for a tuple and do not know Arrow. Callers guarantee the shapes and dtypes of the arrays.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ Array = npt.NDArray[Any]
 
 _ONE = np.uint64(1)
 SPARE_PAIRS = 4
-"""Places beyond those that the ones of a row may need."""
+"""The number of extra entries of ``pairs``, beyond those that a row may need."""
 _TOGETHER = 16_384
-"""Pairs that are verified together: they are still in the cache."""
+"""The number of pairs that are verified together, few enough to be still in the cache."""
 
 _DOUBT_BIT = 31
 IN_DOUBT = 1 << _DOUBT_BIT
@@ -34,8 +35,8 @@ _LOW_OPEN_BIT, _HIGH_OPEN_BIT = LOW_OPEN.bit_length() - 1, HIGH_OPEN.bit_length(
 def _holds(
     conjunct: int, row: int, keys: Array, regions: Array, null_regions: Array, has_null: bool, exact: Any
 ) -> bool:
-    """Return whether the inexact constraints of a conjunct admit the row's values (NULL's region never
-    leaves a doubt).
+    """Return whether the inexact constraints of a conjunct admit the values of a row. The NULL region needs no
+    verification.
     """
     first, code, low, high, least, greatest = exact
     i = first[conjunct]
@@ -261,10 +262,10 @@ def walk(
 ) -> tuple[int, int, int, int]:
     """Evaluate rows ``begin`` to ``end`` along a hybrid-sequence, one construct at a time (sections 4.3 and 5.1).
 
-    The arguments are those of :func:`sweep`, but ``slots`` and ``bases`` are in the order of the constructs.
+    The arguments are those of :func:`sweep`, except that ``slots`` and ``bases`` are in the order of the constructs.
     ``sequence`` int32[c] is the macro-sequence. ``arrows`` int32[rows] is the construct that the micro-arrow of each
-    row leads to (-1: none; empty: none at all). ``geb`` bool[c] is scratch for the GEB. The constructs evaluated that
-    it returns are the exact cost.
+    row leads to, or -1. The array is empty if there are no micro-arrows. ``geb`` bool[c] is scratch for the GEB. The
+    returned number of constructs evaluated is the exact cost.
     """
     words = matrix.shape[1]
     evaluated = 0

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (as compiled functions do, these take their arguments by position)
-"""Lines: eight words of a bitmap at a time, as processors load them, without a copy in memory between two of them."""
+"""Operations on cache lines: eight words of a bitmap at a time, with the intermediate results in registers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _OF_WORDS = "llvm.vector.reduce.or.v8i64"
 
 @intrinsic
 def and_lines(typing_context: Any, out: Any, start: Any, base: Any, offsets: Any, count: Any) -> Any:
-    """Write the eight words at address ``start``, ANDed with those at ``base + offsets[i]`` for i < ``count``, to
-    address ``out``; their union, as uint64.
+    """Write the AND of the eight words at address ``start`` and those at ``base + offsets[i]``, for i < ``count``, to
+    address ``out``. Return the OR of the result's words, as uint64.
 
     ``offsets``: the address of int64[count], in bytes; ``count`` is at least 1. The compiler does not find this by
-    itself: it has to assume that ``out`` is one of the lines.
+    itself, because it has to assume that ``out`` is one of the lines.
     """
     return _over_lines(ands=True)
 
 
 @intrinsic
 def or_lines(typing_context: Any, out: Any, start: Any, base: Any, offsets: Any, count: Any) -> Any:
-    """Write the same as :func:`and_lines`, with OR in place of AND."""
+    """Write the OR of the same words as :func:`and_lines`, in the same form."""
     return _over_lines(ands=False)
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The queries that an evaluation error concerns: their result depends on a value that could not be evaluated."""
+"""The queries affected by an evaluation error: their result depends on a value that could not be computed."""
 
 from __future__ import annotations
 

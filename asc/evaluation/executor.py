@@ -1,4 +1,4 @@
-"""Batches of tuples through a plan: Arrow columns in, pairs of row and query out."""
+"""Evaluation of batches by a plan: Arrow columns in, pairs of row and query out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from asc.plan.plan import Plan
 from asc.plan.verification_masks import VerificationMasks
 
 CHUNK_ROWS = 8_192
-"""Tuples a sweep: their region ids stay in the cache while one block after the other is swept over them."""
+"""The number of tuples that are evaluated together: their region ids stay in the cache while all blocks are
+evaluated.
+"""
 
 _FITTED_SHARE = 0.9
 """Of the rows whose pairs were within the bound: those that come first are not like all."""
@@ -58,20 +60,20 @@ class Matches:
         return len(self.rows)
 
     def without(self, rows: Mask) -> Matches:
-        """Return the matches of the other rows, which keep their places; ``rows`` bool[tuples].
+        """Return the matches without some rows, given by ``rows`` bool[tuples]. The other rows keep their numbers.
 
-        The cost stays counted.
+        The counted cost does not change.
         """
         kept = ~rows[self.rows]
         return replace(self, rows=self.rows[kept], queries=self.queries[kept])
 
     def of(self, pairs: Mask) -> Matches:
-        """Return the matches of some pairs; ``pairs`` bool[n]. The cost stays counted."""
+        """Return the matches of the pairs that ``pairs`` bool[n] selects. The counted cost does not change."""
         return replace(self, rows=self.rows[pairs], queries=self.queries[pairs])
 
     @property
     def evaluated(self) -> int:
-        """Constructs evaluated, summed over tuples and blocks."""
+        """The number of constructs evaluated, summed over tuples and blocks."""
         return int(self.block_evaluated.sum())
 
 
@@ -85,11 +87,12 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
 
 
 def match_within(plan: Plan, columns: Sequence[pa.Array], rows: int, pairs: int) -> Matches:
-    """Evaluate the first rows of a batch as :func:`match` does: all of them, or as many as stay within ``pairs``.
+    """Evaluate the first rows of a batch as :func:`match` does: all rows, or as many as need at most ``pairs`` pairs.
 
-    While more ``pairs`` would be needed, the rows are reduced, to half or less, by how far the evaluation went; one row
-    is evaluated in any case. ``tuples`` says how many. Cost: beyond the bound, the time of finding so many pairs,
-    mostly once. Memory: 8 bytes a pair for twice as many pairs, and for a few a row.
+    While more than ``pairs`` would be needed, the number of rows is reduced, to half or less, by how far the evaluation
+    came. At least one row is evaluated. ``tuples`` of the result is the number of rows. Cost: beyond the bound, the
+    time of finding so many pairs, mostly once. Memory: 8 bytes for each of twice as many pairs, and for a few pairs a
+    row.
     """
     while True:
         try:
@@ -170,7 +173,7 @@ class Sweeps:
         self.evaluated = np.zeros(len(plan.blocks), dtype=np.int64)
 
     def load(self, columns: Sequence[Column], start: int, stop: int) -> None:
-        """Find the keys and regions of rows ``start`` to ``stop``: the work that does not depend on the blocks."""
+        """Compute the keys and regions of rows ``start`` to ``stop``, which do not depend on the blocks."""
         self.start, self.size = start, stop - start
         self.has_null = False
         for slot in self.slots:
@@ -195,7 +198,7 @@ class Sweeps:
         self.count = count
 
     def sweep_block(self, number: int) -> None:
-        """Find the pairs of the rows that are loaded in one block."""
+        """Find the pairs of the loaded rows in one block."""
         block = self.plan.blocks[number]
         kernel, along, says, scratch = self.sweeps[number]
         row = ready = 0
@@ -254,7 +257,7 @@ def _sweep_arguments(block: Block, slots: int, count_cost: bool) -> tuple[Any, _
 
 
 def _with_match_all(rows: Integers, ordinals: Integers, match_all: Integers, tuples: int) -> tuple[Integers, Integers]:
-    """Return the pairs and, for every row, the match-all queries; sorted."""
+    """Return the sorted pairs, with the match-all queries added for every row."""
     if not len(match_all):
         return rows, ordinals
     places = np.arange(tuples, dtype=np.int64) << 32

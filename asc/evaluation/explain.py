@@ -1,4 +1,6 @@
-"""Why a query accepts a tuple or not, in words: its constructs, their sequence, and the tuple's path through them."""
+"""Explanations in words why a query accepts a tuple or not: its constructs, their sequence, and the path of
+the tuple.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from asc.predicate.normal_form.describe import constraint_text
 
 @dataclass(frozen=True, slots=True)
 class PlacedTerm:
-    """A constraint of a query's conjunct, and the p-attribute of the construct that it is in."""
+    """A constraint of a query's conjunct, and the p-attribute of the construct that has the constraint."""
 
     constraint: str
     attribute: str
@@ -27,10 +29,10 @@ class PlacedTerm:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A text of several lines; ``accepted``: whether the query accepts the tuple, None where none is given.
+    """A text of several lines. ``accepted``: whether the query accepts the tuple; None if there is no tuple.
 
     An explanation of constructs has the terms of the query's ``conjuncts``. It also has the number of the ``block``
-    with its constructs, from 0 on; None of a query that is in no construct, or listed.
+    with the query's constructs, from 0 on. The number is None if the query has no construct, or is in a listed block.
     """
 
     text: str
@@ -42,13 +44,13 @@ class Explanation:
 def explain(
     plan: Plan, query_id: str, values: Sequence[pa.Scalar] | None = None, *, whole: bool = False
 ) -> Explanation:
-    """Return the constructs that a query uses and their place in the sequence of its block.
+    """Return the constructs that a query uses, and their positions in the sequence of the block.
 
-    The ``values`` of a tuple are one Arrow scalar a p-attribute in the order of ``plan.p_attributes``. With them it
-    returns the verdict, then the query's terms and which of them hold. Where the ``whole`` is wanted, it also returns
+    The ``values`` of a tuple are one Arrow scalar for each p-attribute, in the order of ``plan.p_attributes``. With
+    values, the text has the verdict, and then the query's terms with the result of each. With ``whole``, it also has
     the constructs and the tuple's path through those of the block.
 
-    Raises PlanError for an unknown id.
+    Raise PlanError for an unknown id.
     """
     if values is None:
         return _placed(plan, query_id, Explanation("\n".join(_lines(plan, query_id))))
@@ -63,7 +65,7 @@ def explain(
 
 
 def verdict_lines(verdict: Verdict) -> Iterator[str]:
-    """Yield the verdict, then the terms of each conjunct and whether they hold."""
+    """Yield the verdict, then the terms of each conjunct with their results."""
     yield verdict.reason
     several = len(verdict.conjuncts) > 1
     for number, conjunct in enumerate(verdict.conjuncts, 1):

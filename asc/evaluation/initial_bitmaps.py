@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The initial bitmaps of tuples in a block: where patterns constrain its conjuncts, each tuple has a GRB of its own."""
+"""Initial bitmaps: each tuple starts with a GRB of its own in a block whose conjuncts are constrained by patterns."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _FEWEST_CHUNK_ROWS = 64
 
 
 class InitialBitmaps:
-    """The GRBs that the tuples of a chunk begin with in one block after the other.
+    """The GRBs with which the tuples of a chunk start, for one block at a time.
 
-    ``bitmap_rows`` int32[rows]: for each tuple a row of ``bitmaps`` uint64[n, words], -1 where it begins with nothing
-    left. In a block without patterns that is the block's ``live`` for all of them. Invariant: both hold for the block,
-    and up to the tuple, of the last :meth:`of`. Cost: a chunk's texts are each searched once for all blocks; of a
-    block, see :class:`asc.plan.pattern_postings.PatternPostings`.
+    ``bitmap_rows`` int32[rows]: for each tuple a row of ``bitmaps`` uint64[n, words]; -1 if the tuple starts without
+    any conjunct. In a block without patterns the row is the block's ``live`` for all tuples. Invariant: both arrays are
+    valid for the block of the last call of :meth:`of`, up to the tuple that it returned. Cost: the texts of a chunk are
+    searched once for all blocks; for a block, see :class:`asc.plan.pattern_postings.PatternPostings`.
     """
 
     def __init__(self, plan: Plan, rows: int) -> None:
@@ -78,7 +78,9 @@ class InitialBitmaps:
         self._first, self._hits, self._labels = np.concatenate(firsts), np.concatenate(hits), np.concatenate(labels)
 
     def of(self, block: Block, row: int, end: int) -> int:
-        """Make them for a block, from tuple ``row`` of the chunk on; the tuple up to which they are made."""
+        """Compute the bitmaps of a block, from tuple ``row`` of the chunk on. Return the tuple up to which they are
+        valid.
+        """
         of_block = block.pattern_postings
         if of_block is None:
             self.bitmap_rows, self.bitmaps = self._zeros, block.matrix
@@ -113,7 +115,9 @@ class InitialBitmaps:
         )
 
     def _places_in(self, of_block: PatternPostings) -> Places:
-        """Return where the patterns found in the chunk are posted in a block, -1 for nowhere; for all tuples."""
+        """Return the index in a block's postings of each pattern found in the chunk, for all tuples; -1 if the block
+        does not have it.
+        """
         posted_places = np.full(len(self._labels), -1, dtype=np.int32)
         for number, slot in enumerate(of_block.slots.tolist()):
             place = self._place[slot]
@@ -127,13 +131,15 @@ class InitialBitmaps:
 
 
 def chunk_rows(plan: Plan, most: int) -> int:
-    """Return the tuples of a chunk: ``most``, or fewer, so that the patterns they can match stay within a bound."""
+    """Return the number of tuples of a chunk: ``most``, or fewer, so that the patterns that they can match stay within
+    a bound.
+    """
     patterns = sum(len(own) for own in plan.patterns.values())
     return min(most, max(_FEWEST_CHUNK_ROWS, _LABELS // max(1, patterns)))
 
 
 def _texts(column: Column, start: int, stop: int) -> tuple[Places, pa.Array]:
-    """Return the number of each value of some rows among different texts, -1 for NULL; the texts."""
+    """Return the number of each row's value among the distinct texts, -1 for NULL, and these texts."""
     values = column.values.slice(start, stop - start)
     nulls = null_mask(values)
     if not pa.types.is_dictionary(values.type):
@@ -155,7 +161,7 @@ def _texts(column: Column, start: int, stop: int) -> tuple[Places, pa.Array]:
 
 @compiled
 def _is_among(hits: Array, labels: Array, begin: int, end: int, label: int) -> bool:
-    """Return whether a label is that of one of ``hits[begin:end]``, which are in the order of their labels."""
+    """Return whether a label is the label of one of ``hits[begin:end]``, which are sorted by label."""
     high = end
     while begin < high:
         middle = (begin + high) >> 1
@@ -170,7 +176,7 @@ def _is_among(hits: Array, labels: Array, begin: int, end: int, label: int) -> b
 def _match(
     begin: int, end: int, hits: Array, labels: Array, posted: Array, postings: Any, clears: bool, grb: Array
 ) -> None:
-    """Set, or clear, the bits of what patterns ``hits[begin:end]`` are posted for."""
+    """Set, or clear, the bits of the postings of the patterns ``hits[begin:end]``."""
     first_bit, bits, more, first_other, others = postings
     for hit in range(begin, end):
         place = posted[hits[hit]]

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The queries of listed blocks that an evaluation error concerns."""
+"""The queries of listed blocks that are affected by an evaluation error."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Batches of tuples through listed blocks: the conjuncts listed for a value, and what else they ask."""
+"""Evaluation of batches by listed blocks: the conjuncts listed for a value, and their other constraints."""
 
 from __future__ import annotations
 
@@ -40,12 +40,14 @@ Pairs = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 
 PIECE_ROWS = 1 << 17
-"""Tuples that are looked up at a time, in the order of their cells."""
+"""The number of tuples that are looked up together, in the order of their cells."""
 
 _SPARE_PAIRS = 4_096
 
 _PLAIN, _POSITION, _TEXT = range(3)
-"""The values of a slot: keys; points, matched with shapes; texts and boxes, matched with patterns and shapes."""
+"""The kinds of a slot: plain keys; positions, matched with shapes; texts and boxes, matched with patterns
+and shapes.
+"""
 
 IN_DOUBT = np.int64(1) << np.int64(31)
 CONJUNCT = (np.int64(1) << np.int64(31)) - np.int64(1)
@@ -150,7 +152,7 @@ class ListedTuples:
         return (self.kinds, self.keys, self.x, self.y, self.nulls, self.errors)
 
     def candidates(self, ranks: npt.NDArray[np.int32], most: int = sys.maxsize) -> Pairs:
-        """Return the pairs of :meth:`conjuncts` and those in doubt, which are marked by IN_DOUBT."""
+        """Return the pairs of :meth:`conjuncts`, and the undecided pairs, which are marked by IN_DOUBT."""
         index = self.block.index
         if isinstance(index, ValueIndex):
             return self._by_values(index, ranks, most)
@@ -217,7 +219,7 @@ class ListedTuples:
             buffer = doubled(buffer, most, self.start + row)
 
     def _settled(self, pairs: Pairs) -> Pairs:
-        """Return the pairs that hold, of pairs some of which are in doubt."""
+        """Return the pairs that hold. Pairs in doubt are decided by the exact constraints."""
         doubtful = np.flatnonzero(pairs & IN_DOUBT)
         if not len(doubtful):
             return pairs
@@ -239,7 +241,9 @@ class ListedTuples:
         return settled
 
     def _holds(self, row: int, conjunct: int) -> bool:
-        """Return whether one tuple satisfies all of a conjunct that is known of it, by the exact constraints."""
+        """Return whether a tuple satisfies all constraints of a conjunct whose values are known, by the exact
+        constraints.
+        """
         of = dict(zip(self.block.attributes, self.columns, strict=True))
         terms = list(self.block.constraints(conjunct))
         if self.errors.shape[1]:
@@ -256,7 +260,9 @@ def _kind(attribute: Any) -> int:
 
 @inlined
 def others_hold(shapes: tuple[Array, Array, Array], exact: Any, values: Any, begin: int, end: int, row: int) -> int:
-    """Return whether a tuple satisfies the constraints between two intervals of one conjunct: NO, YES or UNSURE."""
+    """Return whether a tuple satisfies the constraints from interval ``begin`` to ``end`` of one conjunct: NO, YES or
+    UNSURE.
+    """
     words, reals, bases = shapes
     _, code, low, high, least, greatest, labels = exact
     kinds, keys, x, y, nulls, errors = values

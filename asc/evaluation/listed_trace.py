@@ -1,4 +1,4 @@
-"""The trace of one tuple through a listed block: which conjuncts its value may satisfy, and which it does."""
+"""The trace of one tuple through a listed block: the conjuncts listed for its value, and those that it satisfies."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _NO_LOSSES = Eliminations(0, 0, ())
 
 @dataclass(frozen=True, eq=False)
 class ListedTrace:
-    """The trace through one listed block, counted after the others.
+    """The trace through one listed block. Listed blocks have the numbers after the other blocks.
 
-    ``near``: the conjuncts listed for the tuple's value. They ask for that value, or for shapes in the cells around it.
-    ``satisfied``: those of them that the tuple satisfies.
+    ``near``: the conjuncts listed for the tuple's value, which require that value, or shapes in the cells around it.
+    ``satisfied``: the conjuncts of ``near`` that the tuple satisfies.
     """
 
     plan: Plan
@@ -58,7 +58,7 @@ class ListedTrace:
 
     @property
     def evaluated(self) -> int:
-        """The constructs visited: the listed one."""
+        """The number of constructs visited: 1, the listed construct."""
         return 1
 
     @property
@@ -73,7 +73,9 @@ class ListedTrace:
         return handles
 
     def block_trace(self, focus: int, listed: int) -> BlockTrace:
-        """Return the walk in words; at each place ``listed`` conjuncts at most, those of the query ``focus`` first."""
+        """Return the trace in words, with at most ``listed`` conjuncts at each step, those of the query ``focus``
+        first.
+        """
         block = self.block
         name = shortened(str(block.listed))
         visit = Visit(
@@ -104,7 +106,7 @@ class ListedTrace:
         )
 
     def eliminated(self, conjunct: JudgedConjunct, place: int) -> JudgedConjunct:
-        """Return a conjunct of the verdict with what ruled it out."""
+        """Return a conjunct of the verdict with the cause of its elimination."""
         if conjunct.holds:
             return conjunct
         is_near = bool(np.isin(place, self.near))

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The compiled loops of blocks that are listed by values. Shapes and dtypes are the callers' duty."""
+"""Compiled loops of blocks that are listed by values. Callers guarantee the shapes and dtypes of the arrays."""
 
 from __future__ import annotations
 

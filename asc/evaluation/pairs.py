@@ -1,6 +1,7 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Pairs of row and ordinal: buffers for them, and the compiled loop that sorts them. Shapes and dtypes are the callers'
-duty.
+"""Pairs of row and ordinal: their buffers, and the compiled loop that sorts them.
+
+Callers guarantee the shapes and dtypes of the arrays.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from asc.compiled import allocating, trailing_zeros
 Array = npt.NDArray[Any]
 
 _WORDS_A_PAIR = 8
-"""To look at so many words takes as long as to sort one more ordinal."""
+"""The number of words that take as long to scan as one more ordinal takes to sort."""
 
 
 class TooManyPairsError(Exception):
-    """The rows of a batch may have more pairs than they may have; whoever set the bound asks again for fewer of them.
+    """An error: the rows of a batch may have more pairs than allowed. The caller may try again with fewer rows.
 
-    ``rows``: about as many as had pairs within the bound.
+    ``rows``: the approximate number of rows whose pairs were within the bound.
     """
 
     def __init__(self, rows: float) -> None:
@@ -30,9 +31,9 @@ class TooManyPairsError(Exception):
 
 
 def doubled(pairs: npt.NDArray[np.int64], most: int, rows: float) -> npt.NDArray[np.int64]:
-    """Return the buffer of pairs, of about so many ``rows``, at twice its capacity.
+    """Return a copy of a buffer of pairs, which hold about ``rows`` rows, with twice the capacity.
 
-    Raises TooManyPairsError where it has a capacity of ``most`` already.
+    Raise TooManyPairsError if the buffer already has capacity for ``most`` pairs.
     """
     if len(pairs) >= most:
         raise TooManyPairsError(rows)

@@ -1,4 +1,4 @@
-"""Evaluation of one tuple as the paper says it: the oracle of the kernels and of traces."""
+"""Evaluation of one tuple exactly as the paper defines it: the reference for tests of the kernels and of traces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MicroArrows = Mapping[tuple[int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One construct evaluated: which, the region visited, and the GRB after it."""
+    """One construct evaluated: the construct, the region visited, and the GRB afterwards."""
 
     construct: int
     region: int
@@ -28,10 +28,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The way of one tuple through the constructs of a block.
+    """The path of one tuple through the constructs of a block.
 
-    ``start``: the conjuncts it began with. ``grb``: those left at the end; where regions are bounded some of them may
-    still be false. ``cost``: the constructs evaluated. ``dropped``: the GRB became all zeros.
+    ``start``: the initial conjuncts. ``grb``: the conjuncts left at the end; with bounded regions some of these may
+    still be false. ``cost``: the number of constructs evaluated. ``dropped``: whether the GRB became all zeros.
     """
 
     steps: tuple[Step, ...]
@@ -78,9 +78,10 @@ def evaluate(
 
 
 def evaluate_block(plan: Plan, number: int, values: Sequence[Key | None]) -> Evaluation:
-    """Evaluate a tuple, its values in slot order, in a block of a plan, along the block's own sequence.
+    """Evaluate a tuple, given by its values in slot order, in a block of a plan, along the block's own sequence.
 
-    It begins with the conjuncts whose patterns it matches: all of them where it is NULL, which the construct knows.
+    The tuple starts with the conjuncts whose patterns it matches. If the matched value is NULL, it starts with all of
+    them, and the construct's NULL region decides.
     """
     block = plan.blocks[number]
     live = bitarray(bits_of(block.live))
@@ -98,9 +99,9 @@ def evaluate_block(plan: Plan, number: int, values: Sequence[Key | None]) -> Eva
 
 
 def accepted_by(plan: Plan, values: Sequence[Key | None]) -> list[str]:
-    """Return the ids of the queries that accept a tuple, sorted; ``values`` are its keys in slot order.
+    """Return the sorted ids of the queries that accept a tuple, given by its keys in slot order.
 
-    The oracle of the matches of :func:`asc.evaluation.executor.match`.
+    This is the reference for :func:`asc.evaluation.executor.match`.
     """
     of = dict(zip(plan.p_attributes, values, strict=True))
     handles = set(plan.match_all_handles.tolist())

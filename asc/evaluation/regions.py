@@ -1,4 +1,4 @@
-"""The regions that a batch of tuples visits, found once for all blocks of a plan."""
+"""The regions that a batch of tuples visits, computed once for all blocks of a plan."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ RegionIds = npt.NDArray[np.uint16]
 
 
 def region_ids(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray | None], rows: int) -> RegionIds:
-    """Return the region of every tuple in the construct of every p-attribute: uint16[slots, rows], NULL's the last one.
+    """Return the region of every tuple in the construct of every p-attribute, uint16[slots, rows]. The NULL region is
+    the last.
 
-    ``columns`` are in the order of ``plan.p_attributes``; where one is None, nothing is known of its values and its row
-    is all zeros. Raises PlanError for a column of the wrong type or length.
+    ``columns`` are in the order of ``plan.p_attributes``. If a column is None, its values are unknown, and its row is
+    all zeros. Raise PlanError for a column of the wrong type or length.
     """
     _check_number(plan, columns)
     found = np.zeros((len(plan.p_attributes), rows), dtype=np.uint16)
@@ -33,13 +34,15 @@ def region_ids(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray | None],
 
 
 def columns_of(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int) -> list[Column]:
-    """Return the columns of a batch, in slot order, ready to become keys; PlanError where they do not fit the plan."""
+    """Return the columns of a batch, in slot order, ready to become keys. Raise PlanError if they do not
+    fit the plan.
+    """
     _check_number(plan, columns)
     return [_column(plan, slot, values, rows) for slot, values in enumerate(columns)]
 
 
 def write_regions(grid: Grid, values: Column, start: int, keys: Keys, regions: RegionIds) -> bool:
-    """Write the keys and the regions of the rows from ``start`` on into two arrays, until these are full.
+    """Write the keys and the regions of the rows from ``start`` on into two arrays, until the arrays are full.
 
     Return whether any of the values may be NULL.
     """

@@ -13,15 +13,19 @@ if TYPE_CHECKING:
     from asc.plan.plan import Plan
 
 TEXT_CHARS = 300
-"""Of the text of a value, a constraint or a region; longer ones are cut."""
+"""The most characters of the text of a value, a constraint or a region; longer texts are cut."""
 
 EliminatedBy = Literal["patterns", "construct", "verification"]
-"""The ways to rule out a conjunct: the patterns that the tuple matches or not, a region, or the exact constraints."""
+"""The causes of the elimination of a conjunct: patterns that the tuple matches or not, a region, or the exact
+constraints.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A constraint of a conjunct and whether the tuple meets it; ``value`` is what the tuple has, as ``delay = 75``."""
+    """A constraint of a conjunct, and whether the tuple satisfies it. ``value``: the tuple's value, as
+    ``delay = 75``.
+    """
 
     constraint: str
     value: str
@@ -30,10 +34,10 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class JudgedConjunct:
-    """A conjunct of a query: whether all of its ``terms`` hold.
+    """A conjunct of a query, and whether all of its ``terms`` hold.
 
-    If it does not hold and the block was traced, ``eliminated_by`` says what ruled it out. If that was a construct,
-    ``eliminated_at`` is its number among those visited, from 1 on.
+    If the conjunct does not hold and the block was traced, ``eliminated_by`` is the cause. If the cause is a construct,
+    ``eliminated_at`` is its number among the constructs visited, from 1 on.
     """
 
     holds: bool
@@ -46,8 +50,8 @@ class JudgedConjunct:
 class Verdict:
     """The result of evaluating one query for a tuple, by the exact constraints.
 
-    ``reason``: in one line. ``conjuncts`` in the order of the predicate's normal form; none of a query that accepts
-    every tuple or no tuple. ``block``: the number of the block that has them, from 0 on.
+    ``reason``: the reason in one line. ``conjuncts``: in the order of the predicate's normal form; empty if the query
+    accepts every tuple or no tuple. ``block``: the number, from 0 on, of the block that has the conjuncts.
     """
 
     query: str
@@ -59,7 +63,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class EliminatedConjunct:
-    """A conjunct that was ruled out: the ``number`` of it in its query, from 1 on, and a term of it that fails."""
+    """An eliminated conjunct: its ``number`` in its query, from 1 on, and one of its terms that fails."""
 
     query: str
     number: int
@@ -68,9 +72,10 @@ class EliminatedConjunct:
 
 @dataclass(frozen=True, slots=True)
 class Eliminations:
-    """The conjuncts ruled out at one place, and the queries that have none left after it.
+    """The conjuncts eliminated at one step, and the queries that have no conjunct left afterwards.
 
-    ``examples``: some of the conjuncts, those of queries that have none left first; all of them where they are few.
+    ``examples``: some of the conjuncts, first those of queries that have none left; all conjuncts if their number is
+    small.
     """
 
     conjuncts: int
@@ -82,9 +87,9 @@ class Eliminations:
 class Visit:
     """A construct that the tuple visited.
 
-    ``region``: the place of its value among the ``regions`` in the order of their values, from 0 on; that of NULL is
-    after the last, and not counted. ``before`` and ``after``: the conjuncts in the GRB. ``by_arrow``: a micro-arrow led
-    here, not the macro-sequence.
+    ``region``: the index of the value's region among the ``regions``, in the order of values, from 0 on. The NULL
+    region comes after the last and does not count. ``before`` and ``after``: the conjuncts in the GRB. ``by_arrow``:
+    whether a micro-arrow led to the construct, instead of the macro-sequence.
     """
 
     attribute: str
@@ -102,9 +107,9 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """The queries that have a conjunct in a GRB: how many, and the first of them by id, the one asked about before all.
+    """The queries that have a conjunct in a GRB: their number, and the first of them by id.
 
-    ``query_ids``: their ids; all of them where they are few.
+    ``query_ids``: the ids, with the requested query first; all ids if their number is small.
     """
 
     queries: int
@@ -112,9 +117,9 @@ class Remaining:
 
     @staticmethod
     def of(plan: Plan, owners: npt.NDArray[np.int32], focus: int, most: int) -> Remaining:
-        """Return the queries that some conjuncts belong to, by their handles.
+        """Return the queries that own some conjuncts, given by their handles.
 
-        ``focus``: of the one asked about, or -1.
+        ``focus``: the handle of the requested query, or -1.
         """
         handles = np.unique(owners)
         ranks = plan.ranks[handles]
@@ -124,13 +129,13 @@ class Remaining:
 
 @dataclass(frozen=True, slots=True)
 class BlockTrace:
-    """The way through one block, numbered from 0.
+    """The path through one block, which is numbered from 0.
 
-    ``sequence``: the p-attributes of its constructs in the macro-sequence. ``initial_conjuncts``: how many conjuncts
-    the tuple began with, after ``patterns`` ruled out others. ``remaining``: the queries that the last construct left.
-    ``verification``: what the regions left and the exact constraints ruled out. ``satisfied_conjuncts``: how many
-    conjuncts hold in the end, and ``matching_queries`` how many queries have one. ``dropped``: no conjunct was left in
-    the GRB.
+    ``sequence``: the p-attributes of its constructs, in macro-sequence. ``initial_conjuncts``: the number of conjuncts
+    that the tuple started with, after ``patterns`` eliminated others. ``remaining``: the queries left by the last
+    construct. ``verification``: the conjuncts that the regions left and the exact constraints eliminated.
+    ``satisfied_conjuncts``: the number of conjuncts that hold, and ``matching_queries`` the number of their queries.
+    ``dropped``: whether no conjunct was left in the GRB.
     """
 
     number: int
@@ -148,13 +153,14 @@ class BlockTrace:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The way of one tuple through a plan of a ``version``.
+    """The path of one tuple through a plan of a ``version``.
 
-    ``accepted``: the first ids, sorted, of the ``accepted_count`` queries that accept it, ``match_all`` of which accept
-    every tuple. ``evaluated``: the constructs visited, over all ``blocks``; ``dropped_blocks``: those that left nothing
-    in the GRB. ``blocks_shown``: some blocks in detail. ``verdict``: of the query that was asked about.
+    ``accepted``: the first ids, sorted, of the ``accepted_count`` queries that accept the tuple. ``match_all`` of these
+    accept every tuple. ``evaluated``: the number of constructs visited, over all ``blocks``. ``dropped_blocks``: the
+    blocks that left nothing in the GRB. ``blocks_shown``: some blocks in detail. ``verdict``: the verdict on the
+    requested query.
 
-    Invariant: what is listed is bounded as the call asked, whatever the plan; what is counted is exact.
+    Invariant: the lengths of lists are bounded as the caller requested, whatever the plan. All counts are exact.
     """
 
     version: int
@@ -171,12 +177,12 @@ class Trace:
 
 
 def plain(told: Trace | Verdict) -> Mapping[str, Any]:
-    """Return the same as dictionaries, lists and values, ready for JSON."""
+    """Return a trace or a verdict as dictionaries, lists and values, ready for JSON."""
     return asdict(told)
 
 
 def shortened(text: str) -> str:
-    """Return a text of ``TEXT_CHARS`` at most.
+    """Return a text, cut to at most ``TEXT_CHARS`` characters.
 
     >>> len(shortened("a" * 1000)), shortened("delay = 75")
     (300, 'delay = 75')

@@ -1,4 +1,4 @@
-"""Following one tuple through a plan, to report why it reaches a query or not."""
+"""The evaluation of one tuple by a plan for a trace, which says why the tuple reaches a query or not."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ LISTED = 10
 
 @dataclass(frozen=True)
 class _Tuple:
-    """One tuple as a plan sees it: its keys by p-attribute; by slot the int64 key, the region and whether it is NULL;
-    what it begins each block with.
+    """One tuple as a plan sees it: its keys by p-attribute, its int64 key, region and NULL flag by slot, and its
+    initial bitmaps.
     """
 
     plan: Plan
@@ -68,7 +68,7 @@ class _Tuple:
         return _Tuple(plan, keys, labels, regions[:, 0].tolist(), nulls, initial, columns)
 
     def initial(self, block: Block) -> Words:
-        """Return the GRB that it begins a block with."""
+        """Return the GRB with which the tuple starts in a block."""
         self.initial_bitmaps.of(block, 0, 1)
         row = int(self.initial_bitmaps.bitmap_rows[0])
         return np.zeros_like(block.live) if row < 0 else np.array(self.initial_bitmaps.bitmaps[row])
@@ -76,7 +76,7 @@ class _Tuple:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A construct visited: its place in the block, the GRB after it, whether a micro-arrow led to it."""
+    """A construct visited: its number in the block, the GRB afterwards, and whether a micro-arrow led to it."""
 
     construct: int
     region: int
@@ -86,7 +86,7 @@ class _Step:
 
 @dataclass(frozen=True, eq=False)
 class _BlockWalk:
-    """The walk through one block: what it began with, the steps, and the bits that hold after verification."""
+    """The path through one block: the initial bitmap, the steps, and the bits that hold after verification."""
 
     number: int
     block: Block
@@ -182,7 +182,9 @@ def _walked(tuple_: _Tuple, number: int) -> _BlockWalk:
 
 
 def _verified(tuple_: _Tuple, block: Block, bits: Bits) -> Bits:
-    """Return the bits whose conjuncts hold by their exact constraints; the GRB has the result of patterns already."""
+    """Return the bits whose conjuncts hold by their exact constraints. Patterns are not checked again: the GRB includes
+    their result.
+    """
     if not len(bits) or not block.table.has_inexact:
         return bits
     table = block.table.take(bits).wide()
@@ -252,7 +254,7 @@ def _block_trace(tuple_: _Tuple, walk: _BlockWalk | ListedTrace, focus: int, lis
 
 @dataclass(frozen=True)
 class _Eliminating:
-    """The search for conjuncts eliminated between two states of a GRB; those of ``focus`` come first."""
+    """The search for the conjuncts eliminated between two states of a GRB, with the conjuncts of ``focus`` first."""
 
     traced: _Tuple
     walk: _BlockWalk
@@ -260,7 +262,9 @@ class _Eliminating:
     listed: int
 
     def between(self, before: Words, after: Words, attribute: PAttribute | None) -> Eliminations:
-        """Return the eliminations between two states; ``attribute``: the construct's, None if any term may fail."""
+        """Return the eliminations between two states. ``attribute``: the p-attribute of the construct; None if any term
+        may fail.
+        """
         bits = _bits(before & ~after)
         if not len(bits):
             return Eliminations(0, 0, ())
@@ -276,7 +280,7 @@ class _Eliminating:
 
     @cached_property
     def owners(self) -> tuple[Bits, Bits]:
-        """The queries of the block, and the place of that of each bit among them."""
+        """The queries of the block, and for each bit the index of its query among them."""
         handles, numbers = np.unique(self.walk.block.table.owner, return_inverse=True)
         return handles.astype(np.int64), numbers.astype(np.int64)
 

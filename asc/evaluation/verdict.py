@@ -1,4 +1,4 @@
-"""Whether one query accepts a tuple, term by term, by the exact constraints."""
+"""The verdict whether one query accepts a tuple, term by term, by the exact constraints."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from asc.predicate.normal_form.describe import constraint_text
 Keys = Mapping[PAttribute, "Key | None"]
 
 _FAILURES_SHOWN = 3
-"""Conjuncts of which the verdict says where they fail."""
+"""The most conjuncts for which the verdict shows the failing term."""
 
 
 def judged(plan: Plan, query_id: str, keys: Keys) -> Verdict:
-    """Return the verdict of a query on a tuple with these keys: each term of it, without reading regions.
+    """Return the verdict of a query on a tuple with some keys: the result of each term, without using regions.
 
-    Of ``keys`` only those of the query's own p-attributes are read. Raises PlanError for an unknown id. Cost: the
-    terms of the query, and a pass over the owners of each block to find them.
+    Only the keys of the query's own p-attributes are read. Raise PlanError for an unknown id. Cost: the terms of the
+    query, and a pass over the owners of each block to find them.
     """
     places = plan.conjuncts_of(query_id)
     conjuncts = tuple(_conjunct(list(plan.constraints(number, bit)), keys) for number, bits in places for bit in bits)
@@ -38,7 +38,9 @@ def judged(plan: Plan, query_id: str, keys: Keys) -> Verdict:
 
 
 def failing_term(terms: Sequence[tuple[PAttribute, Constraint]], keys: Keys, read: PAttribute | None = None) -> str:
-    """Return the first term that a tuple fails, of those that need the values of ``read`` where that is given."""
+    """Return the first term that a tuple fails. With ``read``, only terms that need the values of that p-attribute
+    count.
+    """
     for attribute, constraint in terms:
         if (read is None or attribute.read == read) and not constraint.admits(attribute.key_among(keys)):
             return shortened(constraint_text(attribute, constraint))
@@ -46,7 +48,7 @@ def failing_term(terms: Sequence[tuple[PAttribute, Constraint]], keys: Keys, rea
 
 
 def value_text(attribute: PAttribute, keys: Keys) -> str:
-    """Return the value that a tuple has of a p-attribute, as SQL."""
+    """Return the tuple's value of a p-attribute, as SQL."""
     return shortened(attribute.read.text_of(keys[attribute.read]))
 
 

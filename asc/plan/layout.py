@@ -22,9 +22,9 @@ class RegionLayout:
     """A region of a construct: its index from 0 on (the NULL region is after the last), and its values as SQL.
 
     ``satisfied``: the number of conjuncts of the block that the region does not exclude (the ones of its qrb).
-    ``constrained``: the number of these that constrain the p-attribute (qrb and qub). ``next_constructs``: the
-    constructs that can still exclude a conjunct after the region (the ones of its cab). ``arrow``: the construct that
-    the region's micro-arrow leads to, or None.
+    ``constrained``: the number of these that constrain the p-attribute (qrb and qub). ``next_constructs``: the number
+    of constructs that can still exclude a conjunct after the region (the ones of its cab). ``arrow``: the construct
+    that the region's micro-arrow leads to, or None.
     """
 
     region: int
