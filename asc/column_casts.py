@@ -1,4 +1,4 @@
-"""Columns of another type than the schema's, taken where every value is one of the schema's type."""
+"""Casts of columns whose type differs from the schema's, accepted if the schema's type holds every value exactly."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from asc.spark_types import ddl_of_type, folded, normalised_arrow_type
 
 
 def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.Array | pa.ChunkedArray:
-    """Return the values of a p-attribute as its type holds them; an error numbers rows from ``first_row`` on.
+    """Return the values of a p-attribute in its type. Errors number rows from ``first_row`` on.
 
-    Exact casts are: integers and decimals of another width, integers for floats and back, floats of another width,
+    Exact casts are: integers and decimals of another width, integers to floats and back, floats of another width,
     timestamps of another unit, a column of nothing but NULLs. Run-end encoded values are decoded. A column whose type
-    does not go with the p-attribute's is returned as it is. Raises PlanError for the first value that its type does not
-    hold. A column that has the type already costs nothing, another a copy.
+    cannot be cast to the p-attribute's is returned unchanged. Raise PlanError for the first value that the type cannot
+    hold. A column that already has the type costs nothing; another costs a copy.
 
     >>> fitted(PAttribute("delay", pa.int32()), pa.array([45, None], pa.int64())).type
     DataType(int32)
@@ -40,9 +40,9 @@ def fitted(attribute: PAttribute, values: pa.Array | pa.ChunkedArray, first_row:
 
 
 def column_at(batch: pa.RecordBatch | pa.Table, path: tuple[str, ...], name: str) -> pa.Array | pa.ChunkedArray:
-    """Return a column of a batch by its path; a field of a struct is NULL where the struct is.
+    """Return a column of a batch by its path. A field of a struct is NULL if the struct is NULL.
 
-    Names are the batch's own spelling where they are the same, else any that Spark takes for the same.
+    A name with the same spelling is preferred, else any name that Spark treats as equal.
     """
     column = batch.column(_place(batch.schema.names, path[0], name))
     for part in path[1:]:
@@ -56,7 +56,7 @@ def column_at(batch: pa.RecordBatch | pa.Table, path: tuple[str, ...], name: str
 
 
 def _place(names: list[str], wanted: str, name: str) -> int:
-    """Return which of the names is the wanted one."""
+    """Return the index of the wanted name among some names."""
     places = [i for i, own in enumerate(names) if own == wanted]
     places = places or [i for i, own in enumerate(names) if folded(own) == folded(wanted)]
     if len(places) > 1:
@@ -99,7 +99,7 @@ def _goes_with(given_type: pa.DataType, wanted: pa.DataType) -> bool:
 
 
 def _exact(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray | None:
-    """Return the values in a type; None where it does not hold one of them."""
+    """Return the values cast to a type. Return None if the type cannot hold one of the values."""
     if pa.types.is_float16(values.type):
         # Every value is a float32; Arrow compares none of these.
         values = values.cast(pa.float32())

@@ -1,6 +1,6 @@
-"""The start of the command ``asc``: refuse packages of other projects, then run the command line.
+"""The entry point of the command ``asc``: refuses packages of other projects, then runs the command line.
 
-It lies in the package that bears the command's name. ``cli`` is the likeliest name for another project to have too.
+It is in the package that has the command's name, because another project is most likely to have a package ``cli``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from types import ModuleType
 
 
 def run() -> None:
-    """Run the command line; exit with 1 and one line where Python finds another project's package for one of ours."""
+    """Run the command line. Exit with 1 and a one-line message if Python finds another project's package instead of one
+    of ours.
+    """
     packages = _packages()
     try:
         packages.check_packages(packages.PACKAGES)
@@ -24,7 +26,9 @@ def run() -> None:
 
 
 def _packages() -> ModuleType:
-    """Import ``broker.packages`` from its file: what Python finds by the name ``broker`` is not checked yet."""
+    """Import ``broker.packages`` from its file, because the package that Python finds as ``broker`` is not
+    yet checked.
+    """
     spec = spec_from_file_location("_asc_packages", Path(__file__).parents[1] / "broker" / "packages.py")
     assert spec is not None
     assert spec.loader is not None

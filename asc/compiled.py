@@ -1,4 +1,4 @@
-"""Compiled functions: how every kernel of the project is made one."""
+"""Decorators that compile functions with numba: every kernel of the project uses one of them."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from numba.extending import intrinsic
 F = TypeVar("F", bound=Callable[..., Any])
 
 _UNCOUNTED: Final[Any] = MappingProxyType({"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {})
-"""The option of numba to compile without its runtime, which counts references to arrays; empty where numba has none."""
+"""The option of numba to compile without its runtime, which counts references to arrays; empty if numba lacks the
+option.
+"""
 
 
 def compiled(function: F) -> F:
-    """Compile on first use, once for a machine, and release the GIL while it runs.
+    """Compile a function on first use, once for a machine. The function releases the GIL while it runs.
 
-    The function makes no array: it is compiled without reference counts. Counting for each function that receives an
-    array took half of the time of many a loop, and kept it from reading several words at once. The function returns no
-    array either, except to another of these.
+    The function must not create an array: it is compiled without reference counts. Counting, for each function that
+    receives an array, took half of the time of many loops, and prevented reading several words at once. The function
+    must not return an array either, except to another compiled function.
 
-    numba keeps the compiled code beside the package, or in the user's cache folder where that is not writable. Where
-    neither can be written, it is compiled for the process alone.
+    numba stores the compiled code beside the package, or in the user's cache folder if the package is not writable. If
+    neither is writable, the function is compiled for the process alone.
     """
     return _compiled(function, **_UNCOUNTED)
 
 
 def allocating(function: F) -> F:
-    """Compile as :func:`compiled` does, a function that makes arrays."""
+    """Compile a function that creates arrays, otherwise as :func:`compiled` does."""
     return _compiled(function)
 
 
@@ -70,7 +72,7 @@ def ones(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def prefetch(typing_context: Any, array: Any, place: Any) -> Any:
-    """Have what is at an int64 place of an array brought near, without waiting for it; any place may be asked for."""
+    """Load the element at an int64 index of an array into the cache, without waiting. The index may be invalid."""
     from llvmlite import ir
     from numba.core import types
 

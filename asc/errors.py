@@ -1,23 +1,23 @@
-"""The root of the engine's exceptions: every one says subject, value and remedy in one line."""
+"""The base classes of the engine's exceptions: each names the subject, the value and the remedy in one line."""
 
 from __future__ import annotations
 
 _WIDE_CHARS = 100
-"""The most characters of a line that is shown whole; of a longer one the part around a position is shown."""
+"""The most characters of a line that is shown as a whole. A longer line is shown around a position."""
 _AROUND_CHARS = 30
 
 _VALUE_CHARS = 300
-"""The most characters of a value that a message repeats: who sent 60 kB does not need them back."""
+"""The most characters of a value that a message repeats: a sender of 60 kB does not need all of it back."""
 
 _MESSAGE_CHARS = 500
 """The most characters of a message."""
 
 
 class AscError(Exception):
-    """Something the user can mend.
+    """An error that the user can correct.
 
-    ``str()`` of it is one line of at most 500 characters: what is wrong, the value it is wrong with, and what to do
-    about it. None, for a value that is missing, is not shown; of a long value its beginning is.
+    ``str()`` of the error is one line of at most 500 characters: the subject, the wrong value, and the remedy. The
+    value None means that a value is missing, and is not shown. Of a long value only the beginning is shown.
 
     >>> print(AscError("unknown column", "dely", "did you mean 'delay'?"))
     unknown column 'dely': did you mean 'delay'?
@@ -38,7 +38,7 @@ class AscError(Exception):
 
 
 def beginning(text: str, chars: int = _VALUE_CHARS) -> str:
-    """Return a text, or of one that is too long its beginning, with dots.
+    """Return a text, cut to its beginning and dots if it is too long.
 
     >>> beginning("abcdefgh", 6), beginning("abcdef", 6)
     ('abc...', 'abcdef')
@@ -47,11 +47,11 @@ def beginning(text: str, chars: int = _VALUE_CHARS) -> str:
 
 
 class SchemaError(AscError):
-    """A schema that cannot be read, or that holds what the engine cannot represent."""
+    """A schema that cannot be read, or that has a type that the engine cannot represent."""
 
 
 class ShapeError(AscError):
-    """A shape that is refused: what it is, where, and the remedy."""
+    """A refused shape: the fault, its position, and the remedy."""
 
 
 class PlanError(AscError):
@@ -59,7 +59,7 @@ class PlanError(AscError):
 
 
 class PredicateError(AscError):
-    """A predicate that is refused; knows where in its text the trouble is.
+    """A refused predicate, with the position of the fault in its text.
 
     >>> error = PredicateError("unknown column", "dely", "did you mean 'delay'?", text="dely > 30", start=0, end=4)
     >>> print(error.caret())
@@ -83,9 +83,10 @@ class PredicateError(AscError):
         self.end = end
 
     def caret(self) -> str:
-        """Return the line of the text that holds the trouble with carets under it; empty where no position is known.
+        """Return the line of the text that has the fault, with carets below it. Return an empty text if the position is
+        unknown.
 
-        Of a long line it is the part around the trouble, with dots where more was.
+        Of a long line only the part around the fault is returned, with dots at the cuts.
         """
         if self.start is None:
             return ""
@@ -105,12 +106,12 @@ class PredicateError(AscError):
 
 
 class CubeError(AscError):
-    """A cube's definition, or a question to a cube, that is refused."""
+    """A refused definition of a cube, or a refused question to a cube."""
 
 
 class DbscanError(AscError):
-    """A definition of clusters that is refused."""
+    """A refused definition of clusters."""
 
 
 class FeedFormError(AscError):
-    """A message or a state of a feed that another version wrote, in a form that this one does not read."""
+    """A message or a state of a feed that another version wrote, in a form that this version cannot read."""

@@ -1,4 +1,4 @@
-"""Read-only arrays: what plans are made of."""
+"""Read-only arrays, of which plans consist."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ S = TypeVar("S", bound=np.generic)
 D = TypeVar("D", bound="DataclassInstance")
 
 STORED = "stored"
-"""Metadata of a field: the name that it is stored under, where files of earlier versions have another one."""
+"""The metadata key of a field for its stored name, if files of earlier versions have another name."""
 
 
 def frozen(array: npt.NDArray[S]) -> npt.NDArray[S]:
@@ -26,39 +26,39 @@ def frozen(array: npt.NDArray[S]) -> npt.NDArray[S]:
 
 
 def arrays_of(instance: DataclassInstance) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays that a dataclass of nothing else is made of, by the names that they are stored under."""
+    """Return the arrays of a dataclass that has only arrays, by their stored names."""
     return {one.metadata.get(STORED, one.name): getattr(instance, one.name) for one in fields(instance)}
 
 
 def of_stored(kind: type[D], arrays: Mapping[str, npt.NDArray[Any]]) -> D:
-    """Return the dataclass of the arrays that :func:`arrays_of` gives.
+    """Return the dataclass with the arrays that :func:`arrays_of` returned.
 
-    TypeError where one is missing, KeyError for one that it does not have.
+    Raise TypeError if an array is missing, and KeyError if no field has the name of an array.
     """
     names = {one.metadata.get(STORED, one.name): one.name for one in fields(kind)}
     return kind(**{names[name]: array for name, array in arrays.items()})
 
 
 class OfArrays:
-    """A dataclass that is made of arrays and nothing else, its fields in the order in which kernels read them."""
+    """A dataclass of arrays only, with its fields in the order in which kernels read them."""
 
     __slots__ = ()
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays."""
+        """The number of bytes of all arrays."""
         return sum(array.nbytes for array in self.arguments)
 
     @property
     def arguments(self) -> tuple[npt.NDArray[Any], ...]:
-        """The arrays that kernels read."""
+        """The arrays, in the order of the arguments of kernels."""
         return tuple(self.arrays().values())
 
     def arrays(self, prefix: str = "") -> dict[str, npt.NDArray[Any]]:
-        """Return its arrays by their names, with something before each."""
+        """Return the arrays by their names, each with a prefix."""
         return {f"{prefix}{name}": array for name, array in arrays_of(self).items()}  # type: ignore[arg-type]
 
 
 def frozen_int32(array: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    """Return the numbers as int32, not writeable."""
+    """Return the numbers as a read-only int32 array."""
     return frozen(np.asarray(array, dtype=np.int32))

@@ -1,4 +1,4 @@
-"""Tables of other libraries, by Arrow's PyCapsule interface: none of these libraries is imported or has to be there."""
+"""Tables of other libraries, read by Arrow's PyCapsule interface: none of these libraries is imported or required."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from asc.schema import Schema
 from asc.spark_types import fields_without_plain_text, normalised_arrow_type
 
 PART_ROWS = 1 << 20
-"""Rows of a table that are matched at a time: what is copied of a column, to have it in one piece, is bounded by it."""
+"""The most rows of a table that are matched together. This bounds the copy that makes a column contiguous."""
 
 _FEWEST_ROWS = 1 << 16
-"""Rows of a part at least, while more come: streams come in pieces of some thousand, and each call costs something."""
+"""The least number of rows of a part, unless the table ends. Streams have batches of some thousand rows, and each call
+has a cost.
+"""
 
 _TAKEN = "pyarrow, Polars, pandas or DuckDB table, or any object with __arrow_c_stream__"
 
@@ -25,9 +27,10 @@ Part: TypeAlias = pa.RecordBatch | pa.Table
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A table as it arrives: its Arrow schema, and its rows in parts of bounded size, which can be gone through once.
+    """A table that is being read: its Arrow schema, and its rows in parts of bounded size, which can be iterated once.
 
-    Invariant: each part has the schema. Cost: a part at a time; rows that are in Arrow's memory are not copied.
+    Invariant: each part has the schema. Cost: one part at a time is in memory; rows already in Arrow memory are not
+    copied.
     """
 
     schema: pa.Schema
@@ -38,7 +41,8 @@ class Incoming:
         """Return the schema and parts of a table.
 
         A table is a ``pyarrow.Table``, ``RecordBatch`` or ``RecordBatchReader``, or an object that exports itself as
-        Arrow (Polars, pandas, DuckDB). PlanError for anything else, and for a table that its library cannot export.
+        Arrow (Polars, pandas, DuckDB). Raise PlanError for any other object, and if the library cannot export the
+        table.
         """
         if isinstance(data, (pa.Table, pa.RecordBatch)):
             return cls(data.schema, _slices(data))
@@ -54,17 +58,18 @@ class Incoming:
 
 
 def is_table(value: object) -> bool:
-    """Return whether a value is a table as :meth:`Incoming.of` takes it."""
+    """Return whether :meth:`Incoming.of` accepts a value."""
     is_arrow = isinstance(value, (pa.Table, pa.RecordBatch, pa.RecordBatchReader))
     return is_arrow or hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
 
 
 def predicates_schema(schema: pa.Schema) -> Schema:
-    """Return the attributes of a table that predicates may name; ``excluded`` has the others, with the reasons.
+    """Return the attributes of a table that predicates may name. ``excluded`` of the result has the other columns, with
+    reasons.
 
-    A type that Spark has not becomes the narrowest that holds its values: ``uint8`` SMALLINT, ``uint64``
-    DECIMAL(20,0), ``float16`` FLOAT, a timestamp of any unit TIMESTAMP. SchemaError where nothing is left, or two names
-    differ in case only.
+    A type that Spark does not have becomes the narrowest type that holds its values: ``uint8`` SMALLINT, ``uint64``
+    DECIMAL(20,0), ``float16`` FLOAT, a timestamp of any unit TIMESTAMP. Raise SchemaError if no attribute is left, or
+    if two names differ in case only.
 
     >>> schema = predicates_schema(pa.schema({"n": pa.uint16(), "at": pa.time64("us")}))
     >>> schema.ddl(), schema.excluded
@@ -100,7 +105,7 @@ def _known_fields(fields: Iterable[pa.Field], prefix: str, others: dict[str, str
 def _widened(data_type: pa.DataType) -> pa.DataType:
     """Return the narrowest type with a counterpart in Spark that holds the values.
 
-    The type itself where there is none.
+    Return the type itself if there is no such type.
     """
     types = pa.types
     if types.is_dictionary(data_type) or types.is_run_end_encoded(data_type):
@@ -122,7 +127,7 @@ def _slices(data: Part) -> Iterator[Part]:
 
 
 def _together(reader: pa.RecordBatchReader, name: str) -> Iterator[Part]:
-    """Yield the batches of a stream, small ones together."""
+    """Yield the batches of a stream, with small batches combined."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     while (batch := _next(reader, name)) is not None:

@@ -1,4 +1,4 @@
-"""Faults of lines that are no JSON, as the reader of JSON names them."""
+"""Descriptions of faults in lines that are not JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 
 
 def json_fault(error: Exception) -> str:
-    """Return the fault of one line, with its column alone: readers of lines know their numbers.
+    """Return the description of a JSON fault in one line of text, with its column only: readers of lines know the line
+    number.
 
     >>> try:
     ...     json.loads('{"id": "late" "where": "delay > 60"}')

@@ -1,4 +1,4 @@
-"""Layers from files: GeoJSON, a Feature a line, or CSV with WKT."""
+"""Readers of layers in files: GeoJSON, GeoJSON with a Feature in each line, or CSV with WKT."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ _GEOJSON, _LINES, _CSV = (".geojson", ".json"), (".ndjson", ".jsonl", ".geojsonl
 _DEGREES = ("CRS84", "4326")
 _FIELD_BYTES_MAX = 1 << 27
 _FIELD_LIMIT = threading.Lock()
-"""Held while the limit of :mod:`csv`, which all readers of the process share, is another."""
+"""A lock, held while the field limit of :mod:`csv`, which the whole process shares, is changed."""
 
 _LINE_CHARS_MAX = 1 << 27
-"""The longest line that is read: a shape of a million vertices has a third of it."""
+"""The most characters of a line; a shape of a million vertices has a third of this."""
 
 _DOCUMENT_CHARS_MAX = 1 << 29
-"""The longest GeoJSON document, which is read as a whole."""
+"""The most characters of a GeoJSON document, which is read as a whole."""
 
 _WHOLE = "the file"
 _LINES_REMEDY = "has more after its first JSON value: with a Feature a line, name it .ndjson (or .ndjson.gz)"
 
 _WKT = "\0wkt"
-"""Where a row of CSV has its shape, for no member of a Feature is called so."""
+"""The key of the shape in a row of CSV; no member of a Feature has this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A row of a file: its place, its id, and its Feature or the reason why it is refused."""
+    """A row of a file: its position, its id, and its Feature, or the reason for its refusal."""
 
     place: str
     id: str
@@ -61,13 +61,14 @@ def read_layer(
 ) -> Layer:
     """Read the layer in a file, for :class:`asc.Matcher` and ``broker.match``.
 
-    The file is GeoJSON (``.geojson``, ``.json``), a Feature a line (``.ndjson``, ``.jsonl``) or CSV with a column of
-    WKT; also with ``.gz``.
+    The file is GeoJSON (``.geojson``, ``.json``), GeoJSON with a Feature in each line (``.ndjson``, ``.jsonl``) or CSV
+    with a column of WKT; also with ``.gz``.
 
-    ``id``: the property, or column, that names a shape; without it a Feature's own ``id``, else its property ``id``.
-    ``repair``: shapes that GEOS calls invalid are mended. ``allow_edges_over_180_deg``: edges may be longer than half a
-    turn. ``properties``: those that joins name, as Spark DDL. Raises ShapeError, with the place, for a row that is
-    refused or an id that is there twice, SchemaError where the properties are no DDL, and OSError.
+    ``id``: the property, or column, that identifies a shape; by default a Feature's ``id`` member, else its property
+    ``id``. ``repair``: whether shapes that GEOS finds invalid are mended. ``allow_edges_over_180_deg``: whether edges
+    may be longer than half a turn. ``properties``: the properties that joins can name, as Spark DDL. Raise ShapeError,
+    with the position, for a refused row and for an id that occurs twice. Raise SchemaError if the properties are not
+    DDL, and OSError if the file cannot be read.
     """
     if crs not in CRSS:
         raise ShapeError("crs", crs, f"write {' or '.join(CRSS)}")
@@ -83,9 +84,9 @@ def read_layer(
 
 
 def layers_of(sources: Mapping[str, Layer | str | Path], crs: str) -> dict[str, Layer]:
-    """Return layers by name, those given as files read (:func:`read_layer`) in a crs.
+    """Return layers by name. Paths are read as files (:func:`read_layer`) in a crs.
 
-    SchemaError for a source that is neither a layer nor a path, and for sources that are no mapping.
+    Raise SchemaError for a source that is neither a layer nor a path, and if the sources are not a mapping.
     """
     if not isinstance(sources, Mapping):
         remedy = 'give a mapping of names to layers or files, as {"zones": "zones.geojson"}'
@@ -98,9 +99,9 @@ def layers_of(sources: Mapping[str, Layer | str | Path], crs: str) -> dict[str, 
 
 
 def file_rows(path: Path, rules: Rules, id_property: str | None = None) -> Iterator[FileRow]:
-    """Yield the rows of a file, one by one; a refused row has the reason in it.
+    """Yield the rows of a file, one by one. A refused row has the reason of its refusal.
 
-    Raises ShapeError for a file without shapes, for a row without an id, and for an id that is there twice.
+    Raise ShapeError for a file without shapes, for a row without an id, and for an id that occurs twice.
     """
     seen: dict[str, str] = {}
     for place, document in _documents(path, rules):
@@ -128,7 +129,7 @@ def _row(document: Mapping[str, Any], rules: Rules) -> Feature | ShapeError:
 
 
 def _documents(path: Path, rules: Rules) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the Features of a file with their places; those of CSV with WKT for a geometry."""
+    """Yield the Features of a file with their positions. A Feature from CSV has WKT instead of a geometry."""
     name = path.name.lower().removesuffix(".gz")
     with _opened(path) as file, _reading(path):
         if name.endswith(_GEOJSON):
@@ -186,7 +187,7 @@ def _next_row(reader: csv.DictReader[str]) -> dict[str, str] | None:
 
 @contextmanager
 def _long_fields() -> Iterator[None]:
-    """Allow fields as long as shapes are, and give other readers of the process their limit back."""
+    """Allow CSV fields as long as shapes, and restore the limit for other readers of the process afterwards."""
     with _FIELD_LIMIT:
         before = csv.field_size_limit(_FIELD_BYTES_MAX)
         try:
@@ -196,7 +197,7 @@ def _long_fields() -> Iterator[None]:
 
 
 def _lines(path: Path, file: IO[str]) -> Iterator[str]:
-    """Yield the lines of a file; ShapeError for one that is too long, before it is read whole."""
+    """Yield the lines of a file. Raise ShapeError for a line that is too long, before all of it is read."""
     while line := file.readline(_LINE_CHARS_MAX + 1):
         if len(line) > _LINE_CHARS_MAX:
             remedy = f"has more than {_LINE_CHARS_MAX:,} characters in one line: write a Feature a line"
@@ -212,7 +213,7 @@ def _opened(path: Path) -> IO[str]:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Raise ShapeError for a file that is no text, or whose archive is damaged."""
+    """Raise ShapeError if a file is not text, or if its archive is damaged."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -234,7 +235,9 @@ def _object(path: Path, place: str, text: str) -> Mapping[str, Any]:
 
 
 def _check_crs(path: Path, document: Mapping[str, Any], rules: Rules) -> None:
-    """Raise ShapeError for a crs, which GeoJSON before RFC 7946 could name, of other than longitude and latitude."""
+    """Raise ShapeError if a document names a crs other than longitude and latitude, as GeoJSON before RFC
+    7946 could.
+    """
     named = document.get("crs")
     properties = named.get("properties") if isinstance(named, dict) else None
     name = properties.get("name") if isinstance(properties, dict) else None

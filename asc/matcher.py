@@ -29,11 +29,11 @@ QUERIES_COLUMN = "queries"
 
 
 class Matcher:
-    """A changing set of standing predicates, matched against tables: of pyarrow, Polars, pandas, DuckDB, or of whatever
-    gives itself as Arrow.
+    """A changing set of standing predicates, matched against tables of pyarrow, Polars, pandas, DuckDB, or any library
+    that exports Arrow.
 
     Represents a mapping id -> predicate over one schema. Invariant: ``plan`` is compiled from exactly that mapping.
-    Not safe to change from several threads at once; a plan, being immutable, may be matched from any number of them.
+    Changes from several threads at once are not safe. A plan is immutable, so any number of threads may match it.
 
     >>> matcher = Matcher("delay INT, city STRING", {"late": "delay > 30", "oslo": "city = 'Oslo' OR delay IS NULL"})
     >>> table = pa.table({"delay": [45, 10, None], "city": ["Oslo", "Bergen", "Bodø"]})
@@ -52,14 +52,14 @@ class Matcher:
         crs: str | None = None,
         layers: Mapping[str, Layer | str | Path] | None = None,
     ) -> None:
-        """Compile the first queries over a schema; SchemaError where it is none.
+        """Compile the first queries over a schema. Raise SchemaError if the schema is invalid.
 
-        ``schema``: of the tables to come, as :meth:`Schema.of` takes it, or one of these tables, or its Arrow schema
-        (:func:`asc.interchange.predicates_schema`). ``queries``: id -> predicate, refused as by :meth:`add`.
-        ``options``: the layout of plans; ``limits``: of predicates. ``time_zone``: the session time zone of timestamps
-        in predicates. ``crs``: of positions, ``wgs84`` or ``planar``; without it that of the schema. ``layers``: the
-        layers of ``shape('layer', 'id')`` by name, as :func:`asc.read_layer` returns them, or files of shapes with an
-        id each.
+        ``schema``: the schema of the tables, as :meth:`Schema.of` accepts it; or one of these tables, or its Arrow
+        schema (:func:`asc.interchange.predicates_schema`). ``queries``: id -> predicate, with the errors of
+        :meth:`add`. ``options``: the layout of plans. ``limits``: the limits of predicates. ``time_zone``: the session
+        time zone of timestamps in predicates. ``crs``: the crs of positions, ``wgs84`` or ``planar``; by default the
+        crs of the schema. ``layers``: the layers of ``shape('layer', 'id')`` by name, as :func:`asc.read_layer` returns
+        them, or files of shapes with ids.
         """
         found = _schema_of(schema)
         self.schema = found if crs is None else found.with_crs(crs)
@@ -73,7 +73,7 @@ class Matcher:
 
     @property
     def plan(self) -> Plan:
-        """The compiled set of now."""
+        """The plan of the present set of predicates."""
         return self._plan
 
     def __len__(self) -> int:
@@ -83,49 +83,52 @@ class Matcher:
         return query_id in self._plan
 
     def add(self, query_id: str, where: str) -> None:
-        """Register a predicate, in place of the one of the same id if there is one.
+        """Register a predicate. It replaces the predicate with the same id, if there is one.
 
-        Raises PredicateError, and changes nothing, for a predicate that is refused or that only Spark can evaluate.
+        Raise PredicateError, and change nothing, if the predicate is refused or only Spark can evaluate it.
         """
         self.add_many([(query_id, where)])
 
     def add_many(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Register (id, predicate) pairs in one step: all, or none when one is refused or given twice."""
+        """Register (id, predicate) pairs in one step: all of them, or none if one is refused or an id occurs twice."""
         self._plan = change_plan(self._plan, add=[self._query(query_id, where) for query_id, where in _pairs(pairs)])
 
     def remove(self, query_id: str) -> None:
-        """Remove a predicate. Raises PlanError for an unknown id."""
+        """Remove a predicate. Raise PlanError for an unknown id."""
         self._plan = change_plan(self._plan, remove=[query_id])
 
     def match(self, table: object, *, by: By = "pair") -> pa.Table:
         """Return the matches in a table, as an Arrow table.
 
-        ``by="pair"``: ``row`` int32 and ``query`` string, a row of it for each pair that matches, sorted by row, then
-        id. ``by="row"``: ``queries`` list<string>, one list a row of the table, in its order, empty where no query
-        accepts the row. ``by="query"``: ``query``, ``count`` and ``rows`` list, every query, by id.
+        ``by="pair"``: ``row`` int32 and ``query`` string, one row for each matching pair, sorted by row, then id.
+        ``by="row"``: ``queries`` list<string>, one list for each row of the table, in the table's order; empty if no
+        query accepts the row. ``by="query"``: ``query``, ``count`` and ``rows`` list, one row for every query, sorted
+        by id.
 
-        The table is a ``pyarrow`` Table, RecordBatch or RecordBatchReader, or any object with ``__arrow_c_stream__``
-        (a DataFrame of Polars or pandas, a relation of DuckDB). It may hold more columns than the schema, and a column
-        of another type whose every value its own type holds exactly (int64 for INT, double for FLOAT, ...). Raises
-        PlanError for an argument that is no table, and for a missing column. It also raises it for a column of a type
-        that does not go with its own, and for a value that does not fit.
+        The table is a ``pyarrow`` Table, RecordBatch or RecordBatchReader, or any object with ``__arrow_c_stream__`` (a
+        DataFrame of Polars or pandas, a relation of DuckDB). It may have more columns than the schema. A column may
+        have another type than in the schema if the schema's type holds every value exactly (int64 for INT, double for
+        FLOAT, ...). Raise PlanError if the argument is no table, a column is missing, a column's type is incompatible,
+        or a value does not fit.
         """
         return result_table(self._plan, (matches for _, matches in self._matched_parts(table)), by)
 
     def count(self, table: object) -> pa.Table:
-        """Count the rows of a table that each query accepts: ``query`` and ``count`` int64, every query, by id.
+        """Count the rows of a table that each query accepts: ``query`` and ``count`` int64, one row for every query,
+        sorted by id.
 
-        Of a stream no more than a part is held at a time. Takes and raises what :meth:`match` does.
+        Only one part of a stream is in memory at a time. Arguments and errors are those of :meth:`match`.
         """
         return count_table(self._plan, (matches for _, matches in self._matched_parts(table)))
 
     def filter(self, table: object) -> pa.Table:
         """Return the rows that at least one query accepts, as ``broker.match`` does, in Arrow.
 
-        Their columns are unchanged (those of Arrow's view types as their large ones). There is one more: ``queries``
-        list<string>, the ids of those queries, sorted.
+        The columns are unchanged, except that Arrow's view types become the large types. The added column ``queries``
+        list<string> has the sorted ids of the queries that accept the row.
 
-        Takes and raises what :meth:`match` does; PlanError also where a column of that name is there already.
+        Arguments and errors are those of :meth:`match`. Raise PlanError also if the table already has a column
+        ``queries``.
         """
         kept: list[pa.Table] = []
         plan, incoming = self._plan, Incoming.of(table)
@@ -160,7 +163,7 @@ class Matcher:
 
 
 def _pairs(pairs: object) -> Iterator[tuple[Any, Any]]:
-    """Yield the pairs of an iterable; PlanError for what is none, as a mapping or a text."""
+    """Yield the pairs of an iterable. Raise PlanError for any other value, as a mapping or a text."""
     remedy = "give (id, predicate) pairs, as queries.items()"
     if isinstance(pairs, (str, Mapping)) or not isinstance(pairs, Iterable):
         raise PlanError("queries of type", type(pairs).__name__, remedy)
@@ -171,7 +174,7 @@ def _pairs(pairs: object) -> Iterator[tuple[Any, Any]]:
 
 
 def _schema_of(value: object) -> Schema:
-    """Return a schema as callers have it, or of a table."""
+    """Return the schema that a caller gave, or that of a given table."""
     if isinstance(value, pa.Schema):
         return predicates_schema(value)
     if is_table(value):
@@ -188,7 +191,7 @@ def _matched(plan: Plan, incoming: Incoming) -> Iterator[tuple[Part, Matches]]:
 
 
 def _values(part: Part, attribute: PAttribute, before: int) -> pa.Array | pa.ChunkedArray:
-    """Return the values of a p-attribute in a part of a table whose rows count from ``before``."""
+    """Return the values of a p-attribute in a part of a table, whose rows are numbered from ``before`` on."""
     if not attribute.parts:
         return fitted(attribute, column_at(part, attribute.path or (), attribute.sql), before)
     return position_of(attribute, [_values(part, half, before) for half in attribute.parts])

@@ -1,4 +1,4 @@
-"""Depth of nesting of a text, counted without recursion: before a reader that goes one call deeper for each level."""
+"""The depth of nesting of a text, counted without recursion, before a recursive reader reads the text."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 from itertools import accumulate
 
 JSON_LEVELS_MAX = 100
-"""Arrays and objects that may be open at once in JSON that is read here by recursion."""
+"""The most arrays and objects that may be nested in JSON that a recursive reader reads."""
 
 WKT_LEVELS_MAX = 10
-"""Parentheses that may be open at once in WKT: a MULTIPOLYGON has three."""
+"""The most parentheses that may be nested in WKT; a MULTIPOLYGON has three."""
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 
 
 def json_levels(text: str) -> int:
-    """Return the most arrays and objects of a JSON text that are open at once; of what is no JSON, of the part before
-    its fault at least. Cost: some nanoseconds a character.
+    """Return the greatest depth of nested arrays and objects in a JSON text. Of invalid JSON, count at least the part
+    before the fault. Cost: some nanoseconds a character.
 
     >>> json_levels('{"a": [1, {"b": "[[[["}]}')
     3
@@ -25,7 +25,7 @@ def json_levels(text: str) -> int:
 
 
 def wkt_levels(text: str) -> int:
-    """Return the most parentheses of a WKT text that are open at once.
+    """Return the greatest depth of nested parentheses in a WKT text.
 
     >>> wkt_levels("MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)))")
     3

@@ -1,4 +1,4 @@
-"""The ids of queries, and what callers hand over as queries: one form for the library and for the daemon."""
+"""Checks of the ids and the mappings of queries that callers pass, shared by the library and the daemon."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHOWN_CHARS = 250
 
 
 def checked_id(query_id: object, error: type[AscError]) -> str:
-    """Return an id of a query, when it is of legal form; raise that error otherwise.
+    """Return the id of a query unchanged. Raise ``error`` if it has no legal form.
 
     >>> checked_id("late", AscError)
     'late'
@@ -28,7 +28,7 @@ def checked_id(query_id: object, error: type[AscError]) -> str:
 
 
 def checked_queries(queries: object, error: type[AscError]) -> Mapping[Any, Any]:
-    """Return what is to be a mapping of ids to predicates, where it is one; raise that error otherwise.
+    """Return a mapping of ids to predicates unchanged. Raise ``error`` if the value is not a mapping.
 
     >>> checked_queries(["delay > 60"], AscError)
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""The matches of a set of predicates in a table, in all shapes of a result: each is an Arrow table."""
+"""Results as Arrow tables: the matches of a set of predicates in a table, in all supported forms."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ By = Literal["pair", "row", "query"]
 
 _MOST_ROWS = 2**31 - 1
 _TEXT_BYTES = 2**31 - 1
-"""The bytes at most that one Arrow array of strings holds."""
+"""The most bytes of text that one Arrow array of strings holds."""
 
 
 def result_table(plan: Plan, parts: Iterable[Matches], by: By) -> pa.Table:
-    """Return the matches in the parts of a table, one after the other, in the shape of :meth:`asc.Matcher.match`.
+    """Return the matches in the consecutive parts of a table, in the form of :meth:`asc.Matcher.match`.
 
-    PlanError for an unknown shape, and for more rows than an int32 can number.
+    Raise PlanError for an unknown form, and for more rows than an int32 can number.
     """
     if by not in get_args(By):
         raise PlanError("shape of a result", by, "'pair', 'row' or 'query'")
@@ -43,7 +43,9 @@ def result_table(plan: Plan, parts: Iterable[Matches], by: By) -> pa.Table:
 
 
 def count_table(plan: Plan, parts: Iterable[Matches]) -> pa.Table:
-    """Return how many rows each query accepts: ``query`` and ``count`` int64, every query, by id."""
+    """Return the number of rows that each query accepts: ``query`` and ``count`` int64, one row for every query, sorted
+    by id.
+    """
     counts = np.zeros(len(plan), dtype=np.int64)
     for matches in parts:
         counts += np.bincount(matches.queries, minlength=len(plan))
@@ -51,8 +53,9 @@ def count_table(plan: Plan, parts: Iterable[Matches]) -> pa.Table:
 
 
 def ids_by_row(plan: Plan, matches: Matches) -> pa.ListArray:
-    """Return the ids of the queries that accept each row, a list for each, sorted. PlanError where they are more text
-    than one Arrow array holds.
+    """Return for each row the sorted list of the ids of the queries that accept it.
+
+    Raise PlanError if the ids have more text than one Arrow array holds.
     """
     offsets = pa.array(_offsets(matches.rows, matches.tuples), pa.int32())
     ids = _ids(plan, matches.queries)
@@ -63,9 +66,10 @@ def ids_by_row(plan: Plan, matches: Matches) -> pa.ListArray:
 
 
 def filtered(part: Part, mask: pa.BooleanArray) -> pa.Table:
-    """Return the rows of a part that a mask keeps. Arrow filters neither views, which become the large types of the
-    same values, nor what is run-end encoded, which is written out. PlanError for a column that it cannot filter
-    otherwise.
+    """Return the rows of a part that a mask selects.
+
+    Arrow cannot filter view types, which become the large types of the same values, nor run-end encoded columns, which
+    are decoded. Raise PlanError for any other column that Arrow cannot filter.
     """
     fields: list[pa.Field] = []
     columns: list[pa.ChunkedArray] = []
@@ -99,7 +103,7 @@ def _without_views(data_type: pa.DataType) -> pa.DataType:
 
 
 def _joined(parts: Iterable[Matches]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return the pairs of all parts, with rows numbered through."""
+    """Return the pairs of all parts, with rows numbered across the parts."""
     rows, queries, before = [np.empty(0, np.int32)], [np.empty(0, np.int32)], 0
     for matches in parts:
         if before + matches.tuples > _MOST_ROWS:
@@ -111,14 +115,14 @@ def _joined(parts: Iterable[Matches]) -> tuple[npt.NDArray[np.int32], npt.NDArra
 
 
 def _offsets(places: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
-    """Return where the pairs of each place begin, int64[count + 1], the pairs being sorted by place."""
+    """Return the index of the first pair of each place, int64[count + 1]. The pairs are sorted by place."""
     offsets = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(places, minlength=count), out=offsets[1:])
     return offsets
 
 
 def _ids(plan: Plan, queries: npt.NDArray[np.int32]) -> pa.ChunkedArray:
-    """Return the ids of queries, in pieces that are no larger than an Arrow array of strings may be."""
+    """Return the ids of queries, in chunks within the size limit of an Arrow array of strings."""
     lengths = np.asarray(pc.binary_length(plan.query_ids), dtype=np.int64)
     if not len(queries) or len(queries) * int(lengths.max()) <= _TEXT_BYTES:
         return pa.chunked_array([plan.query_ids.take(pa.array(queries))], pa.string())

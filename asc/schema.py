@@ -1,4 +1,4 @@
-"""Stream schema: the named, typed attributes of the tuples (spec, section 1), nested ones by dotted path."""
+"""Stream schemas: the named, typed attributes of the tuples (spec, section 1). Nested attributes have dotted paths."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from asc.spatial.layer import Layer
 from asc.spatial.properties import Properties, is_property_type
 
 GEOMETRY = "geometry"
-"""The name of the shape of a row in predicates of joins, beside its properties."""
+"""The name of a row's shape in predicates of joins; the other names are those of properties."""
 
 WGS84, PLANAR = "wgs84", "planar"
 CRSS = (WGS84, PLANAR)
-"""The meanings of the numbers of a position: degrees of longitude and latitude, or x and y of a plane."""
+"""The meanings of the numbers in a position: degrees of longitude and latitude, or x and y in a plane."""
 
 
 class StructType(Protocol):
-    """A PySpark StructType, as far as it is looked at here: the engine knows no Spark."""
+    """The part of PySpark's StructType that the engine uses, which does not depend on Spark."""
 
     def json(self) -> str:
-        """Return its JSON."""
+        """Return the JSON of the type."""
         ...
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """A field of the schema, top-level or nested: its path in the schema's own spelling, its type, whether NULL may
-    occur.
+    """A field of the schema, top-level or nested: its path in the schema's spelling, its type, and whether it may be
+    NULL.
     """
 
     path: tuple[str, ...]
@@ -65,9 +65,10 @@ class Schema:
 
     Represents Spark's StructType as an Arrow schema of canonical types: signed integers, float32/64, decimal128,
     string, binary, bool, date32, ``timestamp('us', 'UTC')`` for TIMESTAMP, ``timestamp('us')`` for TIMESTAMP_NTZ,
-    struct, list, map. ``crs``: what the numbers of positions are, ``wgs84`` (degrees, longitude first) or ``planar``
-    (x and y as they are). ``layers``: what ``shape('layer', 'id')`` means. Invariant: at least one field, no two
-    siblings whose names differ in case only. Looking an attribute up costs one dictionary access a path part.
+    struct, list, map. ``crs``: the meaning of numbers in positions, ``wgs84`` (degrees, longitude first) or ``planar``
+    (x and y in a plane). ``layers``: the layers that ``shape('layer', 'id')`` names. Invariant: there is at least one
+    field, and sibling names differ in more than case. Finding an attribute costs one dictionary access for each part of
+    its path.
 
     >>> schema = Schema.from_ddl("delay INT, place STRUCT<city: STRING, x: DOUBLE>")
     >>> [a.name for a in schema.attributes]
@@ -80,12 +81,14 @@ class Schema:
     crs: str = WGS84
     layers: Mapping[str, Layer] = dataclasses.field(default_factory=dict, repr=False)
     excluded: Mapping[str, str] = dataclasses.field(default_factory=dict, repr=False, compare=False)
-    """Columns that the tuples have and predicates may not name, by dotted path, each with the reason."""
+    """The columns of the tuples that predicates may not name, by dotted path, each with the reason."""
 
     @classmethod
     def of(cls, value: Schema | pa.Schema | StructType | str) -> Schema:
-        """Return the schema of one of these, a ``pyarrow.Schema``, a PySpark ``StructType``, Spark DDL or the JSON of a
-        StructType as text; SchemaError for anything else.
+        """Return the schema from a ``pyarrow.Schema``, a PySpark ``StructType``, or a text of Spark DDL or of a
+        StructType's JSON.
+
+        Raise SchemaError for any other value.
 
         >>> Schema.of(pa.schema({"delay": pa.int32()})).ddl()
         'delay INT'
@@ -105,14 +108,14 @@ class Schema:
 
     @classmethod
     def from_ddl(cls, text: str) -> Schema:
-        """Read Spark DDL: ``"a INT, s STRUCT<x: DOUBLE>"``, also inside ``STRUCT<...>``. SchemaError where it is
-        none.
+        """Read Spark DDL: ``"a INT, s STRUCT<x: DOUBLE>"``, also inside ``STRUCT<...>``. Raise SchemaError for other
+        texts.
         """
         return cls(_checked(fields_of_ddl(text)))
 
     @classmethod
     def from_json(cls, value: str | Mapping[str, Any]) -> Schema:
-        """Read the JSON of a Spark StructType, as text or parsed. SchemaError where it is none."""
+        """Read the JSON of a Spark StructType, as text or parsed. Raise SchemaError for other values."""
         if isinstance(value, str):
             try:
                 value = json.loads(value)
@@ -125,21 +128,25 @@ class Schema:
 
     @classmethod
     def from_arrow(cls, schema: pa.Schema) -> Schema:
-        """Read an Arrow schema; large and dictionary-encoded types become their plain ones. SchemaError for types
-        without a Spark counterpart (unsigned integers, timestamps in another unit than microseconds, ...).
+        """Read an Arrow schema. Large and dictionary-encoded types become the plain types.
+
+        Raise SchemaError for types without a Spark counterpart (unsigned integers, timestamps in another unit than
+        microseconds, ...).
         """
         excluded = fields_without_plain_text(schema.metadata)
         fields = (f for f in schema if f.name not in excluded)
         return cls(_checked(f.with_type(normalised_arrow_type(f.type, f.name)) for f in fields), excluded=excluded)
 
     def with_crs(self, crs: str) -> Schema:
-        """Return the same attributes, positions being in ``wgs84`` or ``planar``; SchemaError for anything else."""
+        """Return the same attributes with a crs of positions, ``wgs84`` or ``planar``. Raise SchemaError for other
+        values.
+        """
         if crs not in CRSS:
             raise SchemaError("crs", crs, f"write {' or '.join(CRSS)}")
         return replace(self, crs=crs)
 
     def with_layers(self, layers: Mapping[str, Layer]) -> Schema:
-        """Return the same attributes, the names of shapes being those of some layers, by the name of each."""
+        """Return the same attributes with the layers that ``shape`` may name, by layer name."""
         return replace(self, layers=layers)
 
     def ddl(self) -> str:
@@ -150,7 +157,7 @@ class Schema:
 
     @cached_property
     def attributes(self) -> tuple[Attribute, ...]:
-        """Every attribute that a p-attribute can be: the scalar leaves, depth first in schema order."""
+        """The attributes that can be p-attributes: the scalar leaves, depth first in schema order."""
         return tuple(a for a in _walk(self.arrow, (), False) if space_of(a.type) is not None)
 
     @cached_property
@@ -158,9 +165,10 @@ class Schema:
         return {tuple(map(folded, a.path)): a for a in _walk(self.arrow, (), False)}
 
     def resolve(self, path: Sequence[str]) -> Attribute:
-        """Return the attribute of a path, without regard to case, as Spark resolves it.
+        """Return the attribute of a path, ignoring case, as Spark resolves it.
 
-        Its spelling is the schema's. SchemaError names the nearest attribute where there is none of that path.
+        The attribute has the schema's spelling. If the path does not exist, raise SchemaError, which names the nearest
+        attribute.
         """
         attribute = self._by_name.get(tuple(map(folded, path)))
         if attribute is None:
@@ -172,7 +180,7 @@ class Schema:
         return attribute
 
     def _excluded_for(self, dotted: str) -> str | None:
-        """Return why predicates may not name a column, or a part of it; None where it is not excluded."""
+        """Return the reason why predicates may not name a column or a part of it. Return None if they may."""
         wanted = folded(dotted)
         for name, reason in self.excluded.items():
             if wanted == folded(name) or wanted.startswith(f"{folded(name)}."):
@@ -181,7 +189,7 @@ class Schema:
 
     @property
     def _dotted(self) -> dict[str, str]:
-        """The names with a dot that is no step into a struct -> how to write them."""
+        """The names that contain a dot which is no step into a struct, with the spelling to use instead."""
         with_dots = (a for a in self._by_name.values() if any("." in part for part in a.path))
         return {a.name: ".".join(map(quoted_name, a.path)) for a in with_dots}
 
@@ -204,9 +212,9 @@ class Schema:
 
 
 def properties_of_ddl(text: str) -> Properties:
-    """Return the properties of a layer, as Spark DDL has them; none for an empty text.
+    """Return the properties of a layer from Spark DDL; no properties for an empty text.
 
-    SchemaError where it is no DDL, and for a type that JSON has no plain value of.
+    Raise SchemaError if the text is not DDL, and for a type that has no plain value in JSON.
 
     >>> list(properties_of_ddl("name STRING, ceiling INT").types)
     ['name', 'ceiling']

@@ -1,6 +1,4 @@
-"""Spark's types in their three spellings: DDL, the JSON of a StructType, and the Arrow types that carry their
-values.
-"""
+"""Spark's types in three representations: DDL, the JSON of a StructType, and the Arrow types of their values."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ _TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _TOKEN = re.compile(rf"\s*(?:(`(?:[^`]|``)*`)|({_TEXT})|(\w+)|([<>(),:])|(\S))", re.DOTALL)
 
 VARIANT = pa.opaque(pa.binary(), "variant", "spark")
-"""Stands for Spark's VARIANT: what functions make of JSON text. No column has it."""
+"""The type that represents Spark's VARIANT, a result of JSON functions. No column has this type."""
 
 _SIMPLE: dict[str, pa.DataType] = {
     "boolean": pa.bool_(),
@@ -57,7 +55,7 @@ _DDL_NAMES: dict[pa.DataType, str] = {
     VARIANT: "VARIANT",
 }
 _NO_COLUMNS = (pa.null(), pa.month_day_nano_interval(), VARIANT)
-"""Types of values within a predicate that no column has."""
+"""Types that only values inside a predicate have, never a column."""
 
 _KNOWN = "BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p,s), STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ, STRUCT<...>, ARRAY<...>, MAP<...>"  # noqa: E501
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -65,20 +63,19 @@ MAX_TYPE_DEPTH = 32
 
 
 def quoted_name(name: str) -> str:
-    """Return a field's name as DDL has it: bare where it can be, else in backquotes."""
+    """Return a field's name in DDL: plain if possible, else in backquotes."""
     return name if _PLAIN_NAME.match(name) else backquoted(name)
 
 
 def backquoted(name: str) -> str:
-    """Return a name in backquotes, whatever it is: so an expression takes it for no keyword and no function."""
+    """Return a name in backquotes, so that an expression does not read it as a keyword or a function."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def folded(name: str) -> str:
-    """Return the form that names have in common which Spark takes for the same: each character in upper, then in lower
-    case.
+    """Return the common form of the names that Spark treats as equal: each character in upper, then in lower case.
 
-    A character whose other case is several characters stays itself, as in Java's ``equalsIgnoreCase``.
+    A character whose other case has several characters stays unchanged, as in Java's ``equalsIgnoreCase``.
 
     >>> folded("StraSSe") == folded("strasse"), folded("straße") == folded("strasse")
     (True, False)
@@ -90,7 +87,7 @@ def folded(name: str) -> str:
 
 
 def simple_type(name: str) -> pa.DataType | None:
-    """Return the type of a name without parameters; None for a name that is no such type.
+    """Return the type with a name that has no parameters. Return None for other names.
 
     >>> simple_type("BIGINT")
     DataType(int64)
@@ -102,7 +99,7 @@ def simple_type(name: str) -> pa.DataType | None:
 
 
 def decimal_type(precision: int, scale: int) -> pa.DataType:
-    """Return DECIMAL(precision, scale) within Spark's bounds; SchemaError outside of them."""
+    """Return DECIMAL(precision, scale). Raise SchemaError if the numbers are outside of Spark's bounds."""
     if not (1 <= precision <= 38 and 0 <= scale <= precision):
         raise SchemaError("decimal type", f"DECIMAL({precision},{scale})", "precision is 1..38, scale 0..precision")
     return pa.decimal128(precision, scale)
@@ -132,13 +129,13 @@ def ddl_of_type(data_type: pa.DataType) -> str:
 
 
 _NO_TYPE = ("", ",", ":", "<", ">", "(", ")")
-"""Tokens in the place of a missing type; the first is the end of the text."""
+"""Tokens that indicate a missing type; the empty one is the end of the text."""
 
 
 def fields_of_ddl(text: str, *, variants: bool = False) -> list[pa.Field]:
     """Return the fields of ``name TYPE [NOT NULL] [COMMENT '...'], ...`` or of a ``STRUCT<...>`` around them.
 
-    ``variants``: whether VARIANT is a type as well.
+    ``variants``: whether VARIANT is allowed as a type.
     """
     reader = _DdlReader(text, variants)
     if reader.peek().upper() == "STRUCT" and reader.peek(1) == "<":
@@ -151,7 +148,7 @@ def fields_of_ddl(text: str, *, variants: bool = False) -> list[pa.Field]:
 
 
 def type_of_ddl(text: str) -> pa.DataType:
-    """Return one type as DDL has it, VARIANT among them; SchemaError for what is none.
+    """Return one type from DDL, which may be VARIANT. Raise SchemaError for other texts.
 
     >>> type_of_ddl("array<int>")
     ListType(list<item: int32>)
@@ -163,7 +160,7 @@ def type_of_ddl(text: str) -> pa.DataType:
 
 
 class _DdlReader:
-    """Recursive descent over the tokens of a DDL text; depth is bounded by MAX_TYPE_DEPTH."""
+    """A recursive-descent parser over the tokens of a DDL text. The depth is bounded by MAX_TYPE_DEPTH."""
 
     def __init__(self, text: str, variants: bool) -> None:
         self._text = text
@@ -262,7 +259,7 @@ class _DdlReader:
 
 
 def type_of_json(value: Any, depth: int = 0) -> pa.DataType:
-    """Return the type of one node of a StructType's JSON; SchemaError for what is none."""
+    """Return the type of one node of a StructType's JSON. Raise SchemaError if the node is not a type."""
     if depth > MAX_TYPE_DEPTH:
         raise SchemaError("schema", "JSON", f"types are nested deeper than {MAX_TYPE_DEPTH}")
     if isinstance(value, str):
@@ -299,11 +296,11 @@ _COLLATIONS, _FIXED_TEXT = "__COLLATIONS", "__CHAR_VARCHAR_TYPE_STRING"
 
 
 class PlainTextError(SchemaError):
-    """A field with texts that Spark does not compare byte by byte, as the engine would."""
+    """An error: a field has texts that Spark does not compare byte by byte, unlike the engine."""
 
 
 def _check_plain_text(field: Mapping[str, Any]) -> None:
-    """Raise PlainTextError for a field with texts that Spark does not compare byte by byte: collated, or CHAR."""
+    """Raise PlainTextError if a field has texts that Spark does not compare byte by byte: collated texts, or CHAR."""
     metadata = field.get("metadata") or {}
     collations = metadata.get(_COLLATIONS)
     if collations:
@@ -317,9 +314,10 @@ def _check_plain_text(field: Mapping[str, Any]) -> None:
 
 
 def fields_without_plain_text(metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:
-    """Return the columns that Spark wrote with a collation or as CHAR, each with the reason why none may name it.
+    """Return the columns that Spark wrote with a collation or as CHAR, each with the reason why predicates may not name
+    it.
 
-    ``metadata``: of an Arrow schema; that of a Parquet file of Spark's has the JSON of its StructType.
+    ``metadata``: the metadata of an Arrow schema. In a Parquet file written by Spark it has the JSON of the StructType.
     """
     try:
         fields = json.loads((metadata or {}).get(_SPARK_ROW, b"{}")).get("fields", [])
@@ -344,8 +342,8 @@ def _name(value: object) -> str:
 
 
 def normalised_arrow_type(data_type: pa.DataType, where: str) -> pa.DataType:
-    """Return an Arrow type as the engine holds it; SchemaError naming the attribute ``where`` for what Spark has no
-    type for.
+    """Return the canonical Arrow type of a type. Raise SchemaError, naming the attribute ``where``, if Spark has no
+    such type.
     """
     types = pa.types
     if types.is_dictionary(data_type):
