@@ -1,1 +1,1 @@
-"""Shapes and positions: what is asked of a position, where it may hold, and whether it does."""
+"""Shapes and positions: spatial tests of a position, the cells in which a test may hold, and its result."""

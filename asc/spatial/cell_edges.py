@@ -1,4 +1,6 @@
-"""The cells of large shapes, cut further, with the edges that tell of each whether a position in it is met."""
+"""Cells of large shapes, divided further. Each cell has the edges that decide whether a position in it
+meets the shape.
+"""
 
 from __future__ import annotations
 
@@ -30,22 +32,22 @@ from asc.spatial.shape import KIND_WORD, POLYGONS
 Array = npt.NDArray[Any]
 
 _BLINDLY = 2
-"""Times that cells near all edges are cut without conditions. Where a distance is asked, the first cells are as large
-as it, and nearly all of their quarters are full, or empty.
+"""The number of times that cells near all edges are divided without conditions. For a distance, the first cells are as
+large as the distance, and nearly all of their quarters are full, or empty.
 """
 
 _SPOTS = (0.5, 0.37, 0.61)
-"""Where in a cell a position is looked for that is certainly inside or outside."""
+"""The relative positions in a cell that are tried as a spot, which must be certainly inside or outside."""
 
 
 @dataclass(slots=True)
 class NearEdges:
-    """Lists of the edges near a cell, as they are made. Each list has a spot of the cell, whether the spot is inside
-    the shape, and the edges. An edge is the place of the vertex at its end after the shape's key.
+    """Lists of the edges near a cell, while they are being built. Each list has a spot of the cell, whether the spot is
+    inside the shape, and the edges. An edge is the offset of its end vertex from the shape's key.
 
-    The straight line from a position of the cell to the spot crosses some of these edges. Where their number is even,
-    the position is inside if the spot is; where it is odd, if the spot is not. Where a distance is asked, one of them
-    is the nearest edge, if any is near enough. Cost: 4 bytes an edge, 25 a list.
+    The straight line from a position of the cell to the spot crosses some of these edges. If their number is even, the
+    position is on the same side as the spot, inside or outside; if it is odd, on the other side. For a distance, one of
+    the edges is the nearest edge, if any is near enough. Cost: 4 bytes an edge, 25 a list.
     """
 
     edges: list[npt.NDArray[np.int32]] = field(default_factory=list)
@@ -53,7 +55,9 @@ class NearEdges:
     inside: list[bool] = field(default_factory=list)
 
     def add(self, edges: npt.NDArray[np.int32], spot: tuple[float, float], *, inside: bool) -> int:
-        """Add a list; return the flags of a cell that has it: its number plus one, from bit NEAR_BITS on."""
+        """Add a list. Return the flags of a cell that has the list: the list's number plus one, from bit
+        NEAR_BITS on.
+        """
         self.edges.append(edges)
         self.spots.append(spot)
         self.inside.append(inside)
@@ -61,14 +65,16 @@ class NearEdges:
 
 
 Spot = tuple[float, float, bool]
-"""A position that is certainly inside or outside of a shape, and which."""
+"""A position, and whether it is inside of a shape; either is certain."""
 
 
 Edges = npt.NDArray[np.int32]
-"""Each by the place of the vertex at its end after the shape's key."""
+"""Edges of a shape, each as the offset of its end vertex from the shape's key."""
 
 Place = tuple[int, int, int, int]
-"""Of a cell: how many times it is halved less than the smallest ones, its column, its row, and the turn."""
+"""The position of a cell: the number of halvings less than for the smallest cells, its column, its row, and
+the turn.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +89,7 @@ class _Cell:
 class LargeShape:
     """A shape of many vertices, at ``base`` in the memory of keys, in a square.
 
-    Cost of its cells: of each that is cut a look at the edges near it; a look at all edges of the shape for those that
-    it begins with.
+    Cost: each cell that is divided costs a look at the edges near it, and the first cells cost a look at all edges.
     """
 
     words: Array
@@ -93,12 +98,12 @@ class LargeShape:
     square: Array
 
     def cells(self, partial: Iterable[Place], near: NearEdges) -> Iterator[tuple[int, int, int]]:
-        """Yield the cells that replace partial ones: where each starts, its shift, and the flags of its entry.
+        """Yield the cells that replace partial ones: the start of each, its shift, and the flags of its entry.
 
-        Cells are cut while more than NEAR edges are near them, larger ones first. Two bounds end that. All lists
-        together have at most STORED times as many edges as the shape, or as many as at the beginning. At most LOOKED
-        times as many edges as the shape has are read. A cell that more than half of all edges are near keeps no list:
-        there all edges are read.
+        A cell is divided while more than NEAR edges are near it, larger cells first. Two bounds end the division. All
+        lists together have at most STORED times as many edges as the shape, or as many as at the beginning. At most
+        LOOKED times as many edges as the shape has are read. If more than half of all edges are near a cell, it gets no
+        list: all edges are read for it.
         """
         every = edges_of(self.words, self.base)
         if has_short_edge(self.words, self.reals, self.base, every):
@@ -145,7 +150,7 @@ class LargeShape:
                 yield self._cell((shift - 1, column, row, turn), cell.edges, every, edge_buffer, cell)
 
     def _cell(self, place: Place, among: Edges, every: Edges, edge_buffer: Edges, around: _Cell | None) -> _Cell:
-        """Return a cell with the edges near it, searched among all edges or those near the cell around it."""
+        """Return a cell with the edges near it, found among all edges or among the edges near its parent ``around``."""
         shift, column, row, turn = place
         where = rectangle(self.square, shift, column, row, (0.0, 360.0, -360.0)[turn])
         count, is_full = near_edges(self.words, self.reals, self.base, among, *where, edge_buffer)
@@ -154,8 +159,8 @@ class LargeShape:
         return _Cell(place, edges, spot, is_full or (spot is not None and spot[2]))
 
     def _spot(self, where: tuple[float, float, float, float], around: _Cell | None) -> Spot | None:
-        """Return a spot in a rectangle, found from that of the cell around it where that tells; None where none was
-        found.
+        """Return a spot in a rectangle, derived from the spot of its parent ``around`` if possible. Return None if no
+        spot was found.
         """
         x0, y0, x1, y1 = where
         if self.words[self.base + KIND_WORD] & 0xFF != POLYGONS:

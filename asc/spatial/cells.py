@@ -1,4 +1,4 @@
-"""Cells: a square cut into 2**26 by 2**26, and the Z-order that runs through them."""
+"""Cells: a square divided into 2**26 by 2**26 cells, in Z-order."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from asc.compiled import compiled
 Array = npt.NDArray[Any]
 
 LEVELS = 26
-"""Times that the square is cut into four; a place is as many pairs of bits."""
+"""The number of times that the square is divided into four; a position in the Z-order has as many pairs of bits."""
 
 SIDE = 1 << LEVELS
 
 ACROSS = 4
-"""Cells that a shape is wide, or high, about: a quarter of it each."""
+"""The approximate number of cells across the width or height of a shape."""
 
 
 @compiled
 def spread(value: int) -> int:
-    """Return the low 32 bits of a number, each with a zero above it."""
+    """Return the low 32 bits of a number, with a zero bit above each."""
     value &= 0xFFFFFFFF
     value = (value | (value << 16)) & 0x0000FFFF0000FFFF
     value = (value | (value << 8)) & 0x00FF00FF00FF00FF
@@ -32,15 +32,15 @@ def spread(value: int) -> int:
 
 @compiled
 def z_order(column: int, row: int) -> int:
-    """Return the place of a cell along the Z-order."""
+    """Return the position of a cell in the Z-order."""
     return spread(column) | (spread(row) << 1)
 
 
 @compiled
 def cell_of(value: float, origin: float, scale: float) -> int:
-    """Return the column, or the row, of a coordinate; those beyond the square have the outermost.
+    """Return the column, or the row, of a coordinate. Coordinates beyond the square have the outermost one.
 
-    Monotone, whatever is rounded: of three coordinates in order the cells are in order.
+    The function is monotone, whatever is rounded: the cells of ascending coordinates never descend.
     """
     place = (value - origin) * scale
     if not place > 0.0:
@@ -52,7 +52,7 @@ def cell_of(value: float, origin: float, scale: float) -> int:
 
 @compiled
 def rectangle(square: Array, shift: int, column: int, row: int, moved: float) -> tuple[float, float, float, float]:
-    """Return least x, least y, greatest x, greatest y of a cell's positions, shifted by ``moved``; a little more."""
+    """Return least x, least y, greatest x, greatest y of a cell, shifted by ``moved`` and slightly enlarged."""
     x0 = square[4] + (column << shift) / square[5] - square[8]
     x1 = square[4] + ((column + 1) << shift) / square[5] + square[8]
     y0 = square[6] + (row << shift) / square[7] - square[9]

@@ -1,10 +1,10 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Covers: the cells in which a position may meet what is asked, found by compiled loops.
+"""Covers: the cells in which a position may satisfy a spatial test, found by compiled loops.
 
-A cell of a cover is *full* where every position in it meets what is asked, else *partial*. No position outside of a
-cover meets it. A cell is taken a little larger than it is, by more than all that is rounded, so that both are certain.
-For polygons and lines with few vertices, a partial cell has the same states for its sixteenths. It has none for shapes
-so small that the products of GEOS are rounded to nothing: these then meet positions beside them.
+A cell of a cover is *full* if every position in it satisfies the test, else *partial*. No position outside of a cover
+satisfies it. Each cell is enlarged by more than all rounding errors, so that both statements are certain. For polygons
+and lines with few vertices, a partial cell also has the states of its sixteenths. It has none for shapes so small that
+GEOS rounds products to zero: positions beside such shapes also satisfy the test.
 """
 
 from __future__ import annotations
@@ -46,38 +46,40 @@ Array = npt.NDArray[Any]
 
 FULL = 1
 TURN_BITS, PARTED, NEAR_BITS = 1, 8, 4
-"""The flags of a cell's entry beside its shape: whether it is full, the turn at which the shape is met, and whether it
-has states of its sixteenths. The bits above are the number of these states (:mod:`asc.spatial.subcells`), or that of
-its list of near edges, plus one, 0 for none.
+"""The flags of a cell's entry: whether the cell is full, the turn at which the shape is met, and whether the cell has
+states of its sixteenths. The higher bits are the number of these states (:mod:`asc.spatial.subcells`), or the number of
+the list of near edges plus one, 0 if there is no list.
 """
 
 LARGE = 512
-"""Vertices from which on cells are cut further, and keep the edges that are near them; of shapes with fewer, cells tell
-of their sixteenths.
+"""The number of vertices from which on cells are divided further and have lists of near edges; smaller shapes have
+states of sixteenths.
 """
 
 NEAR = 24
-"""Edges of a cell that is not cut further."""
+"""The most near edges of a cell that is not divided further."""
 
 STORED = 8
-"""Near edges that a shape may have, times its vertices."""
+"""The most near edges that are stored for a shape, for each of its vertices."""
 
 LOOKED = 512
-"""Edges that may be looked at while its cells are cut, times its vertices: a second or two of a million."""
+"""The most edges that are read while the cells of a shape are divided, for each of its vertices: a second or two for a
+million vertices.
+"""
 
 
 @compiled
 def vertices_of(words: Array, base: int) -> int:
-    """Return the vertices of all rings of a shape."""
+    """Return the number of vertices of all rings of a shape."""
     rings = words[base + RINGS_WORD]
     return words[base + HEAD_WORDS + rings - 1] >> 1 if rings > 0 else 0
 
 
 @compiled
 def box_of(words: Array, reals: Array, base: int, box: Array) -> bool:
-    """Write least and greatest x, least and greatest y of the positions that may meet what is asked, without a turn.
+    """Write least and greatest x, least and greatest y of the positions that may satisfy the test, without a turn.
 
-    Return False where there are none.
+    Return False if there are no such positions.
     """
     rings = words[base + RINGS_WORD]
     vertices = base + HEAD_WORDS + rings
@@ -126,14 +128,15 @@ def cover_shape(
     entry_flags: Array,
     count: int,
 ) -> int:
-    """Write the cells of shape ``number`` at a turn (0, 1: 360 degrees more, 2: less), from ``count`` on.
+    """Write the cells of shape ``number`` at a turn (0: none, 1: 360 degrees more, 2: 360 degrees less), from ``count``
+    on.
 
-    Return how many cells there are then, or -1 where the arrays have no capacity for as many as may come.
+    Return the number of cells so far, or -1 if the arrays lack capacity for all cells that may come.
 
     ``square`` float64[10] has least and greatest x, least and greatest y of the area that is searched. Then come origin
     and scale of columns and of rows, and the slack added to a cell on either side. The outermost cells extend to the
-    ends of that area. For each cell are written: where it starts along the Z-order, how many times it is halved less
-    than the smallest ones, the shape, and the flags of the entry. ``parts`` uint8[SUBCELL_CAPACITY]: scratch.
+    ends of that area. For each cell four values are written: its start in the Z-order, its number of halvings less than
+    the smallest cells, the shape, and the flags of the entry. ``parts`` uint8[SUBCELL_CAPACITY]: scratch.
     """
     if count + (ACROSS + 2) * (ACROSS + 2) > starts.size:
         return -1
@@ -198,7 +201,7 @@ def _write_parted(
     entry_flags: Array,
     count: int,
 ) -> int:
-    """Write the cells of a shape with states of their sixteenths, all but empty ones; return the count after them."""
+    """Write the non-empty cells of a shape, with the states of their sixteenths. Return the number of cells so far."""
     first, last, low, high = cells
     for column in range(first, last + 1):
         for row in range(low, high + 1):
@@ -241,8 +244,10 @@ def cover_shapes(
     entry_flags: Array,
     count: int,
 ) -> tuple[int, int]:
-    """Cover the shapes ``wanted[first:]``, places of ``bases``, at every turn, until the capacity is reached or all are
-    covered. Return the next shape, and how many cells there are.
+    """Cover the shapes ``wanted[first:]``, indices of ``bases``, at every turn, until the arrays are full or all are
+    covered.
+
+    Return the next shape, and the number of cells.
     """
     box, parts = np.empty(4), np.empty(SUBCELL_CAPACITY, dtype=np.uint8)
     for place in range(first, wanted.size):
@@ -264,7 +269,7 @@ def cover_shapes(
 
 @compiled
 def find_parents(starts: Array, shifts: Array, parents: Array) -> None:
-    """Write the smallest cell around each, -1 for none; cells are in the order of their starts, larger ones first."""
+    """Write the smallest cell around each cell, -1 if there is none. Cells are sorted by start, larger cells first."""
     for cell in range(starts.size):
         around = cell - 1
         while around >= 0 and starts[cell] >= starts[around] + (1 << (2 * shifts[around])):
@@ -274,8 +279,8 @@ def find_parents(starts: Array, shifts: Array, parents: Array) -> None:
 
 @allocating
 def edges_of(words: Array, base: int) -> Array:
-    """Return the edges of a shape, each by the place of the vertex at its end after the shape's key; of points each
-    point.
+    """Return the edges of a shape, each as the offset of its end vertex from the shape's key; for points,
+    each point.
     """
     rings = words[base + RINGS_WORD]
     vertices = base + HEAD_WORDS + rings
@@ -293,7 +298,9 @@ def edges_of(words: Array, base: int) -> Array:
 
 @compiled
 def has_short_edge(words: Array, reals: Array, base: int, edges: Array) -> bool:
-    """Return whether a distance is asked from an edge of which GEOS cannot tell it: where it lies then says nothing."""
+    """Return whether a distance is measured from an edge that is too short for GEOS: then the result does not follow
+    geometry.
+    """
     if words[base + RELATION_WORD] != WITHIN_DISTANCE or words[base + KIND_WORD] & 0xFF == POINTS:
         return False
     for number in range(edges.size):
@@ -307,10 +314,11 @@ def has_short_edge(words: Array, reals: Array, base: int, edges: Array) -> bool:
 def near_edges(
     words: Array, reals: Array, base: int, among: Array, x0: float, y0: float, x1: float, y1: float, edges: Array
 ) -> tuple[int, bool]:
-    """Write the edges, of those ``among``, that decide whether a position in a rectangle meets what is asked.
+    """Write the edges, from ``among``, that decide whether a position in a rectangle satisfies the test.
 
-    Return how many they are, and whether every such position meets it. They are the edges with a point in the
-    rectangle. Where a distance is asked, also those that may be the nearest one to a position and near enough.
+    Return the number of edges, and whether every position of the rectangle satisfies the test. The edges are those with
+    a point in the rectangle. For a distance, they include edges that may be the nearest one to a position and near
+    enough.
     """
     count = 0
     back = 0 if words[base + KIND_WORD] & 0xFF == POINTS else 2
@@ -348,7 +356,7 @@ def near_edges(
 def place_from(
     reals: Array, base: int, edges: Array, inside: bool, x: float, y: float, to_x: float, to_y: float
 ) -> int:
-    """Return where a position lies, INSIDE, OUTSIDE or UNDECIDED, by the edges near its cell.
+    """Return the side of a position, INSIDE, OUTSIDE or UNDECIDED, by the edges near its cell.
 
     ``inside``: whether the spot ``to_x``, ``to_y`` of the same cell is inside.
     """

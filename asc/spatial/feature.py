@@ -1,4 +1,4 @@
-"""Rows of layers: GeoJSON Features, as layers' topics and files have them."""
+"""Rows of layers: GeoJSON Features, in the topics and files of layers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A row of a layer: its shape, None where it has none, its properties as JSON has them, and what became of it."""
+    """A row of a layer: its shape (None if it has none), its properties as in JSON, and warnings on its repair."""
 
     shape: BaseGeometry | None
     properties: Mapping[str, Any]
@@ -25,7 +25,7 @@ class Feature:
 
 
 def feature_of(text: str, rules: Rules) -> Feature:
-    """Return the row that a GeoJSON Feature is. Raises ShapeError for what is none, or whose shape is refused.
+    """Return the row for the text of a GeoJSON Feature. Raise ShapeError for other texts, and for a refused shape.
 
     >>> text = '{"type": "Feature", "geometry": {"type": "Point", "coordinates": [8.5, 47]}, "properties": {"n": 1}}'
     >>> found = feature_of(text, Rules())
@@ -37,7 +37,7 @@ def feature_of(text: str, rules: Rules) -> Feature:
 
 
 def feature_of_document(document: object, rules: Rules) -> Feature:
-    """Return the row that a parsed GeoJSON Feature is, as :func:`feature_of` does for its text."""
+    """Return the row for a parsed GeoJSON Feature, as :func:`feature_of` does for its text."""
     if not _is_feature(document):
         kind = document.get("type") if isinstance(document, dict) else type(document).__name__
         remedy = 'write {"type": "Feature", "geometry": {...}, "properties": {...}}'
@@ -75,10 +75,10 @@ def _properties(document: Mapping[str, Any], rules: Rules) -> Mapping[str, Any]:
 
 
 def features_of(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError]:
-    """Return the row of each of many Features, as :func:`feature_of` does, or the reason why it is refused.
+    """Return for each of many Features its row, as :func:`feature_of` does, or the reason for its refusal.
 
-    It takes a tenth of the time a row: GEOS reads and validates shapes together, and only rows that are not plainly
-    good are read alone.
+    A row takes a tenth of the time of :func:`feature_of`: GEOS reads and validates shapes together, and only doubtful
+    rows are read individually.
     """
     import numpy as np
     import shapely

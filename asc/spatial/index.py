@@ -1,4 +1,4 @@
-"""The index of many shapes: which of them a position may meet."""
+"""The index of many shapes: finds the shapes that a position may meet."""
 
 from __future__ import annotations
 
@@ -22,25 +22,27 @@ Integers = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float64]
 
 Entries = tuple[Longs, npt.NDArray[np.uint8], Integers, Integers]
-"""Of cells: where each starts, how many times it is halved less than the smallest, its shape, and the flags of the
-entry.
+"""The entries of cells: the start of each cell, its number of halvings less than the smallest cells, the shape, and the
+flags.
 """
 
 _CELLS_A_SHAPE = 9
 
 _LEAST_WIDTH = 1e-250
-"""Of the square around shapes in the plane."""
+"""The least width of the square around shapes in the plane."""
 
 _USUAL_SIDES = SIDE / 16
-"""Times that a side of it may be as long as most shapes are, which then have sixteen of the smallest cells."""
+"""The longest side of the square, in lengths of a usual shape. A usual shape is then sixteen of the smallest cells
+long.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shapes:
-    """The keys of shapes as kernels read them: the same memory as words and as float64, and where each key begins, and
-    the end: ``bases`` int64[n + 1].
+    """The keys of shapes as kernels read them: the same memory as words and as float64.
 
-    Keys that follow each other in memory, as those of a dictionary do, are not copied.
+    ``bases`` int64[n + 1]: the beginning of each key, and the end. Keys that are consecutive in memory, as those of a
+    dictionary are, are not copied.
     """
 
     words: Longs
@@ -49,7 +51,7 @@ class Shapes:
 
     @staticmethod
     def of(offsets: Longs, data: npt.NDArray[np.uint8]) -> Shapes:
-        """Return the shapes of keys that begin at byte ``offsets[:-1]`` of ``data``, each of whole words."""
+        """Return the shapes whose keys begin at byte ``offsets[:-1]`` of ``data``. Each key has whole words."""
         words = data[: len(data) // 8 * 8].view(np.int64)
         words.setflags(write=False)
         return Shapes(words, words.view(np.float64), frozen(offsets // 8))
@@ -60,7 +62,7 @@ class Shapes:
 
     @property
     def arguments(self) -> tuple[Array, Array, Array]:
-        """The arrays that kernels read."""
+        """The arrays, in the order of the arguments of kernels."""
         return self.words, self.reals, self.bases
 
     def key(self, number: int) -> bytes:
@@ -102,7 +104,7 @@ class ShapeIndex(OfArrays):
 
     @staticmethod
     def of(shapes: Shapes, wanted: Integers) -> ShapeIndex:
-        """Return the index of some shapes of those given, by their numbers; all of one crs."""
+        """Return the index of some of the shapes, given by their numbers. All have the same crs."""
         is_planar = len(wanted) > 0 and shapes.words[shapes.bases[wanted[0]] + KIND_WORD] >> 8 == PLANAR
         square = _square(shapes, wanted) if is_planar else _degrees()
         near = NearEdges()
@@ -133,7 +135,7 @@ class ShapeIndex(OfArrays):
 
     @property
     def arguments(self) -> IndexArrays:
-        """Return its arrays as kernels read them."""
+        """Return the arrays as kernels read them."""
         return IndexArrays(*arrays_of(self).values())
 
     @property
@@ -142,7 +144,7 @@ class ShapeIndex(OfArrays):
         return bool(self.square[-1])
 
     def shapes_around(self, key: int) -> Integers:
-        """Return the shapes that have an entry in a cell around a place of the Z-order, sorted."""
+        """Return the sorted shapes that have an entry in a cell around a position of the Z-order."""
         cell = cell_before(self.starts, key, 0) if key >= 0 else -1
         found = [self.places[:0]]
         while cell >= 0:
@@ -152,20 +154,20 @@ class ShapeIndex(OfArrays):
         return np.unique(np.concatenate(found))
 
     def cell_keys(self, x: Reals, y: Reals) -> Longs:
-        """Return the place of each position along the Z-order, -1 outside of the square and for NaN."""
+        """Return the Z-order of each position, -1 if it is outside of the square or NaN."""
         keys = np.empty(len(x), dtype=np.int64)
         find_keys(self.square, x, y, keys)
         return keys
 
 
 def _degrees() -> Reals:
-    """Return all of the earth, as degrees."""
+    """Return the square of the whole earth, in degrees."""
     scales = SIDE / 360.0, SIDE / 180.0
     return np.array([-180.0, 180.0, -90.0, 90.0, -180.0, scales[0], -90.0, scales[1], *_slack(scales, 540.0, 90.0)])
 
 
 def _square(shapes: Shapes, wanted: Integers) -> Reals:
-    """Return a square around most of some shapes; positions beside it are in the outermost cells."""
+    """Return a square around most of some shapes. Positions beyond it belong to the outermost cells."""
     boxes = np.empty((len(wanted), 4))
     some = [box_of(shapes.words, shapes.reals, shapes.bases[n], box) for n, box in zip(wanted, boxes, strict=True)]
     boxes = boxes[np.array(some, dtype=np.bool_)]
@@ -180,10 +182,11 @@ def _square(shapes: Shapes, wanted: Integers) -> Reals:
 
 
 def _side(least: Reals, greatest: Reals) -> tuple[float, float]:
-    """Return where a side of the square starts, and how long it is, by the ends of all shapes along it.
+    """Return the start and the length of a side of the square, from the ends of all shapes along it.
 
-    The side spans all shapes, but has a bound: _USUAL_SIDES times the usual length of a shape. Beyond that, cells would
-    be too coarse to separate the shapes. A side of that bound is where it has most of their middles.
+    The side spans all shapes, but has a bound: _USUAL_SIDES times the usual length of a shape. With a longer side,
+    cells would be too coarse to separate the shapes. A side of that bound is placed where it contains the most
+    midpoints of shapes.
     """
     start, width = float(least.min()), float(greatest.max() - least.min())
     middles = np.sort(least / 2 + greatest / 2)
@@ -200,7 +203,7 @@ def _side(least: Reals, greatest: Reals) -> tuple[float, float]:
 
 
 def _slack(scales: Sequence[float], far_x: float, far_y: float) -> list[float]:
-    """Return how much larger a cell is taken on each side: a millionth of the smallest, and all that may be rounded."""
+    """Return the enlargement of a cell on each side: a millionth of the smallest cell, plus all rounding errors."""
     rounded = 16 * float(np.finfo(np.float64).eps)
     return [1e-6 / scale + rounded * far for scale, far in zip(scales, (far_x, far_y), strict=True)]
 
@@ -224,7 +227,7 @@ def _covered(
 
 
 def _with_large(shapes: Shapes, square: Reals, entries: Entries, near: NearEdges) -> Entries:
-    """Return the entries, where the cells of large shapes are cut further."""
+    """Return the entries, with the cells of large shapes divided further."""
     starts, shifts, places, entry_flags = entries
     words, bases = shapes.words, shapes.bases[places]
     rings = words[bases + RINGS_WORD]

@@ -1,4 +1,4 @@
-"""A layer: shapes under names, which predicates refer to as ``shape('layer', 'id')``."""
+"""Layers: named sets of shapes, which predicates refer to as ``shape('layer', 'id')``."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ ShapeName = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Rows by id, as the names in predicates mean them: in degrees, or of a plane. Source: spatial.md, section 2.
+    """The rows of a layer by id, with shapes in degrees or in a plane. Source: spatial.md, section 2.
 
-    Invariant: immutable, with its mapping; a change makes another layer. Every shape passed
-    :func:`asc.spatial.reading.checked` as such, and the properties of every row fit ``properties``, which joins name.
-    To look one up costs what the mapping costs.
+    Invariant: immutable, with its mapping; a change creates another layer. Every shape has passed
+    :func:`asc.spatial.reading.checked`. The properties of every row fit ``properties``, which joins name. A look-up
+    costs as much as in the mapping.
 
     >>> import shapely
     >>> from asc.spatial.feature import Feature
@@ -37,6 +37,6 @@ class Layer:
     properties: Properties = NO_PROPERTIES
 
     def shape(self, shape_id: str) -> BaseGeometry | None:
-        """Return the shape of a row; None where there is none."""
+        """Return the shape of a row. Return None if there is no such row or it has no shape."""
         found = self.features.get(shape_id)
         return None if found is None else found.shape

@@ -1,4 +1,4 @@
-"""Where shapes lie, as a number by which neighbours sort near each other. Without the kernels, for who parses alone."""
+"""The locality of shapes: a number by which neighbours sort near each other. It does not load the kernels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _BITS = 26
 
 
 def locality(x: float, y: float, side: float) -> int:
-    """Return the Z-order of a place in a square of so long a side around 0, which repeats beside itself.
+    """Return the Z-order of a position in a square with a given side around 0. The square repeats in all directions.
 
     >>> locality(0.0, 0.0, 360.0) < locality(1.0, 1.0, 360.0)
     True

@@ -1,4 +1,4 @@
-"""Properties of Features as typed values: those that predicates of joins name."""
+"""Properties of Features as typed values, which predicates of joins can name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EPOCH = datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
 _SHOWN_CHARS = 80
 _DIGITS_MAX = 20
-"""Of an integer of 64 bits."""
+"""The most digits of a 64-bit integer."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class Properties:
     types: Mapping[str, pa.DataType] = field(default_factory=lambda: MappingProxyType({}))
 
     def values(self, properties: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of these properties, among those of a Feature as JSON has them.
+        """Return the values of the properties, from a Feature's properties in JSON.
 
-        A text that spells a value of another type is taken for it, as files of CSV have it, and an empty one for NULL.
-        Raises ShapeError where one does not fit.
+        A text that spells a value of another type is read as that value, as in CSV files; an empty text is read as
+        NULL. Raise ShapeError if a value does not fit its type.
         """
         return {name: self._value(name, kind, properties.get(name)) for name, kind in self.types.items()}
 
@@ -64,12 +64,14 @@ NO_PROPERTIES = Properties()
 
 
 def is_property_type(kind: pa.DataType) -> bool:
-    """Return whether a property may be of a type: scalar, and no binary, which JSON does not have."""
+    """Return whether a property may have a type: any scalar type except binary, which JSON does not have."""
     return kind in _READERS or kind in _BITS or pa.types.is_decimal128(kind)
 
 
 def _reader_of(kind: pa.DataType) -> Callable[[Any], Any]:
-    """Return how a value of a type is read from JSON; what it raises says that there is none."""
+    """Return the function that reads a value of a type from JSON. The function raises an exception for an invalid
+    value.
+    """
     if kind in _BITS:
         return lambda given: _integer(given, _BITS[kind])
     if pa.types.is_decimal128(kind):

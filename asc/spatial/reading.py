@@ -1,4 +1,4 @@
-"""Constant shapes from WKT, GeoJSON and envelopes, and what is refused of them."""
+"""Constant shapes read from WKT, GeoJSON and envelopes, and the checks that refuse some of them."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
 VERTICES_MAX = 1_000_000
-"""Of a shape."""
+"""The most vertices of a shape."""
 
 VALIDITY_EFFORT_MAX = 1 << 25
-"""Of GEOS's test whether a shape is valid, in pairs of edges: some seconds."""
+"""The greatest effort of GEOS's test whether a shape is valid, in pairs of edges: some seconds."""
 
 COORDINATE_MAX = 1e100
-"""In the plane: of larger ones no product is left."""
+"""The greatest coordinate in the plane; products of greater ones may overflow."""
 
 _REASON = re.compile(r"(.*)\[(.*)\]")
 _WIDE, _AROUND, _POLE = 180.0, 360.0, 90.0
 
 _PLAIN_VERTICES = 1_024
-"""Of a shape of so many vertices the test takes less than a tenth of a second, whatever they are."""
+"""The most vertices of a shape for which the test takes less than a tenth of a second in any case."""
 
 _KINDS = (0, 1, 3, 4, 5, 6)
-"""Of GEOS: points, lines and polygons, one or several; no rings, no collections."""
+"""The geometry types of GEOS that are accepted: points, lines and polygons, single or multiple; no rings, no
+collections.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A shape that may be asked for, and warnings on what became of it."""
+    """An accepted shape, and warnings on its changes."""
 
     geometry: BaseGeometry
     warnings: tuple[str, ...] = ()
@@ -47,8 +49,8 @@ class Read:
 class Rules:
     """The rules that shapes are checked against: the crs, and the faults that are allowed.
 
-    ``allow_edges_over_180_deg``: edges may be longer than half a turn. ``repairs``: a shape that GEOS calls invalid is
-    mended, with a warning. ``properties``: the types of the properties of Features.
+    ``allow_edges_over_180_deg``: whether edges may be longer than half a turn. ``repairs``: whether a shape that GEOS
+    finds invalid is repaired, with a warning. ``properties``: the types of the properties of Features.
     """
 
     is_planar: bool = False
@@ -62,7 +64,7 @@ _RULES = Rules()
 
 
 def of_wkt(text: str, rules: Rules = _RULES) -> Read:
-    """Return the shape of a WKT text. Raises ShapeError for what is none, or is refused."""
+    """Return the shape of a WKT text. Raise ShapeError if the text is not WKT or the shape is refused."""
     import numpy as np
     import shapely
 
@@ -81,7 +83,9 @@ def of_wkt(text: str, rules: Rules = _RULES) -> Read:
 
 
 def of_geojson(text: str, rules: Rules = _RULES) -> Read:
-    """Return the shape of a GeoJSON geometry or Feature. Raises ShapeError for what is none, or is refused."""
+    """Return the shape of a GeoJSON geometry or Feature. Raise ShapeError if the text is neither, or the shape is
+    refused.
+    """
     import numpy as np
     import shapely
 
@@ -95,19 +99,19 @@ def of_geojson(text: str, rules: Rules = _RULES) -> Read:
 
 
 def check_geojson(text: str) -> None:
-    """Raise ShapeError for a text that is nested too deep for readers by recursion, GEOS among them."""
+    """Raise ShapeError for a text that is nested too deep for recursive readers, such as GEOS."""
     if json_levels(text) > JSON_LEVELS_MAX:
         raise too_deep(text)
 
 
 def too_deep(text: str) -> ShapeError:
-    """Return the refusal of a text that is nested too deep."""
+    """Return the error for a text that is nested too deep."""
     return ShapeError("GeoJSON", _shown(text), f"is nested deeper than {JSON_LEVELS_MAX} levels")
 
 
 def of_envelope(corners: Sequence[float], rules: Rules = _RULES) -> Read:
-    """Return the rectangle from (x1, y1) to (x2, y2). Raises ShapeError where the second corner is not above and to the
-    right of the first.
+    """Return the rectangle from (x1, y1) to (x2, y2). Raise ShapeError unless the second corner is above and to the
+    right.
     """
     import shapely
 
@@ -119,9 +123,9 @@ def of_envelope(corners: Sequence[float], rules: Rules = _RULES) -> Read:
 
 
 def checked(shape: BaseGeometry | None, rules: Rules = _RULES) -> Read:
-    """Return a shape if it may be asked for: without Z, with a warning where it had one or is empty.
+    """Return a shape without Z if it is accepted, with a warning if it had Z or is empty.
 
-    Raises ShapeError for a collection, for coordinates that are none, for a shape that GEOS calls invalid, and for one
+    Raise ShapeError for a collection, for invalid coordinates, for a shape that GEOS finds invalid, and for a shape
     whose validity would take GEOS too long to test.
     """
     import shapely
@@ -156,9 +160,9 @@ def checked(shape: BaseGeometry | None, rules: Rules = _RULES) -> Read:
 
 
 def plainly_good(shapes: npt.NDArray[np.object_], rules: Rules) -> npt.NDArray[np.bool_]:
-    """Return which of many shapes, None among them, :func:`checked` certainly accepts without a warning.
+    """Return for each of many shapes (or None) whether :func:`checked` certainly accepts it without a warning.
 
-    Others may be good as well.
+    It may accept other shapes too.
     """
     import numpy as np
     import shapely
@@ -175,7 +179,7 @@ def plainly_good(shapes: npt.NDArray[np.object_], rules: Rules) -> npt.NDArray[n
 
 
 def _mended(shape: BaseGeometry) -> BaseGeometry | None:
-    """Return the parts of GEOS's repair of an invalid shape that have its dimension; None where nothing is left."""
+    """Return the parts of GEOS's repair of an invalid shape that have its dimension. Return None if nothing is left."""
     import shapely
 
     parts = shapely.get_parts(shapely.make_valid(shape, method="structure", keep_collapsed=False))

@@ -1,9 +1,9 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The search in an index of shapes: the cells around a position, and whether it meets the shapes with entries there.
+"""The search in an index of shapes: finds the cells around a position, and the shapes in these cells that it meets.
 
-Positions come in the order of their cells. The entries that they may meet are listed for some hundred at a time, and
-evaluated afterwards. So the shapes of the next entries are prefetched into the cache while one is decided. A hundred
-thousand fences are 66 MB, of which a batch asks for most, and to wait for each took half of the time.
+Positions are sorted by cell. The entries that they may meet are listed for some hundred positions at a time, and
+evaluated afterwards. So the shapes of the next entries are prefetched into the cache while one is evaluated. A hundred
+thousand fences have 66 MB, and a batch needs most of it; waiting for each shape took half of the time.
 """
 
 from __future__ import annotations
@@ -23,16 +23,22 @@ from asc.spatial.subcells import EMPTY, FILLED, subcell_of, subcell_state
 Array = npt.NDArray[Any]
 
 ENTRIES = 2_048
-"""Entries that are listed before they are looked at."""
+"""The number of entries that are listed before they are evaluated."""
 
 ENTRY, CERTAIN = np.int64(0x7FFFFFFF), np.int64(1 << 31)
-"""Of ``position << 32 | entry``, an entry that is listed for a position: which it is, and that it is surely met."""
+"""The bits of ``position << 32 | entry``: the number of the entry, and whether the position certainly meets
+the shape.
+"""
 
 PREFETCH_DISTANCE = 24
-"""Entries between the one that is looked at and the one whose shape is asked for; its place, as many before."""
+"""The number of entries between the evaluated entry and the entry whose shape is prefetched. The shape's offset is
+prefetched as many entries earlier.
+"""
 
 _LINE_WORDS, _MOST_WORDS = 8, 48
-"""Of memory that comes at once, and of a shape that is asked for before it is looked at; then it comes by itself."""
+"""The words of a cache line, and the most words of a shape that are prefetched; the processor prefetches the rest
+itself.
+"""
 
 
 class IndexArrays(NamedTuple):
@@ -53,7 +59,7 @@ class IndexArrays(NamedTuple):
 
 @compiled
 def find_keys(square: Array, x: Array, y: Array, keys: Array) -> None:
-    """Write the place of each position along the Z-order, -1 outside of the square and for NaN."""
+    """Write the Z-order of each position, -1 if it is outside of the square or NaN."""
     for row in range(x.size):
         inside = square[0] <= x[row] <= square[1] and square[2] <= y[row] <= square[3]
         keys[row] = -1
@@ -63,7 +69,9 @@ def find_keys(square: Array, x: Array, y: Array, keys: Array) -> None:
 
 @inlined
 def cell_before(starts: Array, key: int, near: int) -> int:
-    """Return the last cell that starts at or before a key, -1 for none; quick where that is at, or after, ``near``."""
+    """Return the last cell that starts at or before a key; -1 if there is none. The search is quick if that cell is at
+    or after ``near``.
+    """
     low, step = max(near, 0), 1
     if starts.size == 0 or starts[0] > key:
         return -1
@@ -143,7 +151,7 @@ def sifted(entry_flags: Array, entries: Array, count: int) -> int:
 
 @inlined
 def prefetch_shapes(words: Array, bases: Array, index: IndexArrays, entries: Array, current: int, count: int) -> None:
-    """Ask for what is needed of the entries after the current one."""
+    """Prefetch the data that the entries after the current one need."""
     places = index.places
     if current + 2 * PREFETCH_DISTANCE < count:
         prefetch(bases, np.int64(places[entries[current + 2 * PREFETCH_DISTANCE] & ENTRY]))  # type: ignore[call-arg]
@@ -169,8 +177,9 @@ def entry_holds(
     spots: Array,
     inside: Array,
 ) -> int:
-    """Return whether a position in a cell meets the shape at ``base``, whose entry there has ``flags`` and is not
-    CERTAIN: NO, YES or UNSURE.
+    """Return whether a position in a cell meets the shape at ``base``: NO, YES or UNSURE.
+
+    The entry of the shape in the cell has ``flags`` and is not CERTAIN.
     """
     turn = flags >> TURN_BITS & 3
     if turn > 0 and words[base + RELATION_WORD] <= WITHIN_DISTANCE:

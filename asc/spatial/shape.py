@@ -1,4 +1,6 @@
-"""Spatial tests of a position: a relation to a shape, as one byte string, so that it is a constant like any other."""
+"""Spatial tests of a position: a relation to a shape, encoded as one byte string, so that it is a constant like any
+other.
+"""
 
 from __future__ import annotations
 
@@ -23,21 +25,21 @@ metres on the sphere. The last two are asked of boxes alone: no part of it outsi
 """
 
 POINTS, LINES, POLYGONS = range(3)
-"""The parts of a shape: points, lines (each a row of vertices), rings of polygons."""
+"""The kinds of parts of a shape: points, lines (each a row of vertices), rings of polygons."""
 
 PLANAR, WGS84 = range(2)
 """Coordinates as they are; longitude and latitude in degrees."""
 
 EARTH_RADIUS_M = 6_371_008.0
-"""Of the sphere on which distances in metres are measured."""
+"""The radius of the sphere on which distances in metres are measured."""
 
 HEAD_WORDS = 5
-"""Of a key before its rings: locality, relation, distance, kind and crs, number of rings."""
+"""The number of words of a key before its rings: locality, relation, distance, kind and crs, number of rings."""
 
 RELATION_WORD, DISTANCE_WORD, KIND_WORD, RINGS_WORD = 1, 2, 3, 4
 
 _SHORT = 8
-"""The most vertices of a shape that a text has in full."""
+"""The most vertices of a shape whose text shows all of them."""
 
 _NAMES = {
     CONTAINS: "ST_Contains",
@@ -52,10 +54,10 @@ _SQUARE = 360.0
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A relation to a shape: the position must be in it (``relation``), or at most ``distance`` away.
+    """A relation to a shape: a position must be in the shape (``relation``), or at most ``distance`` away.
 
-    ``crs``: PLANAR or WGS84; with the latter the position is tried 360 degrees to the east and to the west as well, for
-    a shape may run past the antimeridian.
+    ``crs``: PLANAR or WGS84. With WGS84 the position is also tried 360 degrees to the east and to the west, because a
+    shape may extend past the antimeridian.
     """
 
     geometry: BaseGeometry
@@ -93,15 +95,17 @@ class Asked:
         return Asked(_geometry(kind & 0xFF, ends, vertices), relation, distance, kind >> 8)
 
     def accepts(self, *numbers: float) -> bool:
-        """Return whether a position meets what is asked, of the numbers that it is made of: the oracle of the kernels,
-        one position at a time.
+        """Return whether a position, given by its numbers, satisfies the relation. This is the reference for the
+        kernels.
         """
         if len(numbers) > 2:
             return self._accepts_box(*numbers)
         return bool(self.decide(*(np.array([number]) for number in numbers))[0])
 
     def _accepts_box(self, x1: float, y1: float, x2: float, y2: float) -> bool:
-        """Return whether a box does, as GEOS relates it: one without extent is its line, or its point."""
+        """Return whether a box satisfies the relation, by GEOS. A box without extent is treated as its line, or its
+        point.
+        """
         import shapely
 
         is_met = False
@@ -122,7 +126,7 @@ class Asked:
         return is_met
 
     def decide(self, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Return whether each of some positions meets what is asked, by GEOS, or by Python's ``math`` on the sphere."""
+        """Return whether each position satisfies the relation, by GEOS, or by Python's ``math`` on the sphere."""
         if self.relation in (WITHIN_SPHERE, BELOW_SPHERE):
             return self._decide_sphere(x, y)
         met = np.zeros(len(x), dtype=np.bool_)
@@ -155,7 +159,7 @@ class Asked:
 
 
 def box_of(x1: float, y1: float, x2: float, y2: float) -> BaseGeometry:
-    """Return a box; without extent a line, or a point."""
+    """Return a box as a polygon; if it has no extent, as a line or a point."""
     import shapely
 
     if x1 == x2 and y1 == y2:
@@ -178,8 +182,8 @@ def distance_sphere_m(x1: float, y1: float, x2: float, y2: float) -> float:
 
 
 def keys_of_areas(areas: npt.NDArray[Any], relation: int, crs: int = WGS84) -> list[bytes]:
-    """Return the keys that ask one relation to each of many polygons, none of them empty: as :attr:`Asked.key`, some
-    twenty times as fast.
+    """Return the keys of one relation to each of many non-empty polygons: as :attr:`Asked.key`, some twenty times as
+    fast.
     """
     import shapely
 
@@ -206,10 +210,10 @@ def keys_of_areas(areas: npt.NDArray[Any], relation: int, crs: int = WGS84) -> l
 
 
 def asked_text(key: bytes, position: str) -> str:
-    """Return the SQL text of the test that a key represents: the text is the identity of the match.
+    """Return the SQL text of the test that a key represents. The text is the identity of the match.
 
-    The shape is in full where it is short. Otherwise it is the number of its vertices and a hash of the key, which
-    names it.
+    A short shape is in full. Otherwise the text has the number of its vertices, and a hash of the key, which identifies
+    it.
     """
     relation, distance, _, _ = struct.unpack_from("<qdqq", key, 8)
     shape = shape_text(key)
@@ -231,7 +235,7 @@ def shape_text(key: bytes) -> str:
 
 
 def is_of_shape(key: bytes, other: bytes) -> bool:
-    """Return whether two keys ask of the same shape, whatever relation and distance each asks for."""
+    """Return whether two keys have the same shape, whatever the relation and the distance of each."""
     start = 8 * KIND_WORD
     return key[start:] == other[start:]
 
@@ -239,7 +243,7 @@ def is_of_shape(key: bytes, other: bytes) -> bool:
 def _wkt(geometry: Any) -> str:
     """Return the WKT of a shape with all digits of its coordinates.
 
-    GEOS writes one less, and different shapes alike.
+    GEOS writes one digit less, so that different shapes would have the same text.
     """
     name = geometry.geom_type.upper()
     if geometry.is_empty:
@@ -258,7 +262,7 @@ def _vertices(line: Any) -> str:
 
 
 def _rings(geometry: BaseGeometry) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Return the kind of a shape, its vertices ring after ring, and where each ring ends, as its key has it."""
+    """Return the kind of a shape, the vertices of all its rings, and the end of each ring, as in its key."""
     import shapely
 
     parts = shapely.get_parts(geometry)

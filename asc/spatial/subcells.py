@@ -1,14 +1,14 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The sixteenths of cells: in which a position may meet a shape, and in which it surely does.
+"""Sixteenths of cells: in which of them a position may meet a shape, and in which it certainly does.
 
-The states of a cell's sixteenths are one number to the base of three: a digit for each sixteenth, in Z-order, the
-lowest first. A digit is EMPTY, where no position meets the shape, FILLED, where each does, or PARTLY. The number has
-the bits of an entry that for large shapes refer to lists of near edges, so that no further cell is stored. Cells of a
-sixteenth of their size would be four times as many. Of the entries that a position in a fence's cells has, three
-quarters are decided without reading the fence.
+The states of a cell's sixteenths are one number in base three, with one digit for each sixteenth, in Z-order, the
+lowest first. A digit is EMPTY if no position meets the shape, FILLED if each does, otherwise PARTLY. The number uses
+the bits of an entry that refer to lists of near edges for large shapes, so that no further cell is stored. Cells of a
+sixteenth of the size would be four times as many. Three quarters of the entries for a position in a fence's cells are
+decided without reading the fence.
 
-Cost: of an edge a few comparisons for each sixteenth along it, some 3 us a fence of 18 vertices when it is registered;
-no memory.
+Cost: an edge costs a few comparisons for each sixteenth along it. This is some 3 us for a fence of 18 vertices when it
+is registered. No memory.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from asc.spatial.shape import HEAD_WORDS, RINGS_WORD
 
 Array = npt.NDArray[Any]
 Cells = tuple[int, int, int, int]
-"""The first and last column, the first and last row, of the cells that a shape may have."""
+"""The first and last column, and the first and last row, of the cells that a shape may have."""
 
 EMPTY, PARTLY, FILLED = 0, 1, 2
 
 SUBCELL_LEVELS = 2
-"""Times that a cell is halved to a side of a sixteenth."""
+"""The number of halvings from the side of a cell to the side of a sixteenth."""
 
 _SIDE = 1 << SUBCELL_LEVELS
 
 SUBCELL_CAPACITY = (_SIDE * (ACROSS + 2)) ** 2
-"""Sixteenths of all cells of a shape."""
+"""The greatest number of sixteenths in all cells of a shape."""
 
 ALL_EMPTY, ALL_FILLED = 0, 3**16 - 1
 
@@ -44,13 +44,15 @@ _PLACES = np.array([3**part for part in range(16)], dtype=np.int64)
 
 @inlined
 def subcell_state(number: int, part: int) -> int:
-    """Return the digit of a sixteenth, by its place in Z-order."""
+    """Return the digit of a sixteenth, given by its index in Z-order."""
     return int(np.uint32(number) // np.uint32(_PLACES[part]) % np.uint32(3))
 
 
 @inlined
 def subcell_of(key: int, shift: int) -> int:
-    """Return the sixteenth that has a place of the Z-order, in a cell halved ``shift`` times less than the smallest."""
+    """Return the sixteenth around a position of the Z-order, in a cell halved ``shift`` times less than the smallest
+    cells.
+    """
     return int((key >> np.int64(max(0, 2 * shift - 4))) & 15)
 
 
@@ -79,7 +81,9 @@ def fill_subcells(
     is_area: bool,
     parts: Array,
 ) -> None:
-    """Write what the sixteenths of all cells of a shape are, row by row; ``is_area``: it has an inside."""
+    """Write the states of the sixteenths of all cells of a shape, row by row. ``is_area``: whether the shape has an
+    interior.
+    """
     first, last, low, high = cells
     width, height = (last - first + 1) * _SIDE, (high - low + 1) * _SIDE
     size = shift - SUBCELL_LEVELS
@@ -124,7 +128,7 @@ def _mark(
     moved: float,
     parts: Array,
 ) -> None:
-    """Have the sixteenths that an edge may have a point in be PARTLY: row by row those along it, and one more."""
+    """Set the sixteenths in which an edge may have a point to PARTLY: row by row those along the edge, and one more."""
     ax, ay, bx, by = edge
     begin = (cell_of(min(ay, by) - 2 * square[9], square[6], square[7]) >> size) - low
     end = (cell_of(max(ay, by) + 2 * square[9], square[6], square[7]) >> size) - low
@@ -148,5 +152,7 @@ def _mark(
 
 @inlined
 def _share(y: float, ay: float, by: float) -> float:
-    """Return how far along an edge, from 0 to 1, a height is reached; of coordinates whose differences a double has."""
+    """Return the fraction of an edge, from 0 to 1, at which it reaches a height. Differences of coordinates must fit a
+    double.
+    """
     return min(1.0, max(0.0, (y - ay) / (by - ay)))
