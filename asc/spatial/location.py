@@ -1,10 +1,10 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Whether a position meets what a shape's key asks, decided by compiled loops where they can tell.
+"""Decisions whether a position satisfies the spatial test of a key, made by compiled loops if these can be certain.
 
-A ray to the right of the position is counted across the rings, as GEOS counts it. The sign of a determinant decides on
-which side of an edge a position lies, where it is larger than its rounding can be. That is Shewchuk's filter, with the
-factor that GEOS has. Where it is not, the answer is UNSURE, and GEOS is asked. Cost: 1 to 2 ns a vertex of polygons,
-and 3 to 5 where a vertex is as high as the position, for then the ring is read twice.
+A ray from the position to the right is intersected with the rings, as in GEOS. The sign of a determinant decides on
+which side of an edge a position is, if the determinant is larger than its rounding error can be. This is Shewchuk's
+filter, with the factor that GEOS uses. Otherwise the answer is UNSURE, and GEOS decides. Cost: 1 to 2 ns for each
+vertex of polygons. It is 3 to 5 ns if a vertex is as high as the position, because the ring is then read twice.
 """
 
 from __future__ import annotations
@@ -35,27 +35,31 @@ NO, YES, UNSURE = 0, 1, 2
 OUTSIDE, BOUNDARY, INSIDE, UNDECIDED = 0, 1, 2, 3
 
 _FILTER = 1e-15
-"""Times the sum of the two products of the determinant: more than all that may have been rounded off."""
+"""The relative error bound of the determinant: times the sum of its two products, it exceeds all rounding errors."""
 
 _LEAST_PRODUCT = 1e-290
-"""Of smaller ones the last digits are lost."""
+"""The least product that has all of its digits."""
 
 _LEAST_SQUARE, LEAST_DISTANCE = 1e-300, 1e-140
-"""Of smaller distances the squares are lost."""
+"""The least square that has all of its digits, and the least distance with such a square."""
 
 _LEAST_EDGE = 1e-145
-"""Of shorter edges the squares are lost, and GEOS, which divides by them, may be wrong by half of a distance."""
+"""The least length of an edge whose square has all of its digits. GEOS divides by the square, so for shorter edges it
+may be wrong by half of a distance.
+"""
 
 _RELATIVE = 1e-9
-"""Of a distance: nearer to it than that, GEOS decides. Rounding here comes to a millionth of that."""
+"""The relative difference from a distance below which GEOS decides. Rounding errors here are a millionth of that."""
 
 _FAR_HALF, _AT_ANTIPODE_M = 0.99, 10.0
-"""Of the haversine: beyond it, near the antipode, what is rounded comes to as much as half a metre."""
+"""The haversine beyond which rounding errors are large, near the antipode, and an error bound there in metres."""
 
 
 @inlined
 def side_of(ax: float, ay: float, bx: float, by: float, x: float, y: float) -> int:
-    """Return on which side of the line from a to b a position lies: 1 left, -1 right, 0 on it, 2 if undecided."""
+    """Return the side of the line from a to b on which a position is: 1 left, -1 right, 0 on the line, 2 if
+    undecided.
+    """
     left = (ax - x) * (by - y)
     right = (ay - y) * (bx - x)
     if abs(left) < _LEAST_PRODUCT and abs(right) < _LEAST_PRODUCT:
@@ -105,7 +109,7 @@ def is_near(ax: float, ay: float, bx: float, by: float, x0: float, y0: float, x1
 def parity_of_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int:
     """Return the parity, 0 or 1, of the edges that a ray to the right crosses, for the ring ``reals[begin:end]``.
 
-    The result is 2 or 3 where a vertex is as high as the position, or the side of an edge is uncertain. The loop has no
+    The result is 2 or 3 if a vertex is as high as the position, or the side of an edge is uncertain. The loop has no
     branch, so that the processor reads several edges at once and predicts no jump.
     """
     odd, uncertain = np.int64(0), np.int64(0)
@@ -129,9 +133,9 @@ def parity_of_ring(reals: Array, begin: int, end: int, x: float, y: float) -> in
 
 @inlined
 def place_in_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int:
-    """Return where a position lies in the ring whose vertices are ``reals[begin:end]``.
+    """Return where a position is relative to the ring with the vertices ``reals[begin:end]``.
 
-    The result is BOUNDARY, UNDECIDED, or INSIDE and OUTSIDE by the parity of the edges that a ray to the right crosses.
+    The result is BOUNDARY, UNDECIDED, or INSIDE or OUTSIDE, by the parity of the edges that a ray to the right crosses.
     """
     inside = False
     was_above = reals[begin + 1] > y
@@ -162,7 +166,9 @@ def place_in_ring(reals: Array, begin: int, end: int, x: float, y: float) -> int
 
 @inlined
 def place_in_polygons(words: Array, reals: Array, base: int, x: float, y: float) -> int:
-    """Return where a position lies in a valid shape: INSIDE where it is inside an odd number of its rings."""
+    """Return where a position is relative to a valid shape: INSIDE if an odd number of its rings contain
+    the position.
+    """
     rings = words[base + RINGS_WORD]
     vertices = base + HEAD_WORDS + rings
     begin = vertices
@@ -183,9 +189,9 @@ def place_in_polygons(words: Array, reals: Array, base: int, x: float, y: float)
 
 @inlined
 def crosses(ax: float, ay: float, bx: float, by: float, x: float, y: float, to_x: float, to_y: float) -> int:
-    """Return whether an edge crosses the line from a position to another one: 0 no, 1 yes, 2 if undecided.
+    """Return whether an edge crosses the line from one position to another: 0 no, 1 yes, 2 if undecided.
 
-    It is undecided also where the edge and the line touch.
+    The result is also 2 if the edge and the line touch.
     """
     if max(ax, bx) < min(x, to_x) or min(ax, bx) > max(x, to_x):
         return 0
@@ -202,7 +208,7 @@ def crosses(ax: float, ay: float, bx: float, by: float, x: float, y: float, to_x
 
 @inlined
 def is_short(ax: float, ay: float, bx: float, by: float) -> bool:
-    """Return whether an edge is too short to be squared; none between equal vertices is."""
+    """Return whether an edge is too short to be squared. An edge between equal vertices is not short."""
     return 0.0 < max(abs(bx - ax), abs(by - ay)) < _LEAST_EDGE
 
 
@@ -247,7 +253,7 @@ def _within_distance(words: Array, reals: Array, base: int, x: float, y: float) 
 
 @inlined
 def _by_distance(least: float, distance: float, size: float, is_unclear: bool) -> int:
-    """Return NO, YES or UNSURE by ``least``, the square of the least distance; ``size``: of the largest coordinate."""
+    """Return NO, YES or UNSURE by ``least``, the square of the least distance; ``size``: the largest coordinate."""
     far = math.sqrt(least)
     if least < _LEAST_SQUARE and distance < LEAST_DISTANCE:
         return UNSURE
@@ -260,7 +266,7 @@ def _by_distance(least: float, distance: float, size: float, is_unclear: bool) -
 
 @inlined
 def sphere_distance_m(x1: float, y1: float, x2: float, y2: float) -> tuple[float, float]:
-    """Return the distance in metres of two positions in degrees, and of how many metres it is certain."""
+    """Return the distance in metres of two positions in degrees, and its error bound in metres."""
     low, high = math.radians(y1), math.radians(y2)
     across, up = math.sin(math.radians(x2 - x1) / 2), math.sin((high - low) / 2)
     half = up * up + math.cos(low) * math.cos(high) * across * across
@@ -280,7 +286,7 @@ def _within_sphere(words: Array, reals: Array, base: int, x: float, y: float) ->
 
 @inlined
 def holds_in_plane(words: Array, reals: Array, base: int, x: float, y: float) -> int:
-    """Return whether a position meets what the key at ``base`` asks: NO, YES or UNSURE.
+    """Return whether a position satisfies the test of the key at ``base``: NO, YES or UNSURE.
 
     ``words`` int64 and ``reals`` float64 are the same memory. The position is not tried at other turns of the earth.
     """
@@ -325,10 +331,10 @@ def holds_by_edges(
     x: float,
     y: float,
 ) -> int:
-    """Return the same as :func:`holds_in_plane`, by the edges near the position's cell alone.
+    """Return the same result as :func:`holds_in_plane`, from only the edges near the position's cell.
 
-    An edge is the place of the vertex at its end after the key. ``inside``: whether the spot ``to_x``, ``to_y`` is
-    inside the shape. No edge beyond these is between the spot and the position.
+    An edge is the offset of its end vertex from the key. ``inside``: whether the spot ``to_x``, ``to_y`` is inside the
+    shape. No other edge is between the spot and the position.
     """
     kind = words[base + KIND_WORD] & 0xFF
     back = 0 if kind == POINTS else 2
@@ -362,7 +368,7 @@ def holds_by_edges(
 
 @compiled
 def holds(words: Array, reals: Array, base: int, x: float, y: float) -> int:
-    """Return the same as :func:`holds_in_plane`, with the position tried at every turn of the earth."""
+    """Return the same result as :func:`holds_in_plane`, with the position tried at every turn of the earth."""
     found = holds_in_plane(words, reals, base, x, y)
     if found != NO or words[base + KIND_WORD] >> 8 == 0 or words[base + RELATION_WORD] > WITHIN_DISTANCE:
         return found

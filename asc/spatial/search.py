@@ -95,12 +95,12 @@ def cell_before(starts: Array, key: int, near: int) -> int:
 
 @inlined
 def list_entries(index: IndexArrays, cells: Array, place: int, cell: int, entries: Array) -> tuple[int, int, int]:
-    """Write ``place << 32 | entry`` for the entries that the positions from ``place`` on may meet, CERTAIN where they
+    """Write ``place << 32 | entry`` for the entries that the positions from ``place`` on may meet, with CERTAIN if they
     do.
 
-    ``cells``: the places of positions along the Z-order, ascending; ``cell``: the one around the position before.
-    Returns the next position, the cell around the last, and the number of entries. It ends before the first position
-    whose entries are beyond the capacity of ``entries``. Positions are fewer than 1 << 27.
+    ``cells``: the Z-order of each position, ascending. ``cell``: the cell around the previous position. Returns the
+    next position, the cell around the last, and the number of entries. It ends before the first position whose entries
+    exceed the capacity of ``entries``. There are fewer than 1 << 27 positions.
     """
     starts, shifts, parents, first = index.starts, index.shifts, index.parents, index.first
     places, entry_flags = index.places, index.entry_flags
@@ -129,9 +129,10 @@ def list_entries(index: IndexArrays, cells: Array, place: int, cell: int, entrie
 
 @compiled
 def sifted(entry_flags: Array, entries: Array, count: int) -> int:
-    """Leave the entries, ``position << 36 | sixteenth << 32 | entry``, that the position may meet; return their number.
+    """Keep only the entries, ``position << 36 | sixteenth << 32 | entry``, that the position may meet; return their
+    number.
 
-    They become ``position << 32 | entry``, CERTAIN where the position meets the shape.
+    They become ``position << 32 | entry``, with CERTAIN if the position meets the shape.
     """
     kept = 0
     for current in range(count):
@@ -217,11 +218,11 @@ def find_shapes(
     met: Array,
     count: int,
 ) -> tuple[int, int]:
-    """Write the numbers of the shapes that each position from ``row`` on meets, those that are unsure as ~number.
+    """Write the numbers of the shapes that each position from ``row`` on meets, and ~number for an undecided shape.
 
-    Return the next row, and how many numbers there are. That is where all rows are done, or where ``entries`` has no
-    capacity for a row, or ``met`` none for as many as ``entries`` has. ``keys``: ascending; ``ends`` int64[rows]: where
-    the shapes of each end; ``entries`` int64[m]: scratch.
+    Return the next row, and the number of numbers written. The function ends when all rows are done, or ``entries``
+    lacks capacity for a row, or ``met`` has less capacity left than ``entries``. ``keys``: ascending. ``ends``
+    int64[rows]: the end of each row's shapes. ``entries`` int64[m]: scratch.
     """
     words, reals, bases = shapes
     places, entry_flags = index.places, index.entry_flags

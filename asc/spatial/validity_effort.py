@@ -23,13 +23,15 @@ Array = npt.NDArray[Any]
 Boxes = npt.NDArray[np.float64]
 
 _VERTICES_A_PAIR, _VERTICES_A_RING = 16, 32
-"""Vertices of a ring that GEOS passes in the time of a pair of edges, and in that in which it begins with a ring."""
+"""The vertices of a ring that GEOS visits in the time of one pair of edges, and in the time in which it
+begins a ring.
+"""
 
 _PAIRS_A_TOUCH = 32
-"""Pairs of edges in the time in which GEOS notes that two rings touch."""
+"""The pairs of edges that GEOS tests in the time in which it records that two rings touch."""
 
 _CUT = 4
-"""Times that a piece of a chain is as long as those that are looked at next."""
+"""The ratio of the lengths of pieces of a chain from one step to the next."""
 
 
 def validity_effort(shape: BaseGeometry) -> int:
@@ -76,7 +78,9 @@ def _pairs_of_pieces(first: Boxes, second: Boxes, ring: Array) -> int:
 
 
 def _passed_for_holes(boxes: Boxes, sizes: Array, polygon: Array) -> int:
-    """Return the number of vertices of shells that are passed for holes, and of holes for other holes."""
+    """Return the number of vertices of shells that GEOS visits for holes, and of holes that it visits for
+    other holes.
+    """
     shells = np.flatnonzero(np.diff(polygon, prepend=-1))
     ends = np.append(shells[1:], len(polygon))
     found = int(((ends - shells - 1) * sizes[shells]).sum())
@@ -87,7 +91,9 @@ def _passed_for_holes(boxes: Boxes, sizes: Array, polygon: Array) -> int:
 
 
 def _passed_for_shells(first: Boxes, second: Boxes, begins: Boxes, sizes: Array, polygon: Array) -> int:
-    """Estimate the vertices of polygons, holes included, that are passed for shells that begin on an edge of theirs."""
+    """Estimate the vertices of polygons, holes included, that GEOS visits for shells that begin on one of
+    their edges.
+    """
     own = np.tile(begins[np.flatnonzero(np.diff(polygon, prepend=-1))], 2)
     if len(own) == 1:
         return 0
@@ -98,16 +104,16 @@ def _passed_for_shells(first: Boxes, second: Boxes, begins: Boxes, sizes: Array,
 
 
 def _touches(begins: Boxes) -> int:
-    """Return the number of pairs of edges that begin in one place."""
+    """Return the number of pairs of edges that begin at the same position."""
     _, counts = np.unique(np.ascontiguousarray(begins).view(np.complex128), return_counts=True)
     return int((counts * (counts - 1) // 2).sum())
 
 
 def meeting_pairs(boxes: Boxes) -> int:
-    """Return the number of pairs of boxes, (least x, least y, greatest x, greatest y) each, that have a point in
-    common.
+    """Return the number of pairs of boxes that have a common point. A box is (least x, least y, greatest x, greatest
+    y).
 
-    Cost: of n boxes n log n.
+    Cost: n log n for n boxes.
     """
     if len(boxes) < 2:
         return 0
