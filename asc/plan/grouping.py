@@ -17,13 +17,15 @@ NOWHERE = -1
 """The home of queries that no single construct excludes often."""
 
 _MOST_ADMITTED = 1 / 2
-"""Of the regions of a p-attribute, by a constraint that makes it a home."""
+"""The largest share of the regions of a p-attribute that a constraint may admit for the p-attribute to be a home."""
 
 _WIDE, _ABOUT = 1 / 5, 1.5
 """Where the least that is admitted is as wide as that, homes that admit so many times as much are as good."""
 
 _FILLED = 2
-"""Lines that a home has to have for one to begin with it: what of the last one stays free is memory."""
+"""The number of lines that a home must fill to begin at a line of its own; the free bits of its last line
+cost memory.
+"""
 
 Places = npt.NDArray[np.int64]
 
@@ -96,13 +98,13 @@ def admitted_shares(table: ConjunctTable, grids: Sequence[Grid]) -> tuple[Places
 def grouped(
     table: ConjunctTable, grids: Sequence[Grid], limit: int, line: int
 ) -> Iterator[tuple[ConjunctTable, Homes]]:
-    """Yield the conjuncts of a table (with bounds of type int64) block by block, and the homes of their bits.
+    """Yield the conjuncts of a table (with bounds of type int64) block by block, with the homes of their bits.
 
-    A bit that stays free has owner -1. Queries are ordered by the home of their first conjunct, and at one home by the
-    regions that they admit there. So a tuple, whose value lies in one place of the p-attribute, rules out all but some
-    neighbours. A home that fills lines, of ``line``
-    conjuncts, begins with one, for what two homes share is ruled out by neither; the others come first, side by side.
-    Blocks have about the same number of bits, at most ``limit`` and the conjuncts of their last query beyond it.
+    A bit that stays free has owner -1. Queries are ordered by the home of their first conjunct, and within a home by
+    the regions that they admit. So a tuple, which has one value of the p-attribute, excludes all but some neighbouring
+    conjuncts. A home that fills lines of ``line`` conjuncts begins at a line of its own, because neither home excludes
+    a line that two homes share. Smaller homes come first, side by side. Blocks have about the same number of bits: at
+    most ``limit``, plus the remaining conjuncts of their last query.
     """
     if not len(table):
         return

@@ -36,14 +36,14 @@ def rare(conjuncts: int) -> int:
 def split(
     table: ConjunctTable, attributes: Sequence[PAttribute], dictionaries: Mapping[int, Dictionary], least: int
 ) -> tuple[tuple[ListedBlock, ...], ConjunctTable, dict[int, Dictionary]]:
-    """Return the blocks listed by values, the table of the other conjuncts, and the dictionaries of these.
+    """Return the blocks listed by values, the table of the other conjuncts, and the dictionaries of that table.
 
     The table has bounds of type int64, and the conjuncts of a query are adjacent. A block has at least ``least``
     conjuncts, all listed under one p-attribute.
 
-    A query is listed under the p-attribute of which it asks for a rare value in each conjunct: of several the one with
-    the most different values. Nothing is listed that is matched with patterns or shapes besides. Cost: a few passes
-    over the table.
+    A query is listed under a p-attribute if each of its conjuncts requires a rare value of that p-attribute. If there
+    are several, it is the one with the most distinct values. A query with matches of patterns or shapes is not listed.
+    Cost: a few passes over the table.
     """
     blocks: list[ListedBlock] = []
     if len(table) >= least:
@@ -96,7 +96,7 @@ class _Points:
         return sorted(different, key=lambda slot: (-different[slot], slot))
 
     def rarely(self, slot: int, among: Mask) -> Mask:
-        """Return, of the conjuncts ``among``, those of queries whose every conjunct asks for rare values of a slot."""
+        """Return the conjuncts in ``among`` whose queries require rare values of a slot in every conjunct."""
         which = self.eligible & (self.slots == slot) & among[self.conjuncts]
         asked = np.bincount(self.queries[self.conjuncts[which]], minlength=len(self.lengths))
         whole = asked == self.lengths

@@ -1,9 +1,10 @@
-"""Listed constructs: conjuncts that are found as a list for a value, where few of very many may accept it.
+"""Listed blocks: conjuncts found by posting lists, for p-attributes of which a value satisfies few of very many
+conjuncts.
 
-A construct of Definition 1 has a bitmap a region. Nearly every conjunct may ask for something else of a p-attribute: a
-shape that few positions are in, or one value of very many. Most of a bitmap's words are then read for nothing. A listed
-construct gives the conjuncts that a value may satisfy, one by one; their other constraints are then evaluated for the
-tuple, exactly.
+A construct of Definition 1 has a bitmap for each region. But nearly every conjunct may require something else of a
+p-attribute: a shape that contains few positions, or one of very many values. Then most words of a bitmap are read for
+nothing. A listed block instead lists the conjuncts that a value may satisfy. Their other constraints are then evaluated
+for the tuple, exactly.
 """
 
 from __future__ import annotations
@@ -33,20 +34,20 @@ _BYTES_A_CONJUNCT = 512
 
 @dataclass(frozen=True, eq=False)
 class ListedBlock:
-    """The conjuncts of queries each of which asks for a shape that the position of one p-attribute is to meet, or for
-    one of a few values of it.
+    """Conjuncts that each require a shape around the position of one p-attribute, or one of a few values of that
+    p-attribute.
 
-    ``attributes``: the p-attributes of its conjuncts, by which its slots count; ``slot``: the one that is listed.
-    ``dictionaries``: by slot the constants that are bytes, the shapes of all positions in one. ``table``: the exact
-    constraints of conjunct c, whose owner is a handle of the plan. ``index``: what conjuncts are listed under, and
-    nothing else. ``first`` int32[shapes + 1]: the conjuncts that are listed under shape s are ``first[s]`` to
-    ``first[s + 1]``; of values the index has the lists, and it is empty. ``repeats``: whether a query has several
-    conjuncts.
+    ``attributes``: the p-attributes of the conjuncts; their indices are the slots of this block. ``slot``: the slot by
+    which conjuncts are listed. ``dictionaries``: the byte-string constants by slot; one dictionary has the shapes of
+    all positions. ``table``: the exact constraints of each conjunct, whose owner is a handle of the plan. ``index``:
+    the shapes or values under which conjuncts are listed. ``first`` int32[shapes + 1]: the conjuncts listed under shape
+    s are ``first[s]`` to ``first[s + 1]``. It is empty for values, whose lists are in the index. ``repeats``: whether a
+    query has several conjuncts.
 
-    Invariant: it holds all that is to be known of it, so that no change of the plan's other parts touches it. By
-    shapes, a conjunct is listed under one that it asks for, the first constraint that the table has of it. By values,
-    it is listed under each that it asks for, which are its first constraint. Conjuncts of queries that are gone stay
-    until the block is made anew; their handles have no rank. Cost: the keys of the shapes and the index
+    Invariant: the block does not depend on other parts of the plan, so no change of these changes it. By shapes, a
+    conjunct is listed under one required shape, the conjunct's first constraint in the table. By values, it is listed
+    under each value that its first constraint requires. Conjuncts of removed queries stay until the block is built
+    again; their handles have no rank. Cost: the keys of the shapes and the index
     (:class:`asc.spatial.index.ShapeIndex`, :class:`asc.plan.value_index.ValueIndex`), 10 or 18 bytes an interval, 8 a
     conjunct.
     """
@@ -156,11 +157,11 @@ def listed_under(predicate: Predicate) -> PAttribute | None:
 
 
 def changed(blocks: Sequence[ListedBlock], added: Sequence[ListedBlock], ranks: Integers) -> tuple[ListedBlock, ...]:
-    """Return the blocks of a plan and those added, merged so that each p-attribute has few of them.
+    """Return the blocks of a plan and the added blocks, merged so that each p-attribute has few blocks.
 
-    A block is merged with others if it is no larger than twice these together, or than _SMALL. ``ranks`` of all
-    handles: conjuncts without one are not in merged blocks. Cost: the blocks that are made anew; of k queries that are
-    added one by one, each is in log2(k) of them.
+    A block is merged with others if it is no larger than twice these together, or than _SMALL. ``ranks``: the ranks of
+    all handles; merged blocks omit conjuncts without a rank. Cost: the blocks that are built again. If k queries are
+    added one by one, each query is in log2(k) of them.
     """
     kept = list(blocks)
     for block in added:
