@@ -72,22 +72,22 @@ class Shapes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShapeIndex(OfArrays):
-    """Covers of shapes by cells of a quadtree, as lists of shapes a cell (a linear quadtree: Gargantini 1982).
+    """Covers of shapes by cells of a quadtree, as a list of shapes for each cell (a linear quadtree: Gargantini 1982).
 
-    ``square`` float64[11]: what :func:`asc.spatial.cover.cover_shape` says, and whether any shape is met at another
-    turn of the earth. ``starts`` int64[c]: where each cell begins along the Z-order, ascending, larger cells first; it
-    ends ``1 << 2 * shifts`` later; ``parents`` int32[c]: the smallest cell around it, -1 for none. The entries of cell
-    i are ``first[i]`` to ``first[i + 1]`` of ``places``, the numbers of shapes, and ``entry_flags``, what is known of
-    each in the cell (:mod:`asc.spatial.cover`). List n of near edges is ``edges[near_first[n]:near_first[n + 1]]``,
-    with its spot (:class:`asc.spatial.cell_edges.NearEdges`).
+    ``square`` float64[11]: as in :func:`asc.spatial.cover.cover_shape`, and whether any shape is met at another turn of
+    the earth. ``starts`` int64[c]: the start of each cell in the Z-order, ascending, larger cells first. A cell ends
+    ``1 << 2 * shifts`` later. ``parents`` int32[c]: the smallest cell around each cell, -1 if there is none. The
+    entries of cell i are ``first[i]`` to ``first[i + 1]`` of ``places``, the numbers of shapes, and of ``entry_flags``,
+    the states of the shapes in the cell (:mod:`asc.spatial.cover`). List n of near edges is
+    ``edges[near_first[n]:near_first[n + 1]]``, with its spot (:class:`asc.spatial.cell_edges.NearEdges`).
 
-    Invariant: cells nest or are disjoint. A position that meets a shape has a cell around it with an entry of that
-    shape, which does not say that its sixteenth is empty. Where an entry says that the cell, or the sixteenth, of a
-    position is full, the position meets the shape. Cost: some ten cells a shape, 25 bytes each; of a position a search
-    and a walk up the cells around it.
+    Invariant: cells nest or are disjoint. If a position meets a shape, a cell around the position has an entry of the
+    shape, whose state for the position's sixteenth is not empty. If an entry says that the position's cell or sixteenth
+    is full, the position meets the shape. Cost: about ten cells a shape, 25 bytes each. A position costs a search and a
+    walk up the cells around it.
 
-    Rejected: an R-tree, whose boxes overlap (three times as long a position at 100,000 fences); a grid of one size, for
-    shapes are of all sizes.
+    Rejected: an R-tree, whose boxes overlap (three times the time for each position at 100,000 fences). Also rejected:
+    a grid of one cell size, because shapes have all sizes.
     """
 
     square: Reals

@@ -8,7 +8,7 @@ sixteenth of the size would be four times as many. Three quarters of the entries
 decided without reading the fence.
 
 Cost: an edge costs a few comparisons for each sixteenth along it. This is some 3 us for a fence of 18 vertices when it
-is registered. No memory.
+is registered. The states take no memory of their own.
 """
 
 from __future__ import annotations
