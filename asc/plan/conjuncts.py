@@ -1,4 +1,4 @@
-"""Conjuncts as flat arrays: the exact constraints that a block is built from and survivors are verified by."""
+"""Conjuncts as flat arrays: the exact constraints from which blocks are built and by which survivors are verified."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ _NARROW_MAX = int(np.iinfo(np.int32).max)
 class ConjunctTable:
     """The constraints of k conjuncts, interval by interval.
 
-    Conjunct c owns the intervals ``first[c]`` to ``first[c + 1]``; those of one p-attribute are adjacent and mean
-    their union. ``code`` uint16[n]: the p-attribute's slot (12 bits), then ADMITS_NULL and INEXACT (both of the whole
-    constraint), LOW_OPEN and HIGH_OPEN. ``low`` and ``high`` int64[n], or int32[n] where every constant fits: constants
-    as keys, the least and greatest number of the type for no bound. A constraint without intervals (``IS NULL``) is one
-    interval from greatest to least, which admits nothing. ``owner`` int32[k]: the handle of the query, -1 for no one.
+    Conjunct c owns the intervals ``first[c]`` to ``first[c + 1]``. The intervals of one p-attribute are adjacent, and
+    the constraint is their union. ``code`` uint16[n]: the p-attribute's slot (12 bits), then ADMITS_NULL and INEXACT
+    (both of the whole constraint), LOW_OPEN and HIGH_OPEN. ``low`` and ``high`` int64[n], or int32[n] if every constant
+    fits: constants as keys; the least and greatest number of the type mean no bound. A constraint without intervals
+    (``IS NULL``) is one interval from greatest to least, which admits nothing. ``owner`` int32[k]: the handle of the
+    query, -1 if there is none.
 
-    Of a p-attribute that is matched with patterns each interval is a constraint of its own. A label as both bounds asks
-    for a match with its pattern. No low bound and a label as high bound ask that the value does not match. No bounds
-    ask that the value is not NULL.
+    For a p-attribute that is matched with patterns, each interval is a separate constraint. A label as both bounds
+    requires a match with the label's pattern. No low bound, and a label as high bound, require that the value does not
+    match. No bounds require that the value is not NULL.
 
-    Invariant: the INEXACT constraints of a conjunct come first; they are the ones whose regions do not say all. Of
-    int32 the least and the greatest number mean no bound and are no constants, so that a key beyond the type is as
-    good as its end.
-    Cost: 10 bytes an interval where the constants fit int32, 18 otherwise; 8 bytes a conjunct.
+    Invariant: the INEXACT constraints of a conjunct, which regions do not decide completely, come first. With int32 the
+    least and the greatest number are never constants. So a key beyond the type can be replaced by the end of the type.
+    Cost: 10 bytes an interval if the constants fit int32, 18 otherwise; 8 bytes a conjunct.
     """
 
     first: Integers
@@ -75,7 +75,7 @@ class ConjunctTable:
         return bool((self.code & INEXACT).any())
 
     def wide(self) -> ConjunctTable:
-        """Return the same with bounds of type int64."""
+        """Return the table with bounds of type int64."""
         if self.low.dtype == np.int64:
             return self
         bounds = []
@@ -87,7 +87,7 @@ class ConjunctTable:
         return ConjunctTable(self.first, self.code, bounds[0], bounds[1], self.owner)
 
     def compact(self) -> ConjunctTable:
-        """Return the same in the smallest type that holds the constants, read-only."""
+        """Return the table with bounds of the smallest type that holds the constants, read-only."""
         wide = self.wide()
         low, high = wide.low, wide.high
         bounds = np.concatenate([low, high])
@@ -102,13 +102,13 @@ class ConjunctTable:
         return ConjunctTable(self.first, self.code, low, high, self.owner)
 
     def with_free_bits(self, free: int) -> ConjunctTable:
-        """Return the same and so many bits after them that no conjunct has: owner -1, no intervals."""
+        """Return the table followed by ``free`` rows without a conjunct: owner -1, no intervals."""
         first = np.concatenate([self.first, np.full(free, self.first[-1], dtype=np.int32)])
         owner = np.concatenate([self.owner, np.full(free, -1, dtype=np.int32)])
         return ConjunctTable(first, self.code, self.low, self.high, owner)
 
     def take(self, which: npt.NDArray[np.int64]) -> ConjunctTable:
-        """Return the conjuncts ``which``, in that order."""
+        """Return the table of the conjuncts ``which``, in that order."""
         counts = np.diff(self.first)[which]
         first = np.zeros(len(which) + 1, dtype=np.int32)
         np.cumsum(counts, out=first[1:])
@@ -116,7 +116,7 @@ class ConjunctTable:
         return ConjunctTable(first, self.code[places], self.low[places], self.high[places], self.owner[which])
 
     def with_inexact(self, inexact: npt.NDArray[np.bool_]) -> ConjunctTable:
-        """Return the same with INEXACT set as ``inexact`` has it, and those intervals first.
+        """Return the table with INEXACT set by ``inexact``, and with inexact intervals first.
 
         ``inexact`` bool[n] is the same for all intervals of a constraint.
         """
@@ -137,13 +137,13 @@ class ConjunctTable:
         return low, high
 
     def ends(self) -> Keys:
-        """Return the last key of each interval (int64 tables); below its start where the interval is empty."""
+        """Return the last key of each interval (int64 tables). It is below the first key if the interval is empty."""
         ends: Keys = self.high.astype(np.int64) - ((self.code & HIGH_OPEN) != 0)
         return ends
 
 
 def joined(tables: Sequence[ConjunctTable]) -> ConjunctTable:
-    """Return one table of all conjuncts, those of one table after the other, with bounds of type int64."""
+    """Return one table of the conjuncts of all tables, one table after the other, with bounds of type int64."""
     wide = [table.wide() for table in tables]
     if not wide:
         empty, keys = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
@@ -162,8 +162,8 @@ def encoded(
     slots: Mapping[PAttribute, int],
     labels: Mapping[int, Callable[[bytes], int]],
 ) -> ConjunctTable:
-    """Return the table of (query handle, conjunct) pairs; ``labels`` gives, by slot, the label of a constant that is
-    bytes.
+    """Return the table of (query handle, conjunct) pairs. ``labels``: by slot, the function from a byte string to its
+    label.
 
     An interval that holds no key (below the least int64, say) is skipped.
     """
@@ -210,7 +210,7 @@ def encoded(
 
 
 def used_labels(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, Keys]:
-    """Return the labels of the constants that a table (with bounds of type int64) has, sorted, by slot."""
+    """Return by slot the sorted labels of the constants in a table (with bounds of type int64)."""
     low, high = table.finite()
     slots, labels_by_slot = table.slots, {}
     for slot in dictionaries:
@@ -222,7 +222,7 @@ def used_labels(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) ->
 
 
 def used_constants(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[int, list[bytes]]:
-    """Return the constants that a table (with bounds of type int64) has of those in dictionaries, by slot."""
+    """Return by slot the constants in dictionaries that a table (with bounds of type int64) uses."""
     used = used_labels(table, dictionaries)
     return {slot: [dictionaries[slot].value(label)[0] for label in own.tolist()] for slot, own in used.items()}
 
@@ -234,8 +234,9 @@ def translated(
     slots: Mapping[PAttribute, int],
     dictionaries: Mapping[int, Dictionary],
 ) -> ConjunctTable:
-    """Return a table (with bounds of type int64) over p-attributes and dictionaries by other slots and the labels of
-    others, which have all of its constants.
+    """Return a table (with bounds of type int64) with other slots and the labels of other dictionaries.
+
+    The other dictionaries have all constants of the table.
     """
     old_slots = table.slots
     code, low, high = table.code.copy(), table.low.copy(), table.high.copy()
@@ -255,7 +256,7 @@ def translated(
 
 
 def _match_bounds(constraint: Constraint, label: int) -> tuple[int, int]:
-    """Return how a constraint on whether a value matches a pattern is put down: see :class:`ConjunctTable`."""
+    """Return the bounds that encode a constraint on a match with a pattern (see :class:`ConjunctTable`)."""
     matching, other = constraint.admits(1), constraint.admits(0)
     if matching and other:
         return KEY_MIN, KEY_MAX
@@ -265,7 +266,7 @@ def _match_bounds(constraint: Constraint, label: int) -> tuple[int, int]:
 def decoded(
     table: ConjunctTable, conjunct: int, dictionaries: Mapping[int, Dictionary], attributes: Sequence[PAttribute]
 ) -> Iterator[tuple[PAttribute, Constraint]]:
-    """Yield the constraints of one conjunct by p-attribute, given those by slot; constants in key form again (bytes for
+    """Yield the constraints of one conjunct with their p-attributes. Constants are keys again (bytes instead of
     labels).
     """
     span = slice(int(table.first[conjunct]), int(table.first[conjunct + 1]))

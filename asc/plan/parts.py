@@ -69,17 +69,17 @@ _KINDS = ("head", "slot", "patterns", "shapes", "boxes", "block", "listed", "val
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A piece of a plan: what it ``says`` beside its arrays, its ``kind`` above all.
+    """A piece of a plan: its arrays, and a header ``says``, which includes the ``kind``.
 
     ``head``: version, options, p-attributes, the orders of all blocks, the handles without conjuncts. ``slot``: the
-    grid of a p-attribute and its dictionary. ``patterns``: a set of those of a p-attribute; ``shapes``, ``boxes``:
-    those that its points, or boxes, are matched with. ``block``: a block but its order. ``listed``: a block that is
-    listed by shapes, ``values`` one by values. ``ids``: a page of queries in the order of ordinals: id, handle, topic,
-    destination.
-    ``topics``: a page of topic names, ``destinations`` one of destinations.
+    grid of a p-attribute and its dictionary. ``patterns``: a set of patterns of a p-attribute. ``shapes``, ``boxes``:
+    the shapes that points, or boxes, are matched with. ``block``: a block without its order. ``listed``: a block that
+    is listed by shapes; ``values``: a block that is listed by values. ``ids``: a page of queries in the order of
+    ordinals, with id, handle, topic and destination. ``topics``: a page of topic names. ``destinations``: a page of
+    destinations.
 
-    Invariant: two parts that are the same object say the same, whatever the plans. Cost: nothing of its own but the
-    pages; to_bytes copies the arrays.
+    Invariant: a part object has the same content in all plans that share it. Cost: only the pages are copies; to_bytes
+    copies the arrays.
     """
 
     says: Mapping[str, Any]
