@@ -76,11 +76,12 @@ def _settle(
     owner: Array,
     rank: Array,
 ) -> int:
-    """Make pairs ``place << 32 | ordinal`` of ``pairs[begin:end]``, which are ``row << 32 | conjunct``, with IN_DOUBT
-    where the conjunct has to be verified. Each query is there once, without those that fail. Return where they end.
+    """Convert the pairs ``row << 32 | conjunct`` of ``pairs[begin:end]`` to pairs ``place << 32 | ordinal``. Return
+    their new end.
 
-    Many rows at once: so the constraints of one conjunct are fetched while another is verified, and the bitmaps do not
-    drive them from the cache in between.
+    A conjunct with IN_DOUBT is verified, and its pair is removed if it fails. Each query occurs once. Many rows are
+    converted at once. So the constraints of one conjunct are fetched while another is verified, and the bitmaps do not
+    evict the constraints from the cache in between.
     """
     count = begin
     last = np.int64(-1)
@@ -99,14 +100,13 @@ def _settle(
 
 @compiled
 def _write_pairs(places: Array, grb: Array, unverified: Array, words: int, row: int, pairs: Array, count: int) -> int:
-    """Write a pair ``row << 32 | conjunct`` for each 1 of some words of a GRB, from ``count`` on.
+    """Write a pair ``row << 32 | conjunct`` for each 1 in some words of a GRB, from ``count`` on. Return the number of
+    pairs.
 
-    A pair has IN_DOUBT where ``unverified`` has a 1 too. Return how many pairs there are in all then. ``places``: which
-    word each of them is.
+    A pair has IN_DOUBT if ``unverified`` also has a 1. ``places``: the index of each word in the GRB.
 
-    ``pairs`` has SPARE_PAIRS for more than there are: of each word the places of SPARE_PAIRS ones are written, whether
-    it has so many or not. How many it has is as good as random, and a wrong guess of the processor takes longer than
-    that.
+    ``pairs`` has capacity for SPARE_PAIRS more pairs: for each word, the positions of SPARE_PAIRS ones are written,
+    whether it has so many or not. The number of ones is nearly random, and a branch misprediction would take longer.
     """
     for i in range(words):
         left = grb[i]

@@ -24,16 +24,16 @@ Array = npt.NDArray[Any]
 
 
 def queries_with_errors(plan: Plan, columns: Sequence[pa.Array], errors: Mapping[int, Mask]) -> tuple[Counts, Counts]:
-    """Return the queries that evaluation errors of some tuples concern: handles, ascending, and for each the number of
-    tuples.
+    """Return the queries affected by evaluation errors of some tuples: their handles, ascending, and for each the
+    number of tuples.
 
-    ``columns`` as for :func:`asc.evaluation.executor.match`, of these tuples alone; ``errors`` bool[tuples] by slot.
-    A tuple concerns a query if one of its conjuncts constrains a p-attribute with an error, and no other constraint of
-    that conjunct excludes the tuple. A constraint on another p-attribute with an error does not exclude it. So an
-    error that another term excludes (``b <> 0 AND a / b > 1``) does not count. A conjunct whose p-attributes have
-    bounded regions is taken to admit the whole of a region.
+    ``columns`` are as for :func:`asc.evaluation.executor.match`, with only these tuples; ``errors`` bool[tuples] by
+    slot. A tuple affects a query if one of its conjuncts constrains a p-attribute with an error, and no other
+    constraint of that conjunct excludes the tuple. A constraint on another p-attribute with an error does not exclude
+    the tuple. So an error that another term excludes (``b <> 0 AND a / b > 1``) does not count. A conjunct whose
+    p-attributes have bounded regions is assumed to admit the whole of a region.
 
-    Cost: as evaluating the tuples along a macro-sequence, word by word, and a step for each query concerned.
+    Cost: as much as evaluating the tuples along a macro-sequence, word by word, and a step for each affected query.
     """
     tuples = len(next(iter(errors.values())))
     counts = np.zeros(len(plan.ranks), dtype=np.int64)
@@ -95,11 +95,11 @@ def _count_concerned(
     last: Array,
     counts: Array,
 ) -> None:
-    """Add the tuples ``first`` to ``end`` to the counts (int64[handles]) of every query each concerns, once however
-    many conjuncts it has.
+    """Add the tuples ``first`` to ``end`` to the counts (int64[handles]) of every query that they affect.
 
-    ``bitmap_rows``, ``bitmaps``: as :func:`asc.evaluation.block_kernels.sweep` has them. ``masks`` bool[constructs,
-    tuples]; ``last`` int64[handles] of -1: the tuple last counted for each query.
+    A tuple counts once for a query, however many conjuncts the query has. ``bitmap_rows``, ``bitmaps``: as in
+    :func:`asc.evaluation.block_kernels.sweep`. ``masks`` bool[constructs, tuples]; ``last`` int64[handles], initially
+    -1: the tuple last counted for each query.
     """
     for number in range(first, end):
         if bitmap_rows[number] < 0:

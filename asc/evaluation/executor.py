@@ -41,12 +41,13 @@ _NO_MASKS = VerificationMasks(frozen_int32(np.empty(0)), frozen(np.empty((0, 0),
 class Matches:
     """The accepted (row, query) pairs of a batch.
 
-    ``rows`` int32[n] ascending and ``queries`` int32[n], the ordinals in the plan, ascending within a row: so the ids
-    are sorted. ``tuples``: rows of the batch. ``dropped``: rows that no query of any block accepts (a match-all query
-    accepts them nevertheless). By block, int64[blocks]: ``block_dropped``, the tuples whose GRB became all zeros in it,
-    and ``block_evaluated``, the constructs evaluated in it, summed over the tuples. The latter is exact when asked for.
-    Otherwise the fast path counts until it finds that nothing else is left, in steps of four constructs, in large
-    blocks of eight (:mod:`asc.evaluation.bitmap_and`). So it is never less than the exact count.
+    ``rows`` int32[n], ascending; ``queries`` int32[n], the ordinals in the plan, ascending within a row, so that the
+    ids are sorted. ``tuples``: the number of rows of the batch. ``dropped``: the number of rows that no query of any
+    block accepts (a match-all query accepts them nevertheless). By block, int64[blocks]: ``block_dropped``, the tuples
+    whose GRB became all zeros in the block, and ``block_evaluated``, the constructs evaluated in the block, summed over
+    the tuples. The latter is exact if ``count_cost`` was set. Otherwise the fast path counts until it finds that
+    nothing else is left, in steps of four constructs, in large blocks of eight (:mod:`asc.evaluation.bitmap_and`). So
+    the number is never less than the exact count.
     """
 
     rows: Integers

@@ -22,12 +22,12 @@ Array = npt.NDArray[Any]
 Places = npt.NDArray[np.int32]
 
 _ROWS_BYTES = 1 << 19
-"""Of the GRBs that are made at a time: they are read again at once, from the cache."""
+"""The bytes of the GRBs that are computed together: they are read again at once, from the cache."""
 
 _FEWEST_ROWS = 16
 
 _LABELS = 1 << 24
-"""Patterns that the tuples of a chunk may match, all together."""
+"""The most patterns that all tuples of a chunk together may match."""
 
 _FEWEST_CHUNK_ROWS = 64
 
@@ -220,11 +220,11 @@ def write_initial(
 
     Return the tuple at which ``bitmaps`` was full, or ``stop``.
 
-    ``base`` and ``postings`` are the block's pattern postings. ``places`` are the rows of ``values`` int32[slots, rows]
-    that its slots have: numbers of texts, -1 for NULL. Text i has the patterns ``hits[first_hit[i]:first_hit[i + 1]]``,
-    whose ``labels`` ascend. ``posted`` says of each where it is among the postings, -1 for nowhere. Row 0 of
-    ``bitmaps`` is the initial bitmap of a tuple that matches none of the block's patterns and has no NULL; the last row
-    is scratch.
+    ``base`` and ``postings`` are the block's pattern postings. ``places``: for each of its slots the row of ``values``
+    int32[slots, rows], which has the numbers of texts, -1 for NULL. Text i has the patterns
+    ``hits[first_hit[i]:first_hit[i + 1]]``, whose ``labels`` ascend. ``posted``: for each pattern its index in the
+    postings, -1 if it has none. Row 0 of ``bitmaps`` is the initial bitmap of a tuple that matches none of the block's
+    patterns and has no NULL; the last row is scratch.
     """
     words = live.size
     spare = bitmaps.shape[0] - 1

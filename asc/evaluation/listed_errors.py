@@ -25,12 +25,11 @@ Counts = npt.NDArray[np.int64]
 
 
 def count_listed(plan: Plan, columns: Sequence[pa.Array], errors: Mapping[int, Mask], counts: Counts) -> None:
-    """Add to ``counts`` int64[handles] the tuples that concern each query of the listed blocks (see
-    :func:`asc.evaluation.evaluation_errors.queries_with_errors`). Of a tuple whose listed value is not known, a text is
-    taken to match what it is matched with.
+    """Add to ``counts`` int64[handles] the tuples that affect each query of the listed blocks.
 
-    Cost: of a tuple whose listed value is not known, a look at the other constraints of all conjuncts; of another one
-    as matching it.
+    See :func:`asc.evaluation.evaluation_errors.queries_with_errors`. If the listed value of a tuple is unknown, a text
+    is assumed to match its pattern. Cost: a tuple whose listed value is unknown costs a look at the other constraints
+    of all conjuncts. Another tuple costs as much as matching it.
     """
     if not plan.listed:
         return
@@ -79,9 +78,9 @@ def count_unknown(
     last: Array,
     counts: Array,
 ) -> None:
-    """Count tuples whose listed value is not known: of every conjunct whose other constraints hold, its query once.
+    """Count the tuples whose listed value is unknown, for each query with a conjunct whose other constraints may hold.
 
-    ``last`` int64[handles] of -1: the tuple last counted for each query.
+    A tuple counts once for a query. ``last`` int64[handles], initially -1: the tuple last counted for each query.
     """
     begins, code = exact[0], exact[1]
     for row in rows:

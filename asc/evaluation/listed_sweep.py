@@ -56,9 +56,9 @@ CONJUNCT = (np.int64(1) << np.int64(31)) - np.int64(1)
 def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int, most: int) -> Pairs:
     """Return the pairs ``row << 32 | ordinal`` of a batch in the listed blocks of a plan, each once, in any order.
 
-    ``columns`` in the order of the plan's slots, ready to become keys. Raises TooManyPairsError where more than
-    ``most`` pairs may come, before these are verified. Cost: of a tuple a search in the index of each
-    block, and of each conjunct that its value may satisfy its other constraints.
+    ``columns`` are in the order of the plan's slots, ready to become keys. Raise TooManyPairsError if there may be more
+    than ``most`` pairs, before these are verified. Cost: a tuple costs a search in the index of each block, and the
+    other constraints of each conjunct that its value may satisfy.
     """
     slots = {attribute: slot for slot, attribute in enumerate(plan.p_attributes)}
     parts = [np.empty(0, dtype=np.int64)]
@@ -74,7 +74,7 @@ def listed_pairs(plan: Plan, columns: Sequence[Column], rows: int, most: int) ->
 
 
 def own_columns(block: ListedBlock, columns: Sequence[Column]) -> list[Column]:
-    """Return the columns of a block's p-attributes, ready to become the keys that its own dictionaries give."""
+    """Return the columns of a block's p-attributes, ready to become keys by the block's own dictionaries."""
     ready = []
     for slot, (attribute, values) in enumerate(zip(block.attributes, columns, strict=True)):
         is_own = attribute.space.labelled and not attribute.is_matched
@@ -85,13 +85,12 @@ def own_columns(block: ListedBlock, columns: Sequence[Column]) -> list[Column]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ListedTuples:
-    """Some tuples as a listed block sees them.
+    """Some tuples of a batch, in the form in which a listed block evaluates them.
 
-    ``columns``: as :func:`own_columns` makes them. ``kinds`` uint8[slots]; ``keys`` int64[slots, n] of plain slots,
-    ``x`` and ``y`` float64[slots, n] of positions; of either kind n is 0 where no slot of it is filled. ``nulls``
-    bool[slots, n]. Only the listed slot is filled where the block's conjuncts ask for nothing else.
-    ``errors`` bool[slots, n], or with n = 0 where there are none: what is not known of a tuple, and taken to be
-    admitted.
+    ``columns``: as :func:`own_columns` returns them. ``kinds`` uint8[slots]; ``keys`` int64[slots, n] of plain slots;
+    ``x`` and ``y`` float64[slots, n] of positions. n is 0 for keys, or for x and y, if no slot of that kind is filled.
+    ``nulls`` bool[slots, n]. Only the listed slot is filled if the block's conjuncts have no other constraints.
+    ``errors`` bool[slots, n]: the unknown values, which are assumed to be admitted; n is 0 if there are none.
     """
 
     block: ListedBlock
@@ -132,9 +131,10 @@ class ListedTuples:
         return ListedTuples(block, columns, start, kinds, keys, x, y, nulls, np.zeros((slots, 0), dtype=np.bool_))
 
     def conjuncts(self, ranks: npt.NDArray[np.int32], most: int = sys.maxsize) -> Pairs:
-        """Return the pairs ``row << 32 | conjunct`` that hold, of queries that have a rank; a few of them twice.
+        """Return the pairs ``row << 32 | conjunct`` that hold, of queries that have a rank. A few pairs may occur
+        twice.
 
-        Raises TooManyPairsError where a capacity beyond ``most`` would be needed.
+        Raise TooManyPairsError if a capacity beyond ``most`` would be needed.
         """
         return self._settled(self.candidates(ranks, most))
 
@@ -329,21 +329,21 @@ def sweep_listed(
     pairs: Array,
     count: int,
 ) -> tuple[int, int, bool]:
-    """Find the conjuncts that the tuples from ``place`` on satisfy, in the order of their cells.
+    """Find the conjuncts that the tuples from ``place`` on satisfy, in the order of the tuples' cells.
 
-    - ``cells`` int64[n]: the cells of the tuples ``order``, ascending, -1 for positions that are nowhere.
+    - ``cells`` int64[n]: the cells of the tuples ``order``, ascending; -1 for positions outside of the square.
     - ``x``, ``y``: the positions of the listed slot, by tuple.
     - ``listed`` int32[shapes + 1]: the conjuncts under each shape.
     - ``exact``: first, code, low, high of the table, the limits of its type, the labels of the shapes.
-    - ``values``: as :class:`ListedTuples` has them.
-    - ``has_others``: any conjunct has a constraint beside its shape, and then those of queries without a rank are
-      skipped.
+    - ``values``: as in :class:`ListedTuples`.
+    - ``has_others``: whether any conjunct has a constraint beside its shape. Then conjuncts of queries without a rank
+      are skipped.
     - ``entries`` int64[m]: scratch for the entries that are evaluated together.
-    - ``pairs``: receives ``tuple << 32 | conjunct``, with IN_DOUBT where it is in doubt, from ``count`` on.
+    - ``pairs``: receives ``tuple << 32 | conjunct``, with IN_DOUBT if the conjunct is in doubt, from ``count`` on.
 
-    The shape is evaluated last, once, after the other constraints of its conjuncts. It ends when all tuples are done,
-    or a capacity is reached. Returns the next tuple, the number of pairs, and whether the capacity of ``entries`` is
-    short for the next tuple.
+    The shape is evaluated last, once, after the other constraints of its conjuncts. The function ends when all tuples
+    are done, or a capacity is reached. It returns the next tuple, the number of pairs, and whether the capacity of
+    ``entries`` is too small for the next tuple.
     """
     words, reals, bases = shapes
     places, entry_flags = index.places, index.entry_flags

@@ -31,8 +31,8 @@ def _plain_hold(
 ) -> bool:
     """Return whether a tuple satisfies the constraints between two intervals of one conjunct, all of them on keys.
 
-    As :func:`asc.evaluation.listed_sweep.others_hold`, but of arrays one by one, which are handed over in a tenth of
-    the time that tuples of them take.
+    This is :func:`asc.evaluation.listed_sweep.others_hold` with separate array arguments: passing these takes a tenth
+    of the time of passing tuples of arrays.
     """
     i = begin
     while i < end:
@@ -68,9 +68,9 @@ def sweep_values(
 ) -> tuple[int, int]:
     """Find the conjuncts that the tuples from ``row`` on satisfy, in a block that is listed by the values of ``slot``.
 
-    ``keys`` int64[n] and ``nulls`` bool[n] of that slot; ``index``: as :class:`asc.plan.value_index.ValueIndex` has it;
-    the others as :func:`asc.evaluation.listed_sweep.sweep_listed` has them. Returns the next tuple and the number of
-    pairs, when the capacity of ``pairs`` is reached or all are done.
+    ``keys`` int64[n] and ``nulls`` bool[n] are of that slot. ``index``: as in :class:`asc.plan.value_index.ValueIndex`.
+    The others are as in :func:`asc.evaluation.listed_sweep.sweep_listed`. Returns the next tuple and the number of
+    pairs, when the capacity of ``pairs`` is reached or all tuples are done.
     """
     spread, heads, first, conjuncts = index
     shift = shift_of(heads)

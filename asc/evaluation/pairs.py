@@ -42,12 +42,11 @@ def doubled(pairs: npt.NDArray[np.int64], most: int, rows: float) -> npt.NDArray
 
 @allocating
 def by_row(pairs: Array, begin: int, rows: Array, ordinals: Array, ends: Array, marks: Array) -> int:
-    """Write pairs ``row << 32 | ordinal``, the rows in any order, to two arrays sorted by row and then by ordinal.
+    """Write pairs ``row << 32 | ordinal``, with rows in any order, to two arrays sorted by row and then by ordinal.
 
-    Return the number of rows that have none. ``begin``: the least row; ``ends`` int64[rows + 1]: scratch, one more than
-    there are rows; ``marks`` uint64[words]: a bit an ordinal, zeros before and after. Cost: three passes, and a sort of
-    the rows whose ordinals are not ascending, as those from blocks of different homes. The sort is by the bits where
-    there are many.
+    Return the number of rows without a pair. ``begin``: the least row. ``ends`` int64[rows + 1]: scratch. ``marks``
+    uint64[words]: one bit for each ordinal, all zeros before and after. Cost: three passes, and a sort of the rows
+    whose ordinals are not ascending, as from blocks of different homes. Rows with many ordinals are sorted by the bits.
     """
     ends[:] = 0
     for i in range(pairs.size):

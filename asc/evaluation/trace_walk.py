@@ -121,15 +121,16 @@ def traced(
     blocks: int = BLOCKS_SHOWN,
     listed: int = LISTED,
 ) -> Trace:
-    """Return the trace of a tuple through a plan; ``values``: one Arrow scalar a p-attribute in the order of
+    """Return the trace of a tuple through a plan. ``values``: one Arrow scalar for each p-attribute, in the order of
     ``plan.p_attributes``.
 
-    The trace knows the matches of each block. It has ``blocks`` of them at most in detail: that of the query
-    ``query_id`` first, then those that accept something, then the others in their order. ``listed``: of ids, so many at
-    most at each place. Raises PlanError for an unknown query and for values that are none of the plan's.
+    The trace has the matches of each block. At most ``blocks`` blocks are in detail: first the block of the query
+    ``query_id``, then blocks that accept something, then the others in their order. ``listed``: the most ids at each
+    step. Raise PlanError for an unknown query and for values that do not fit the plan.
 
-    Cost: every block is walked along its own sequence, a row of its matrix a construct, and the conjuncts left are
-    verified. For a block in detail, also a pass over its bits at each step, for the conjuncts eliminated there.
+    Cost: every block is evaluated along its own sequence, which reads a row of its matrix for each construct, and the
+    conjuncts left are verified. A block in detail also costs a pass over its bits at each step, to find the conjuncts
+    eliminated there.
     """
     verdict, tuple_ = None, _Tuple.of(plan, values)
     if query_id is not None:
