@@ -87,10 +87,11 @@ def own_columns(block: ListedBlock, columns: Sequence[Column]) -> list[Column]:
 class ListedTuples:
     """Some tuples of a batch, in the form in which a listed block evaluates them.
 
-    ``columns``: as :func:`own_columns` returns them. ``kinds`` uint8[slots]; ``keys`` int64[slots, n] of plain slots;
-    ``x`` and ``y`` float64[slots, n] of positions. n is 0 for keys, or for x and y, if no slot of that kind is filled.
-    ``nulls`` bool[slots, n]. Only the listed slot is filled if the block's conjuncts have no other constraints.
-    ``errors`` bool[slots, n]: the unknown values, which are assumed to be admitted; n is 0 if there are none.
+    ``columns``: as :func:`own_columns` returns them. ``kinds`` uint8[slots]. ``keys`` int64[slots, n]: the keys of
+    plain slots. ``x`` and ``y`` float64[slots, n]: the coordinates of positions. If no slot of a kind is filled, n is 0
+    for the arrays of that kind. ``nulls`` bool[slots, n]. Only the listed slot is filled if the block's conjuncts have
+    no other constraints. ``errors`` bool[slots, n]: the unknown values, which are assumed to be admitted; n is 0 if
+    there are none.
     """
 
     block: ListedBlock
