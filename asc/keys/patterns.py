@@ -40,8 +40,8 @@ class PatternSet:
     begin with each literal. ``enders``: the patterns that consist of one literal at the end of the text.
 
     Invariant: immutable; literals are distinct and sorted; at most ``CHAIN_MAX`` literals form a chain in which each is
-    a suffix of the next. Cost: 17 bytes for each byte of the literals that is no prefix shared with another literal,
-    and about 60 bytes for each pattern. A text is read once, whatever the number of patterns, at the cost of
+    a suffix of the next. Cost: 17 bytes for each byte of the literals, with common prefixes counted once, and about 60
+    bytes for each pattern. A text is read once, whatever the number of patterns, at the cost of
     :func:`asc.keys.pattern_kernels.find_patterns`.
 
     Rejected: a set of regular expressions in a general engine, whose automaton multiplies its states by every ``%``
