@@ -20,7 +20,9 @@ _MOST_ADMITTED = 1 / 2
 """The largest share of the regions of a p-attribute that a constraint may admit for the p-attribute to be a home."""
 
 _WIDE, _ABOUT = 1 / 5, 1.5
-"""Where the least that is admitted is as wide as that, homes that admit so many times as much are as good."""
+"""If the least admitted share is at least the first number, homes that admit up to the second number times as much are
+as good.
+"""
 
 _FILLED = 2
 """The number of lines that a home must fill to begin at a line of its own; the free bits of its last line

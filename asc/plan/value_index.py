@@ -100,9 +100,7 @@ def place_of(spread: Array, heads: Array, shift: int, key: int) -> int:
 
 @inlined
 def begin_of_others(code: Array, begin: int, end: int, slot: int) -> int:
-    """Return where those of a conjunct's intervals begin that are not the values of ``slot`` that it is
-    listed under.
-    """
+    """Return the first interval of a conjunct that is not one of the values of ``slot`` under which it is listed."""
     i: int = np.int64(begin) + 1
     while i < end and np.int64(code[i]) & SLOT_MASK == slot:
         i += 1
