@@ -226,7 +226,7 @@ def _check_effort(shape: BaseGeometry, count: int) -> None:
 
 
 def _said(error: Exception) -> str:
-    """Return the message of a GEOS error in one line, without the name of its exception."""
+    """Return the message of a GEOS error in one line, without the name of the exception."""
     text = " ".join(str(error).split())
     return text.partition(": ")[2] or text
 
