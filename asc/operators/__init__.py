@@ -1,1 +1,1 @@
-"""Operators as pure computation: the state and the outputs of each kind over feed messages."""
+"""Operators as pure computation: for each kind, the state and the outputs that follow from feed messages."""

@@ -1,6 +1,6 @@
 """Standing cubes: exact roll-ups of accepted records by dimensions and panes of event time.
 
-The public names load on first use: a caller that reads a definition alone does not load the kernels.
+The public names load on first use, so that a caller that only reads a definition does not load the kernels.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Answers: cells in an interval, rolled up to the cuboids of a question."""
+"""Answers to questions: the cells of an interval, rolled up to the cuboids of the question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory of answers: how many bytes a step holds, said before it, so that a bound may refuse it."""
+"""Memory of answers: the bytes that each step holds, reserved before the step, so that a bound can refuse it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells: groups in panes with their states, and how they are folded and merged."""
+"""Cells: the groups in each pane, with their states, and the folding and merging of cells."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _SEARCH_CELLS = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Cells of one cuboid in any panes.
+    """The cells of one cuboid, in any panes.
 
-    ``panes`` int64[n], ascending: the number of the pane of each cell. ``keys``: a key for each expression of the
-    cuboid. ``states``: an Arrow array for each slot of the layout.
+    ``panes`` int64[n], ascending: the pane number of each cell. ``keys``: one key for each expression of the cuboid.
+    ``states``: one Arrow array for each slot of the layout.
 
-    Invariant: no two cells have one pane and key; they are sorted by pane, then by key.
+    Invariant: no two cells have the same pane and the same key. Cells are sorted by pane, then by key.
     """
 
     panes: _Ints

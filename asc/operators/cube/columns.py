@@ -1,4 +1,4 @@
-"""Columns of a batch of records as cubes read them."""
+"""Columns of a batch of records, as cubes read them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ _Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sizes:
-    """The bytes of the values of a key: ``by_code`` int64[radix], 0 of no texts and no BINARY, and the ``longest``."""
+    """The sizes in bytes of the values of a key.
+
+    ``by_code`` int64[radix]: the size of the value of each code, 0 if the values are neither texts nor BINARY.
+    ``longest``: the largest size.
+    """
 
     by_code: _Ints
     longest: int
@@ -36,7 +40,10 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panes:
-    """The pane of each row: ``numbers`` int64[rows], and the same as a digit of a key, ``codes`` and ``radix``."""
+    """The pane of each row.
+
+    ``numbers`` int64[rows]: the pane numbers. ``codes`` and ``radix``: the same panes as a digit of a key.
+    """
 
     numbers: _Ints
     codes: npt.NDArray[np.int32]
@@ -44,11 +51,11 @@ class Panes:
 
 
 class Columns:
-    """The expressions of cubes over the rows of one batch, each made once, whichever cubes ask for it.
+    """The expressions of cubes over the rows of one batch. Each expression is computed once and shared by all cubes.
 
-    An expression that is no plain column is a column of the batch that has its SQL text as its name, and a field of a
-    struct may be one. A FILTER over plain columns is evaluated here where the batch has no such column. Not for several
-    threads at once.
+    An expression that is not a plain column is read from the column of the batch whose name is its SQL text. A plain
+    column may also be a field of a struct. A FILTER over plain columns is evaluated here if the batch has no column for
+    it. Not thread-safe.
     """
 
     def __init__(self, batch: pa.Table | pa.RecordBatch, schema: Schema, time_zone: str) -> None:

@@ -1,4 +1,4 @@
-"""Comparing the groups of two windows, or of one window before and after late records."""
+"""Comparison of the groups of two windows, or of one window before and after late records."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matched:
-    """The places of groups in two sets of cells: of those in both, and of those that one alone has, ascending.
+    """The indices of groups in two sets of cells, ascending: the groups in both sets, and the groups in only one of
+    them.
 
-    ``before`` and ``after`` have a place for each group in both, in the same order.
+    ``before`` and ``after`` have one index for each group that is in both sets, in the same order.
     """
 
     before: _Ints

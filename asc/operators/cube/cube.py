@@ -1,4 +1,4 @@
-"""Cubes as a library: fold tables, merge, ask."""
+"""Cubes as a library: fold tables, merge cubes and query them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from asc.schema import Schema
 
 
 class Cube:
-    """An exact roll-up of records by groups and panes, which grows by tables and by other cubes.
+    """An exact roll-up of records by groups and panes. It grows by folding tables and by merging other cubes.
 
-    Invariant: its cells are those of all records that were folded, here or in the cubes that were merged, however they
-    were cut and ordered. Sums of doubles agree within their bound. Without clock, file and randomness. Not safe to
-    change from several threads at once.
+    Invariant: the cells are the roll-up of all records that were folded, here or in merged cubes. The order and the
+    splitting of the records do not matter. Sums of doubles agree within their error bound. The class uses no clock, no
+    file and no randomness. Not safe to change from several threads at once.
 
     >>> import pyarrow as pa
     >>> definition = CubeDefinition.parse(

@@ -19,9 +19,9 @@ Levels = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Dimensions:
-    """The dimensions of a cube, each a hierarchy of expressions from coarse to fine.
+    """The dimensions of a cube. Each dimension is a hierarchy of expressions from coarse to fine.
 
-    Invariant: no expression occurs twice; the columns of a cell are those of all levels, in this order.
+    Invariant: no expression occurs twice. The columns of a cell are the expressions of all levels, in this order.
 
     >>> Dimensions((("origin", "dest"), ("carrier",))).count
     6

@@ -1,4 +1,4 @@
-"""Cubes: their checked parameters, as the API and records have them."""
+"""Definitions of cubes: the checked parameters, in the form that the API and the registry's records have."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ _FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
 class CubeDefinition:
     """The parameters of a cube.
 
-    ``time``: the TIMESTAMP of a record, an expression. ``grain_s``: the length of a pane. Both are None for a cube over
-    files without a time, all of whose cells are in one pane.
+    ``time``: the expression for the TIMESTAMP of a record. ``grain_s``: the length of a pane in seconds. Both are None
+    for a cube over files without a time; then all cells are in one pane.
 
-    Invariant: as section 3 of the specification has it; no expression of a dimension and no name of a measure twice.
+    Invariant: the rules of section 3 of the specification hold. No expression of a dimension and no name of a measure
+    occurs twice.
     """
 
     dimensions: Dimensions

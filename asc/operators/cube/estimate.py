@@ -1,4 +1,4 @@
-"""Estimates: how much a cube holds of some records, and the warning where it is hardly smaller than they are."""
+"""Estimates of the size of a cube from some records, and the warning if the cube is hardly smaller than the records."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ UNWARNED_CELLS = 100
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Size of a cube over some records.
+    """The size of a cube over some records.
 
-    ``records``: those read; ``counted``: those that are in its cells. ``size_bytes``: of its pieces as they are stored.
+    ``records``: the number of records read. ``counted``: the number of records that are in the cells. ``size_bytes``:
+    the size of the pieces as they are stored.
     """
 
     records: int

@@ -1,4 +1,4 @@
-"""The fold: records of a batch into cells."""
+"""The fold of the records of a batch into cells."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Folded:
-    """The result of a fold: cells, and the numbers of records that it counted and excluded.
+    """The result of a fold: the cells, and the numbers of records counted and excluded.
 
-    ``time``: those with an unusable time; ``too_large``: those whose group's key has more than KEY_BYTES_MAX.
-    ``by_pane``: the counted ones by the number of their pane.
+    ``time``: the number of records with an unusable time. ``too_large``: the number of records whose group's key is
+    larger than KEY_BYTES_MAX. ``by_pane``: the number of counted records by pane number.
     """
 
     cells: Cells

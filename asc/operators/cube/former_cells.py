@@ -1,4 +1,4 @@
-"""Former cells: the cells of written windows as they were before the late records of one batch."""
+"""Former cells: cells of written windows as they were before the late records of one batch."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _PANE, _IS_NEW = "pane", "is_new"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FormerCells:
-    """The cells of the base cuboid that late records of one batch changed, in any panes.
+    """The former states of the cells of the base cuboid that the late records of one batch changed, in any panes.
 
-    ``cells``: as they were before it. ``new``: cells that did not exist before it; their states mean nothing.
-    Cost: that of the cells that the batch has, whatever else their panes hold.
+    ``cells``: the changed cells as they were before the batch. ``new``: the cells that did not exist before the batch;
+    their states have no meaning. Cost: proportional to the cells of the batch, however many other cells their panes
+    hold.
     """
 
     cells: Cells

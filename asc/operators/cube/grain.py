@@ -1,4 +1,5 @@
-"""The grain of a cube in a time zone: panes begin in UTC, and days of the zone have to be whole panes."""
+"""Check of a cube's grain against a time zone: panes begin in UTC, and a day of the zone must consist of whole panes.
+"""
 
 from __future__ import annotations
 

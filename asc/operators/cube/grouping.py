@@ -1,4 +1,4 @@
-"""Rows of equal keys: the cell of each row, cells being numbered in the order of their keys."""
+"""Grouping of rows by equal keys: the cell number of each row. Cells are numbered in the order of their keys."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _CODES_MOST = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
-    """The cell of each row.
+    """The assignment of rows to cells.
 
-    ``cells`` int32[rows], not writeable, and ``firsts`` int32[cells], the first row of each cell. Invariant: cells are
-    numbered in ascending order of their keys.
+    ``cells`` int32[rows], not writeable: the cell number of each row. ``firsts`` int32[cells]: the first row of each
+    cell. Invariant: cells are numbered in ascending order of their keys.
     """
 
     cells: npt.NDArray[np.int32]

@@ -1,4 +1,4 @@
-"""Cells that grow by the cells of one fold after another."""
+"""A set of cells that grows by the cells of successive folds."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _LOOSE_LEAST = 50_000
 
 
 class GrowingCells:
-    """The cells of one layout, merged now and then, and where they are asked for.
+    """A growing set of cells of one layout. Added cells are merged from time to time, and when ``cells`` is read.
 
-    Invariant: :attr:`cells` is the merge of all added ones, in the order of their adding. Cost: a cell is merged some
-    times, as a byte of a list that doubles is copied. Not for several threads at once.
+    Invariant: :attr:`cells` is the merge of all added cells, in the order in which they were added. Cost: each cell is
+    merged an amortised constant number of times, as in a list that doubles. Not thread-safe.
     """
 
     def __init__(self, layout: Layout) -> None:

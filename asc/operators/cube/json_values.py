@@ -1,4 +1,4 @@
-"""Values of answers as JSON has them, and instants as text."""
+"""Conversion of the values of answers to JSON, and of instants to and from text."""
 
 from __future__ import annotations
 

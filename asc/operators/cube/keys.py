@@ -1,4 +1,4 @@
-"""Keys of cells: the values of one expression as ranks in a sorted dictionary."""
+"""Keys of cells: the values of one expression, as ranks in a sorted dictionary."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _BYTES_A_CODE = 32
 class Key:
     """The values of one expression, over records or cells.
 
-    ``dictionary``: different values without NULL, ascending in Spark's order: NaN last, one zero, texts by their bytes.
-    ``codes`` int32[n], not writeable: 0 for NULL, else a place in the dictionary and 1. So codes order as values do,
-    NULL first. The dictionary may have values that no code names.
+    ``dictionary``: the distinct values without NULL, ascending in Spark's order: NaN last, -0.0 equal to 0.0, texts by
+    their bytes. ``codes`` int32[n], not writeable: 0 for NULL, otherwise the index in the dictionary plus 1. So the
+    codes have the order of the values, with NULL first. The dictionary may contain values that no code refers to.
     """
 
     dictionary: pa.Array

@@ -24,7 +24,7 @@ from asc.schema import Schema
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slot:
-    """A state that each cell has, and the expression that it is folded of; none of ``count(*)``.
+    """A state that each cell has, and the expression that is folded into it; for ``count(*)`` there is no expression.
 
     ``key``: equal for two measures that share the state.
     """
@@ -36,10 +36,10 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A measure of answers: its name, its Arrow type, and the slots whose states it is made of.
+    """A measure as answers show it: the name, the Arrow type, and the slots whose states the measure is computed from.
 
-    ``averaged``: the type of the values that it averages, None for any other measure. ``is_integer``: whether its
-    answers, decimals to Arrow, are integers to users.
+    ``averaged``: the type of the averaged values; None if the measure is not an average. ``is_integer``: whether the
+    answers, which are decimals in Arrow, are shown as integers.
     """
 
     name: str
@@ -67,8 +67,8 @@ class Answered:
 class Layout:
     """The expressions and states of the cells of a cube.
 
-    ``slots``: the different states; measures with equal ones share them. ``dimensions``: the operands of all levels.
-    ``warnings``: oddities of its expressions.
+    ``slots``: the distinct states; measures with equal states share a slot. ``dimensions``: the operands of all levels.
+    ``warnings``: warnings about the expressions.
     """
 
     definition: CubeDefinition

@@ -1,4 +1,4 @@
-"""Measures: ``f(argument) [FILTER (WHERE predicate)] [AS name]`` as text, read and spelled again."""
+"""Measures: ``f(argument) [FILTER (WHERE predicate)] [AS name]``, parsed from text and written as text."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _FORM = "write f(x), f(x) FILTER (WHERE p) or f(x) AS name, f being one of " + "
 class Measure:
     """An aggregate of the records of a cell.
 
-    ``argument``: the expression over a record, as the user gave it; None for ``count(*)``. ``where``: the predicate of
-    FILTER, None without one. ``name``: that of AS, else the text of the measure.
+    ``argument``: the expression over a record, as the user wrote it; None for ``count(*)``. ``where``: the predicate of
+    FILTER; None if there is no FILTER. ``name``: the name after AS; without AS, the text of the measure.
     """
 
     function: Function
@@ -73,7 +73,7 @@ class Measure:
 
 
 class _Reader:
-    """The tokens of one measure, and the place that was reached in them."""
+    """A parser of one measure: its tokens, and the current position in them."""
 
     def __init__(self, text: str) -> None:
         self._text = text

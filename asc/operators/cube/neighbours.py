@@ -1,4 +1,4 @@
-"""Roll-up and drill-down: the questions beside a question."""
+"""Roll-up and drill-down: the questions that are one level coarser or finer than a question."""
 
 from __future__ import annotations
 

@@ -23,10 +23,10 @@ _GROUPING = "a boolean, integer, decimal, FLOAT, DOUBLE, STRING, BINARY, DATE or
 class Operand:
     """An expression over a record, whose values a cube groups by or folds.
 
-    ``sql``: its identity, and the name of the column in which whoever computes it hands its values over. ``type``: of
-    its values; None where only whether they are NULL matters. ``path``: that of a plain column, which a table has as it
-    is; None of any other expression. ``where``: the predicate of a FILTER, without which a value is NULL. ``argument``
-    is the expression without FILTER, None for records.
+    ``sql``: the identity of the operand, and the name of the column that holds the computed values. ``type``: the Arrow
+    type of the values; None if only NULL or not NULL matters. ``path``: the path of a plain column, which a table has
+    without computation; None for any other expression. ``where``: the predicate of a FILTER; a value is NULL if the
+    predicate does not hold. ``argument``: the expression without FILTER; None if records are counted.
     """
 
     sql: str
@@ -42,7 +42,7 @@ class Operand:
 
 
 class OperandReader:
-    """The types of expressions over the records of one schema."""
+    """An analyser of the types of expressions over the records of one schema."""
 
     def __init__(self, schema: Schema, time_zone: str) -> None:
         self.schema = schema

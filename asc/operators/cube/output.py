@@ -1,4 +1,4 @@
-"""Outputs: the windows that a cube writes, as the API and records have them."""
+"""Outputs: the windows that a cube writes, in the form that the API and the registry's records have."""
 
 from __future__ import annotations
 
@@ -30,10 +30,12 @@ _OUTPUT_REMEDY = 'give a list of cuboids, as [["carrier"], []]'
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The windows of a cube: the cuboids whose groups it writes, the length of a window, and how often one ends.
+    """The windows of a cube: the cuboids whose groups are written, the length of a window, and the interval between
+    windows.
 
-    ``emit``: whether each window has all its groups, or those alone with other measures than in the window before.
-    Invariant: windows and slides are whole panes, and no slide is longer than a window; no cuboid is there twice.
+    ``emit``: whether a window has all its groups, or only the groups whose measures differ from the window before.
+    Invariant: windows and slides consist of whole panes. A slide is at most as long as a window. No cuboid occurs
+    twice.
     """
 
     cuboids: tuple[Levels, ...]

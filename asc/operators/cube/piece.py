@@ -9,12 +9,12 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """The cells of one pane: a row each, sorted by key.
+    """The cells of one pane, one row for each cell, sorted by key.
 
-    ``pane``: its number k, for the event time [k grain, (k + 1) grain). ``batch``: of ``Layout.piece_schema``; the
-    dictionary of a key has the values that occur, ascending, and no other.
+    ``pane``: its number k, for the event time [k grain, (k + 1) grain). ``batch``: the rows, in
+    ``Layout.piece_schema``. The dictionary of each key has exactly the values that occur, ascending.
 
-    Invariant: equal cells have equal bytes, but for sums of doubles, which agree within their bound.
+    Invariant: equal cells have equal bytes, except for sums of doubles, which agree within their error bound.
     """
 
     pane: int

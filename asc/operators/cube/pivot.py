@@ -1,4 +1,4 @@
-"""Pivots: a part of the groups of one cuboid down and of another one across, with all totals."""
+"""Pivots: a section of a table with the groups of one cuboid as rows, those of another as columns, and all totals."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """The cuboids of a pivot: ``down`` has the groups of its rows, ``across`` those of its columns; () for none.
+    """The cuboids of a pivot: ``down`` has the groups of the rows, ``across`` those of the columns; () means no groups.
 
-    Invariant: no hierarchy is in both.
+    Invariant: no hierarchy is in both cuboids.
     """
 
     down: Levels
@@ -57,11 +57,12 @@ class Axes:
 
 @dataclass(frozen=True, slots=True)
 class Pivot:
-    """A part of a pivot.
+    """A section of a pivot table.
 
-    ``rows`` and ``columns``: groups with their totals, over all columns and all rows, also those that are not shown.
-    ``cells``: by the places of a row and a column. ``total``: of everything. ``row_count``, ``column_count``: groups in
-    all. ``overflows``: sums that are None because they have over 38 digits.
+    ``rows`` and ``columns``: groups with their totals. A total also includes the columns or rows that are not shown.
+    ``cells``: the cells by row index and column index. ``total``: the total of all groups. ``row_count``,
+    ``column_count``: the numbers of all groups, shown or not. ``overflows``: the number of sums that are None because
+    they have over 38 digits.
     """
 
     rows: list[dict[str, Any]]

@@ -1,4 +1,4 @@
-"""Questions to a cube: the checked body of a query."""
+"""Questions to a cube: the checked body of a request."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BY_REMEDY = 'give a cuboid, as ["carrier"], or a list of them, as [["carrier"],
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """A measure or a dimension by which rows are ordered; TIME for the begin of their intervals."""
+    """A measure or dimension by which rows are ordered; TIME orders by the start of the rows' intervals."""
 
     name: str
     is_descending: bool
@@ -38,11 +38,11 @@ class Ordering:
 class Question:
     """A question to a cube: groups and measures of an interval.
 
-    ``cuboids``: those asked for, one at least, none twice; ``orders``: for each of them its hierarchies in the order in
-    which they were named. ``where``: a predicate over dimensions. ``first``, ``end``: panes, from the one to before the
-    other; None for no bound. ``measures``: their places. ``skip``: the rows before the first one that is shown.
-    ``panes``: those of each interval that has rows of its own; None where all of them are together. Bounds are at
-    multiples of it.
+    ``cuboids``: the requested cuboids, at least one, without repetition. ``orders``: for each cuboid, its hierarchies
+    in the order in which the request names them. ``where``: a predicate over dimensions. ``first``, ``end``: the panes
+    of the interval, from ``first`` to before ``end``; None means no bound. ``measures``: the indices of the measures.
+    ``skip``: the number of rows before the first one that is shown. ``panes``: the number of panes of each interval
+    that has rows of its own; None if all panes are combined. Bounds of the interval are multiples of ``panes``.
     """
 
     cuboids: tuple[Levels, ...]

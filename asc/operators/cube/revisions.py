@@ -1,4 +1,4 @@
-"""Revisions: the rows of windows that late records have changed after they were written."""
+"""Revisions: new rows for windows that late records changed after the windows were written."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Unit = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class RevisionLimits:
-    """The most that one commit does for late records; at least a row, or a window without one, is always done."""
+    """The most that one commit does for late records. At least one row, or one window without rows, is always done."""
 
     rows: int = REVISED_ROWS_MAX
     windows: int = REVISED_WINDOWS_MAX
@@ -39,12 +39,12 @@ class RevisionLimits:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Position of a round of revisions. A round goes once through the windows that late records changed, ascending.
+    """Position in a round of revisions. A round visits the windows that late records changed once, in ascending order.
 
-    ``window``: the first one that is not done; None before a round. ``place``: the first of its output cuboids that is
-    not, and ``skipped``: how many rows of that are written. ``batch``: the last batch whose changes the rows of this
-    window have, as long as there are some; the later ones wait for the next round. ``until``: the last window of the
-    round: the newest one when it began.
+    ``window``: the first window that is not done; None if no round is under way. ``place``: the index of the first
+    output cuboid of this window that is not done. ``skipped``: how many rows of that cuboid are written. ``batch``: the
+    last batch whose changes are in the rows of this window, if some rows are written; later batches wait for the next
+    round. ``until``: the last window of the round, which was the newest window when the round began.
     """
 
     window: int | None = None
@@ -77,9 +77,9 @@ class LateWindows(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Revised:
-    """Rows of revisions. ``position``: where the next commit goes on.
+    """Rows of revisions. ``position``: the position from which the next commit continues.
 
-    ``raised``: the revisions that are used up, by window and cuboid.
+    ``raised``: the revision numbers that are now used, by window and cuboid.
     """
 
     rows: tuple[WindowRow, ...]
@@ -88,11 +88,12 @@ class Revised:
 
 
 class _Work:
-    """Rows and work of one commit so far.
+    """The rows and the work of one commit so far.
 
-    ``room``: the rows that it may write still. ``windows``, ``cells``: those that it has looked at. ``older``,
-    ``newest``: the groups with rows, by place. ``done``: the places at which the newest window is done, each with the
-    last batch that its rows have.
+    ``room``: the number of rows that the commit may still write. ``windows``, ``cells``: the numbers of windows and
+    cells processed. ``older``, ``newest``: the groups with rows of older windows and of the newest one, by cuboid
+    index. ``done``: the cuboids for which the newest window is done, by index, each with the last batch that its rows
+    include.
     """
 
     def __init__(self, limits: RevisionLimits) -> None:
@@ -114,7 +115,8 @@ class _Work:
 
 
 class _Span:
-    """Windows after one another, and their versions by the place of an output cuboid, made where they are wanted."""
+    """Several windows that are revised together, and their versions by output cuboid, which are computed when needed.
+    """
 
     def __init__(self, work: _Work, make: Callable[[int], WindowVersions]) -> None:
         self._work = work
@@ -137,12 +139,13 @@ class _Span:
 class Revisions:
     """The revisions that are due after one commit, in rounds.
 
-    A row of an older window would stay the last one of its key. So each group that has one gets its row of the newest
-    window again, or a tombstone, with a further revision.
+    A consumer that keeps the last record of each key would otherwise end with a row of an older window. So each group
+    that gets a row of an older window also gets its row of the newest window again, or a tombstone, with a higher
+    revision.
 
-    Invariant: the rows are a function of the cells, the changes and the position, so that they are the same whenever
-    they are made again. Records that come meanwhile add no row to the windows that a round has yet to do. So the round
-    ends, and the one after it writes each change.
+    Invariant: the rows are a function of the cells, the changes and the position, so computing them again gives the
+    same rows. Records that arrive meanwhile add no row to the windows that the round has yet to visit. So the round
+    ends, and the next round writes their changes.
     """
 
     def __init__(

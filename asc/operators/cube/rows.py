@@ -1,4 +1,4 @@
-"""Rows of answers: groups and their measures as JSON has them."""
+"""Rows of answers: groups and their measures as JSON values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from asc.spark_types import folded
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one cuboid, how many groups it has, and how many sums of the rows are NULL for over 38 digits."""
+    """The rows of one cuboid, the number of its groups, and the number of sums that are NULL because they exceed 38
+    digits.
+    """
 
     rows: list[dict[str, Any]]
     groups: int

@@ -1,4 +1,4 @@
-"""Series: one measure by time, of the cells of an interval."""
+"""Time series of one measure, computed from the cells of an interval."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from asc.operators.cube.source import needed
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The values of a measure, a point for some panes after one another.
+    """The values of a measure at successive points. Each point covers several panes.
 
-    ``first``: the first pane. A point has ``panes`` of them, the last one perhaps fewer, and there are ``points``.
-    ``values``: by the number of the point. A missing one is ``over_nothing``, None where the measure has no value.
+    ``first``: the first pane. ``points``: the number of points. ``panes``: the number of panes of each point; the last
+    point may have fewer. ``values``: the values by point number. The value of a missing point is ``over_nothing``,
+    which is None if the measure has no value there.
     """
 
     first: int

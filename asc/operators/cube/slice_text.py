@@ -1,4 +1,4 @@
-"""Slices: the predicates that accept exactly one group."""
+"""Slices: predicates that each accept exactly one group."""
 
 from __future__ import annotations
 

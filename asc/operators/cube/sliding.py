@@ -1,4 +1,4 @@
-"""Sliding windows over panes: which panes a window holds, and which windows are due."""
+"""Sliding windows over panes: the panes that a window holds, and the windows that are due."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Following = Callable[[int | None], int | None]
 
 @dataclass(frozen=True, slots=True)
 class Sliding:
-    """Windows of so many panes, one at each multiple of the slide; tumbling where both are equal.
+    """Windows of ``window`` panes, one ending at each multiple of ``slide``. They are tumbling if the two are equal.
 
     The window with the number n has the panes from ``n * slide - window`` to before ``n * slide``.
 

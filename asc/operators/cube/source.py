@@ -1,4 +1,4 @@
-"""Sources of answers: the cells of an interval that a question accepts, to be rolled up."""
+"""Sources of answers: the cells of an interval that a question accepts, before they are rolled up."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _GROUP_CELLS = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """Cells in parts, with the keys of the dimensions at some places; one part where ``is_merged``.
+    """Cells in one or more parts, with the keys of the dimensions at ``columns``. There is one part if ``is_merged``.
 
-    ``by_pane``: whether each pane, which is an interval of the question's grain then, has cells of its own.
+    ``by_pane``: whether each pane has cells of its own; each pane is then an interval of the question's grain.
     """
 
     parts: tuple[Cells, ...]

@@ -1,4 +1,5 @@
-"""Columns of a batch as tasks hand them over: exact types, but for some that cross in another form."""
+"""Columns of a batch as Spark tasks provide them: with exact types, except for some values that arrive in another form.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +13,11 @@ from asc.schema import Schema
 
 
 class TaskColumns(Columns):
-    """The expressions of cubes over the rows of one batch, computed by Spark, each a column by the text of its operand.
+    """The expressions of cubes over the rows of one batch, computed by Spark. Each column is named by its operand's SQL
+    text.
 
-    A boolean crosses as 0 and 1, a time as microseconds, and a value of which it only matters whether it is NULL as any
-    integer. Texts are made whole: bytes that are no UTF-8 become U+FFFD.
+    A boolean arrives as 0 or 1, and a time as microseconds. A value of which only NULL or not NULL matters arrives as
+    any integer. Texts are repaired: bytes that are not UTF-8 become U+FFFD.
     """
 
     def __init__(self, batch: pa.RecordBatch) -> None:

@@ -1,4 +1,4 @@
-"""Cubes in the tasks of a stream: records into cells, and the cells of tasks merged, as bytes."""
+"""Cubes in the tasks of a stream: records are folded into cells, and the cells of tasks are merged, as bytes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _RECORDS = b"records"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CubePartial:
-    """Cells of the base cuboid in any panes, and the records in them by pane."""
+    """Cells of the base cuboid in any panes, and the number of records in them by pane."""
 
     cells: Cells
     records: Mapping[int, int]
@@ -86,7 +86,7 @@ class CubeState:
 
 
 class CubeFold:
-    """The computation of cubes (see :class:`asc.operators.fold.Fold`)."""
+    """The implementation of the protocol :class:`asc.operators.fold.Fold` for cubes."""
 
     def prepare(self, definition: Mapping[str, Any]) -> Layout:
         """Return the layout of a cube.

@@ -1,4 +1,4 @@
-"""Rows of windows: the keys, values and identities that a cube writes."""
+"""Rows of windows: the keys, values and identities of the records that a cube writes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ RowKind = Literal["window", "revision", "tombstone"]
 
 @dataclass(frozen=True, slots=True)
 class WindowRow:
-    """A record that a cube writes. ``value``: None of a tombstone. ``identity``: the same whenever it is written."""
+    """A record that a cube writes. ``value`` is None for a tombstone. ``identity`` is the same each time it is written.
+    """
 
     kind: RowKind
     key: bytes
@@ -27,7 +28,7 @@ class WindowRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowWriting:
-    """Spelling of the rows of one cube: a function of a window, its cells, its revision and its completeness."""
+    """Formatting of the rows of one cube: a function of a window, its cells, its revision and its completeness."""
 
     query: str
     generation: str

@@ -1,4 +1,4 @@
-"""Versions of windows: the groups of some windows as they are, and as they were before late records came."""
+"""Versions of windows: the groups of some windows as they are now, and as they were before late records arrived."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ NOW = 2**62
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LateChange:
-    """Changes that the late records of one batch made to windows that were written.
+    """The changes that the late records of one batch made to written windows.
 
-    ``number``: greater than those of the batches before. ``first``, ``end``: the windows that have rows of the former
-    cells, from the one to before the other.
+    ``number``: greater than the numbers of earlier batches. ``first``, ``end``: the windows that have rows of the
+    former cells, from ``first`` to before ``end``.
     """
 
     number: int
@@ -37,11 +37,11 @@ class LateChange:
 
 
 class WindowVersions:
-    """The groups of an output cuboid that late records touched, in windows after one another.
+    """The groups of an output cuboid that late records touched, in successive windows.
 
-    Invariant: a cell as it was before a batch is what the first change since says of it, and where none does, what it
-    is now. Cost: the panes of all these windows are read once; then a window takes the groups of its panes that the
-    first and the last window do not share.
+    Invariant: a cell as it was before a batch is taken from the first change since that batch that has the cell. If no
+    such change has it, it is the cell as it is now. Cost: the panes of all these windows are read once. Then each
+    window reads its groups in those panes that the first and the last window do not share.
     """
 
     def __init__(
@@ -114,10 +114,12 @@ class WindowVersions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Versions:
-    """The versions of the cells that late records touched: a row each, by cell, then by the number of its change.
+    """The versions of the cells that late records touched, one row for each version, by cell, then by the change's
+    number.
 
-    ``cells``: with their states; ``ids``: a number of the cell of each row, ascending. ``numbers``: of the batch that
-    ended a version; ``firsts``, ``ends``: the windows that have it. ``is_absent``: where there was no such cell.
+    ``cells``: the versions with their states. ``ids``: a number for the cell of each row, ascending. ``numbers``: the
+    number of the batch that ended each version. ``firsts``, ``ends``: the windows that have the version. ``is_absent``:
+    whether the cell did not exist in that version.
     """
 
     cells: Cells

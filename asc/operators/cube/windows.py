@@ -1,4 +1,4 @@
-"""Windows that are due: their rows, and the tombstones of the groups that left."""
+"""Windows that are due: their rows, and the tombstones of the groups that are no longer in a window."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IsWhole = Callable[[int, int], bool]
 
 
 class Windows:
-    """The windows of a cube, as they are after one commit. Each is a function of its panes alone."""
+    """The windows of a cube after one commit. Each window is a function of its panes alone."""
 
     def __init__(self, writing: WindowWriting, read: Reading, is_whole: IsWhole) -> None:
         self._writing = writing

@@ -1,1 +1,1 @@
-"""The states of measures: one kind a module."""
+"""The states of measures: one module for each kind of state."""

@@ -22,7 +22,7 @@ _BOUND = 10**38
 class ExactSum(State):
     """A sum of integers or decimals: 192 bits in two's complement, lowest byte first, in units of the scale.
 
-    It never wraps: 2**64 values of 38 digits fit.
+    The sum never overflows: 2**64 values of 38 digits fit.
     """
 
     storage = pa.binary(8 * _LIMBS)

@@ -1,4 +1,4 @@
-"""The least and the greatest value."""
+"""The minimum and the maximum of values."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _LEAST, _GREATEST = np.int64(-(2**63)), np.int64(2**63 - 1)
 
 
 class Extreme(State):
-    """The least or greatest value, in Spark's order: NaN above infinity, one zero, texts by their bytes.
+    """The minimum or maximum of values, in Spark's order: NaN above infinity, -0.0 equal to 0.0, texts by their bytes.
 
-    A state has the type of the values. Values of a fixed width are compared as int64 keys, others by their ranks among
-    the different ones of a batch.
+    A state has the type of the values. Values of a fixed width are compared as int64 keys. Other values are compared by
+    their ranks among the distinct values of a batch.
     """
 
     def __init__(self, data_type: pa.DataType, *, is_max: bool) -> None:

@@ -16,10 +16,11 @@ _NUMBERS = 3
 class FloatSum(State):
     """A sum of floats or doubles: a TwoSum pair and a third number, 24 bytes.
 
-    The pair is the sum of the finite values and its rounding error. The third number is 0. It is IN_UNITS where the
-    pair is in units of 2**128, so that no sum between overflows. Where there are infinities or NaN it is their sum, and
-    the pair is 0. The answer is within 1 ulp of ``math.fsum`` while the sum of magnitudes is at most 1e12 times the
-    sum's. For a step loses at most the square of the rounding unit of the magnitudes, whatever its values are.
+    The pair is the sum of the finite values and its rounding error. The third number is normally 0. It is IN_UNITS if
+    the pair is in units of 2**128, which keeps intermediate sums from overflowing. If there are infinities or NaN, the
+    third number is their sum, and the pair is 0. The answer is within 1 ulp of ``math.fsum`` while the sum of
+    magnitudes is at most 1e12 times the magnitude of the sum. The reason: whatever the values are, a step loses at most
+    the square of the rounding unit, relative to the magnitudes.
     """
 
     storage = pa.binary(8 * _NUMBERS)

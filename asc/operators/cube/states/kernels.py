@@ -1,9 +1,9 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
 """Compiled loops over the values of cells: counts, exact sums, TwoSum pairs, extremes.
 
-In all of them ``rows`` int64[n] are the places of the values taken, in their order, and ``cells`` int32[n] the cell of
-each. The loops that merge states take all of them in their order. ``nulls`` bool[values] marks the values that are
-NULL; it is empty where none is.
+In all loops, ``rows`` int64[n] has the indices of the values to process, in order, and ``cells`` int32[n] the cell of
+each of these values. The loops that merge states process all states in their order. ``nulls`` bool[values] marks the
+values that are NULL; the array is empty if no value is NULL.
 """
 
 from __future__ import annotations

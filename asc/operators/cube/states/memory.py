@@ -1,4 +1,4 @@
-"""The memory of states: Arrow arrays made of NumPy arrays, and back, without a copy."""
+"""Conversion of states between Arrow arrays and NumPy arrays, without copying memory."""
 
 from __future__ import annotations
 

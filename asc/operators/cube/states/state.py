@@ -18,10 +18,11 @@ Places: TypeAlias = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """The values of an expression over a batch, as the kernels of one kind of state take them.
+    """The values of an expression over a batch, in the form that the kernels of one kind of state read.
 
-    ``numbers``: an array by value; ``nulls`` bool[values], empty where none is NULL. ``dictionary``: what the numbers
-    are ranks in, where the values themselves are no numbers. ``magnitude``: of integers, what none exceeds.
+    ``numbers``: one array element for each value. ``nulls`` bool[values]: which values are NULL; empty if there is no
+    NULL. ``dictionary``: if the values are not numeric, the dictionary in which ``numbers`` are ranks. ``magnitude``: a
+    bound on the absolute value, for integers.
     """
 
     numbers: npt.NDArray[Any]
@@ -40,10 +41,11 @@ def merged_values(nulls: npt.NDArray[np.bool_], cells: Places, count: int) -> np
 
 
 class State(ABC):
-    """The partial values of one measure, an element of an Arrow array a cell.
+    """The partial values of one measure. An Arrow array holds one element for each cell.
 
-    Invariant: ``merge`` of the arrays of ``fold(A)`` and ``fold(B)`` has the bytes of ``fold(A then B)``, whatever the
-    split; sums of doubles agree within their bound. NULL is the state of no value, and the values under it are zero.
+    Invariant: ``merge`` of the arrays of ``fold(A)`` and ``fold(B)`` has the bytes of ``fold(A then B)``, however the
+    records are split. Sums of doubles agree within their error bound. A cell without a value has the state NULL, and
+    the bytes under a NULL are zero.
     """
 
     storage: pa.DataType
