@@ -1,1 +1,1 @@
-"""Operators: the processing of accepted records, and its outputs."""
+"""Operators: the processing of accepted records, and the outputs of this processing."""

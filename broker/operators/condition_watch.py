@@ -1,4 +1,6 @@
-"""Conditions that the reader of a feed evaluates itself, and the watch that excludes those which end its batches."""
+"""The watch over conditions that a feed reader evaluates itself; it excludes conditions that end the reader's
+batches.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,11 @@ if TYPE_CHECKING:
 
 
 class Suspects(Protocol):
-    """Expressions, and the rows over which a child process computes them; pickled to get there.
+    """Expressions, and the rows over which a child process computes them. The object is pickled to reach the child
+    process.
 
-    ``master`` and ``driver_memory`` are those of the Spark that computes them; ``subject``: the origin of the rows.
+    ``master`` and ``driver_memory``: settings of the Spark session that computes them. ``subject``: the origin of the
+    rows.
     """
 
     @property
@@ -40,7 +44,7 @@ class Suspects(Protocol):
 
 
 class JudgedBatch(Protocol):
-    """The conditions of a batch by their texts, and the rows for which each of them is evaluated."""
+    """The conditions of a batch by their texts, and the rows for which each condition is evaluated."""
 
     @property
     def texts(self) -> Sequence[str]:
@@ -60,7 +64,7 @@ class JudgedBatch(Protocol):
 
 
 class ConditionWatch(Protocol):
-    """The watch that excludes from batches the conditions that end them."""
+    """The watch that excludes conditions from batches if their evaluation ends batches."""
 
     def judging(self, batch_id: int, batch: JudgedBatch) -> AbstractContextManager[Collection[str]]:
         """Enter a context for the evaluation of a batch, with the texts of the conditions that it is to evaluate."""

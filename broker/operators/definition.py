@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Definition(Protocol):
-    """The parameters of an operator, as records of the registry and the API have them.
+    """The parameters of an operator, in the form that records of the registry and the API have.
 
     Invariant: immutable and hashable, and ``parse(plain(d)) == d``.
     """

@@ -1,4 +1,5 @@
-"""Check of a cube's grain against a time zone: panes begin in UTC, and a day of the zone must consist of whole panes.
+"""Check of a cube's grain against a time zone: panes begin in UTC, and a day of the zone must consist of whole
+panes.
 """
 
 from __future__ import annotations

@@ -115,7 +115,8 @@ class _Work:
 
 
 class _Span:
-    """Several windows that are revised together, and their versions by output cuboid, which are computed when needed.
+    """Several windows that are revised together, and their versions by output cuboid, which are computed when
+    needed.
     """
 
     def __init__(self, work: _Work, make: Callable[[int], WindowVersions]) -> None:

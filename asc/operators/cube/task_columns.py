@@ -1,4 +1,5 @@
-"""Columns of a batch as Spark tasks provide them: with exact types, except for some values that arrive in another form.
+"""Columns of a batch as Spark tasks provide them: with exact types, except for some values that arrive in another
+form.
 """
 
 from __future__ import annotations

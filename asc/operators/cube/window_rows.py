@@ -17,7 +17,8 @@ RowKind = Literal["window", "revision", "tombstone"]
 
 @dataclass(frozen=True, slots=True)
 class WindowRow:
-    """A record that a cube writes. ``value`` is None for a tombstone. ``identity`` is the same each time it is written.
+    """A record that a cube writes. ``value`` is None for a tombstone. ``identity`` is the same each time it is
+    written.
     """
 
     kind: RowKind

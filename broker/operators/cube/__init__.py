@@ -1,1 +1,1 @@
-"""The `cube` operator: exact roll-ups of accepted records, and the keeper of them."""
+"""The `cube` operator: exact roll-ups of accepted records, and the keeper that stores them."""

@@ -1,4 +1,4 @@
-"""The text of an answer: JSON, made of few rows at a time, and no longer than a bound."""
+"""The JSON text of an answer, built from a few rows at a time and limited in length."""
 
 from __future__ import annotations
 

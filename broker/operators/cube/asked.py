@@ -1,4 +1,6 @@
-"""Bodies of questions to a kept cube: the question with its interval, from the state of a commit."""
+"""Request bodies of questions to a kept cube: the question with its interval, resolved against the state of a
+commit.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,10 @@ _CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})(?:-([0-9a-f]{8}))?", re.ASCII
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A checked body. ``is_live``: whether it asks for the open panes too; ``is_late``: for late records apart.
+    """A checked request body.
 
-    ``digest``: of the cube and all that is asked but for the limit, which a cursor has.
+    ``is_live``: whether it also asks for the open panes. ``is_late``: whether it also asks for late records that stay
+    apart. ``digest``: a hash of the cube and of all that the body asks except the limit; a cursor contains it.
     """
 
     question: Question

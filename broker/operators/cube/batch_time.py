@@ -1,4 +1,4 @@
-"""Batches in event time, for the cubes of one time expression."""
+"""The event time of batches, for the cubes of one time expression."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ Records with a time; no record, and there is none; no record, though there are s
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The progress of event time, and the offset after the last batch that gave it a time, by topic and partition.
+    """The progress of event time, and by topic and partition the offset after the last batch that contributed a time.
 
-    It is that of all cubes of one time expression, whichever of them read. Another topic id is another topic.
-    ``states``: of each partition in the last batch, empty before the first one of a daemon.
+    All cubes of one time expression share the clock, whichever of them read the batch. A topic id identifies a topic: a
+    topic made again has another id. ``states``: the state of each partition in the last batch; empty before the first
+    batch of a daemon.
     """
 
     progress: EventTimeProgress = field(default_factory=EventTimeProgress)
@@ -55,7 +56,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class BatchTime:
-    """The event time of a batch: the clocks before and after it. ``commit``: the number of the batch."""
+    """The event time of a batch: the clocks before and after the batch. ``commit``: the number of the batch."""
 
     commit: int
     lateness_us: int

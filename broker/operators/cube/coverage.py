@@ -1,4 +1,4 @@
-"""Coverage: the offsets that are folded, as disjoint intervals by topic and partition."""
+"""Coverage: the offsets of folded records, as disjoint intervals by topic and partition."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class BatchInterval:
-    """The records of a batch: the id of their topic, and the first offset and the one after the last by partition.
+    """The records of a batch: the id of their topic, and by partition the first offset and the offset after the last
+    record.
 
-    They are equal where the batch has no record of a partition. Never the number of the batch: it begins anew with the
-    folder of a stream.
+    Both offsets are equal if the batch has no record of the partition. The number of the batch is not used as an
+    identity, because it starts again with the folder of a stream.
     """
 
     topic_id: str
@@ -42,9 +43,9 @@ class BatchInterval:
 class Coverage:
     """Sets of offsets by topic and partition.
 
-    Immutable. Another topic id is another topic, whatever its name. Cost: that of the intervals which an operation
-    meets, and a copy of references to the others. A stream has one a partition, and one more for each pause, until
-    :meth:`bounded` merges them.
+    Immutable. A topic is identified by its id, not by its name. Cost: proportional to the intervals that an operation
+    touches, plus a copy of references to the others. A stream has one interval for each partition, and one more for
+    each pause, until :meth:`bounded` merges them.
 
     >>> own = Coverage().with_all({("t", 0): [(0, 10)]}).with_all({("t", 0): [(10, 12)]})
     >>> own.of(("t", 0)), own.uncovered({("t", 0): (8, 15)})

@@ -1,4 +1,4 @@
-"""States of cubes: everything that is known of one after a commit, but the bytes of its pieces."""
+"""States of cubes: all that is known of a cube after a commit, except the bytes of its pieces."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BEHIND = "other cubes have read further"
 
 @dataclass(frozen=True, slots=True, order=True)
 class CubeId:
-    """The query of a cube, and the hash of all that its pieces depend on."""
+    """The identity of a cube: its query, and the hash of all that its pieces depend on."""
 
     query: str
     generation: str
@@ -33,13 +33,17 @@ class CubeId:
 class CubeState:
     """A cube after a commit.
 
-    ``number``: that of its row. ``layout``: None where the records of the stream have other types than its pieces, or
-    another time zone. ``missed``: the offsets that a gap tells. ``since``: of its query, see :class:`FoldDestination`.
-    ``version``: that of the plan with which it began. ``watermark_us``: that after its last batch, from which on it
-    would miss records; None while other cubes have read further, for it is theirs then. ``batch``: the commit of that
-    batch. ``parked``: why it is, None where it is not; ``stopped``: why it was, or that it is paused, until its next
-    batch. ``windows``: what it has written of them, None where it writes none. ``apart``: the pieces of late records
-    that join no pane. Invariant: its pieces are the fold of the accepted, timed records at the offsets of ``coverage``.
+    ``number``: the number of its row in the store. ``layout``: None if the records of the stream now have other types
+    than the pieces, or another time zone. ``missed``: the offsets that a gap reports. ``since``: the registration of
+    its query, see :class:`FoldDestination`. ``version``: the version of the plan with which the cube began.
+
+    ``watermark_us``: the watermark after its last batch; from there on the cube would miss records. It is None if other
+    cubes have read further, because their watermark holds then. ``batch``: the commit of its last batch. ``parked``:
+    the reason why the cube is parked; None if it is not. ``stopped``: the reason why it was parked, or that it is
+    paused, until its next batch. ``windows``: the progress of its windows; None if it writes none. ``apart``: the
+    pieces of late records that join no pane.
+
+    Invariant: its pieces are the fold of the accepted records with a time at the offsets of ``coverage``.
     """
 
     id: CubeId

@@ -35,9 +35,9 @@ STANDING_FIELDS = (*OUTPUT_FIELDS, "late")
 
 @dataclass(frozen=True, slots=True)
 class StandingCube:
-    """The parameters of a standing cube. ``output``: the windows that it writes, None where it writes none.
+    """The parameters of a standing cube. ``output``: the windows that it writes; None if it writes no windows.
 
-    ``late``: whether records of panes that are closed already join these, or stay apart.
+    ``late``: whether records of closed panes join these panes or stay apart.
     """
 
     name: ClassVar[str] = OP

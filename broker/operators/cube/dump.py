@@ -1,4 +1,4 @@
-"""Dumps: copies of the file of cubes, made one at a time while commits go on, which leave nothing behind."""
+"""Dumps: copies of the file of cubes. One copy is made at a time, while commits continue; no file is left behind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from broker.operators.cube.store import Store
 class Dump:
     """A copy of the file of cubes, to be read once.
 
-    Invariant: a copy that is whole has no name in its folder, so that its bytes are freed when it is closed, or when
+    Invariant: a complete copy has no name in its folder. So the file system frees its bytes when the copy is closed or
     the process ends.
     """
 
@@ -44,7 +44,9 @@ class Dump:
 
 
 class Dumps:
-    """The copies of a store. Invariant: there is one at a time, until it is closed or nobody has it any more."""
+    """The copies of a store. Invariant: at most one copy exists at a time, until it is closed or no longer
+    referenced.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""Estimating: the size that a cube would have, by records of its stream, before it is registered."""
+"""Estimation of the size that a cube would have, from records of its stream, before the cube is registered."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ FIRST_CELLS_MAX = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class FirstLimits:
-    """The most that one commit does for windows that it writes for the first time, but for the last one of these.
+    """The most that one commit does for windows that it writes for the first time.
 
-    A window is written as a whole, with that of one commit, so the one that is beyond a limit is the last one.
+    Each window is written whole within one commit. So the last window of a commit may exceed a limit.
     """
 
     rows: int = FIRST_ROWS_MAX

@@ -1,4 +1,4 @@
-"""The folder of cubes: hands the cells that workers folded of a batch to the keeper of the stream's cubes."""
+"""The folder of cubes: it passes the cells that workers folded from a batch to the keeper of the stream's cubes."""
 
 from __future__ import annotations
 
@@ -60,13 +60,14 @@ class _Standing:
 
 
 class CubeFolder:
-    """The folder of the cubes of one stream. It opens the keeper where there are cubes, or a file of them.
+    """The folder of the cubes of one stream. It opens the keeper if there are cubes, or if their file exists.
 
     After each commit it writes the windows that are due.
 
-    Invariant: a cube of a committed batch is kept in the generation that its plan has. The batch is dropped where its
-    query was removed or changed meanwhile. A cube that is parked in the keeper is named by the next batch
-    that it is in. In a later batch it is there again without a failure once it was registered anew: it goes on then.
+    Invariant: the cubes of a committed batch are stored in the generation that the batch's plan has. A cube's part of
+    the batch is dropped if its query was removed or changed meanwhile. If the keeper parks a cube, the next batch with
+    this cube reports it. If a later batch has the cube again, without a failure and after a new registration, the cube
+    continues.
     """
 
     def __init__(self, stream: FoldContext) -> None:

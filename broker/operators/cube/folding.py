@@ -1,4 +1,4 @@
-"""Folding: the state of a cube after a batch, but for its pieces, computed before anything is written."""
+"""The state of a cube after a batch, without its pieces, computed before anything is written."""
 
 from __future__ import annotations
 

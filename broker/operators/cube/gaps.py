@@ -1,4 +1,6 @@
-"""Gaps: intervals of event time in which records of a cube may be missing, merged where they meet, and few."""
+"""Gaps: intervals of event time in which records of a cube may be missing. Adjacent gaps are merged; the number is
+bounded.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,11 @@ GAPS_MAX = 256
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """An interval of event time in which records may be missing, and why; None where it has no bound.
+    """An interval of event time in which records may be missing, and the reason. A bound of None means that there is no
+    bound.
 
-    ``number`` is that of its row, 0 of one that no row has. ``newest_us``: of one that has no end yet, the newest time
-    of partitions that had records since; None where none had.
+    ``number``: the number of its row; 0 if no row has it. ``newest_us``: for a gap that has no end yet, the newest time
+    of partitions that have had records since; None if there were none.
     """
 
     first_us: int | None

@@ -1,4 +1,4 @@
-"""The keeper: the cubes of a stream, changed by one transaction a batch, read through snapshots."""
+"""The keeper of the cubes of a stream: one transaction for each batch changes them, and snapshots read them."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _TOLD: tuple[Outcome, ...] = ("folded", "covered", "partly")
 
 
 class Keeper:
-    """The cubes of a stream. One thread at a time changes them, any number ask.
+    """The cubes of a stream. One thread at a time changes them; any number of threads read them.
 
-    Invariant: the pieces of a cube are the fold of exactly the accepted, timed records at the offsets that it covers,
-    for one transaction writes both. A batch that comes again is known by its offsets, never by its number. A caller of
-    ``commit`` may be killed at any place, and call it again.
+    Invariant: the pieces of a cube are the fold of exactly the accepted records with a time at the offsets that the
+    cube covers, because one transaction writes both. A repeated batch is recognised by its offsets, never by its
+    number. A caller of ``commit`` may be killed at any point, and may then call it again.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CubeKind:
-    """The kind of roll-ups. Workers fold records into the cells of each cube, and a keeper commits them."""
+    """The kind of roll-ups. Workers fold records into the cells of each cube, and a keeper commits the cells."""
 
     name: str = OP
     noun: str = "cube query"

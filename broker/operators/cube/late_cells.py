@@ -1,4 +1,4 @@
-"""Late cells: the cells of written windows that a batch changes, kept as they were before."""
+"""Late cells: cells of written windows that a batch changes, saved as they were before the batch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_LATE_CHANGES: LateChanges = ()
 class LateCells:
     """The late cells of one batch, for all cubes of a stream.
 
-    Cost: the pieces of their panes are read, as they are to merge the cells into them.
+    Cost: the pieces of the cells' panes are read, as they are when the cells are merged into them.
     """
 
     def __init__(self, read: Callable[[Layout, StoredPiece], Cells], numbers: Iterator[int]) -> None:

@@ -1,4 +1,4 @@
-"""Late windows: those of a cube that late records have changed, read from its state and the store."""
+"""Late windows: windows of a cube that late records have changed, read from the cube's state and the store."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from broker.operators.cube.window_state import WindowState
 
 
 class LateWindows:
-    """The windows of a cube that late records have changed, asked for in ascending order.
+    """The windows of a cube that late records have changed. Callers request them in ascending order.
 
-    Cost: a search in one change for each window that is asked for, and one in each other change that it passes. Former
-    cells are read for the windows that are asked for, and kept until others are.
+    Cost: for each requested window a search in one change, and one search in each other change that it passes. Former
+    cells are read for the requested windows, and cached until other windows are requested.
     """
 
     def __init__(self, keeper: Keeper, own: WindowState, layout: Layout) -> None:

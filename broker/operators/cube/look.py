@@ -1,4 +1,4 @@
-"""Looks: the contents of a page of a cube, all of it from one commit."""
+"""Looks: the content of a page about a cube, all of it from one commit."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from asc.spark_types import folded
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Request of a page for the content of a cube.
+    """A page's request for the content of a cube.
 
-    ``body``: a question as the API takes it, without ``by``, ``measures`` and ``cursor``. ``skip``: the rows before the
-    first one that is shown, whatever commit they were counted in. ``down``, ``across``: the dimensions of rows and of
-    columns. ``measure``: the one that is drawn, and is in the cells of a table with columns; by default the first one.
-    ``columns_skip``, ``columns_most``: the columns that are shown. ``points_most``: of the chart.
+    ``body``: a question in the form of the API, without ``by``, ``measures`` and ``cursor``. ``skip``: the number of
+    rows before the first one shown, whichever commit they were counted in. ``down``, ``across``: the dimensions of rows
+    and of columns. ``measure``: the measure that the chart draws and that the cells of a table with columns show; by
+    default the first one. ``columns_skip``, ``columns_most``: the range of the columns shown. ``points_most``: the most
+    points of the chart.
     """
 
     body: Mapping[str, Any]
@@ -61,8 +62,9 @@ class Wanted:
 class Look:
     """A pivot and a chart of a cube, from one commit.
 
-    ``series``: None where the measure is no number, and where there are no cells. ``interval``, ``answered_by``: as
-    answers have them. ``told``: watermark, gaps, whole and commit of the answer. ``cursor``: for the rows after these.
+    ``series``: the chart; None if the measure is not numeric, or if there are no cells. ``interval``, ``answered_by``:
+    the fields of an answer with these names. ``told``: watermark, gaps, completeness and commit of the answer.
+    ``cursor``: the cursor for the rows after those shown.
     """
 
     layout: Layout

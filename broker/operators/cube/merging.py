@@ -1,4 +1,4 @@
-"""Merging: the pieces of a cube after a batch, computed before anything is written."""
+"""Merging of the pieces of a cube after a batch, computed before anything is written."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _Held = StoredPiece | Piece
 
 @dataclass(frozen=True, slots=True)
 class CubeLimits:
-    """The bounds of a cube, beyond which it is parked: the cells of a pane, and the bytes and the panes of all pieces.
+    """The limits of a cube: the cells of a pane, and the bytes and panes of all pieces. A cube beyond a limit is
+    parked.
 
-    ``size_bytes``: also of what its windows keep. ``query_s``: the most time of an answer.
+    ``size_bytes`` includes the bytes that its windows keep. ``query_s``: the most seconds that an answer may take.
     """
 
     pane_cells: int = 1_000_000
@@ -38,7 +39,9 @@ class CubeLimits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NewPiece:
-    """A piece to be written: its row, its bytes, and its cells. ``is_apart``: whether it is of late records apart."""
+    """A piece to be written: its row, its bytes and its cells. ``is_apart``: whether it holds late records that stay
+    apart.
+    """
 
     stored: StoredPiece
     data: bytes
@@ -48,10 +51,11 @@ class NewPiece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Merged:
-    """The pieces of a cube after a batch: all of them, those to be written, and the cells of those to be deleted.
+    """The pieces of a cube after a batch: all pieces, the pieces to be written, and the cells of the pieces to be
+    deleted.
 
-    ``apart``: those of late records that join no pane. ``over``: the limit that they are beyond, None where they are
-    within all.
+    ``apart``: the pieces of late records that join no pane. ``over``: the limit that the pieces exceed; None if they
+    exceed no limit.
     """
 
     panes: Panes
@@ -85,13 +89,13 @@ class _Written:
 
 
 class PaneMerger:
-    """The rules by which pieces of a pane become one.
+    """The rules by which several pieces of a pane become one.
 
-    A pane that the batch closes, or that was closed, has one piece afterwards. An open one has a piece a commit, until
-    there are PIECES_MOST: then the later ones become one, but for those that are much larger. So each cell is written
-    again a logarithmic number of times. Pieces merge in the order of their commits.
+    A pane that the batch closes, or that was closed, has one piece afterwards. An open pane gets a piece with each
+    commit. When it has PIECES_MOST pieces, the later ones are merged into one, except for those that are much larger.
+    So each cell is rewritten a logarithmic number of times. Pieces merge in the order of their commits.
 
-    Cost: a batch reads the pieces of the panes that it closes, and of those that it merges.
+    Cost: a batch reads the pieces of the panes that it closes, and the pieces that it merges.
     """
 
     def __init__(

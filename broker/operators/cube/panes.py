@@ -1,4 +1,4 @@
-"""Panes: the pieces of a cube, by open and closed pane."""
+"""Panes: the pieces of a cube, separately for open and for closed panes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEAF_PANES = 512
 
 @dataclass(frozen=True, slots=True)
 class StoredPiece:
-    """A piece in the store, without its bytes. ``number`` names one content for as long as the store is open."""
+    """A piece in the store, without its bytes. ``number`` identifies one content for as long as the store is open."""
 
     number: int
     pane: int
@@ -38,7 +38,7 @@ Run = tuple[tuple[StoredPiece, ...], ...]
 
 @dataclass(frozen=True)
 class _Leaf:
-    """Closed panes after one another, ascending. No other leaf has panes of its first or last _RUN_PANES."""
+    """Successive closed panes, ascending. No other leaf has panes of its first or last _RUN_PANES."""
 
     panes: Pieces
 
@@ -73,10 +73,11 @@ class _Leaf:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
-    """The closed panes of a cube by their numbers, ascending: leaves that the states of many commits share.
+    """The closed panes of a cube by number, ascending, in leaves that the states of many commits share.
 
-    A run of panes ends at a multiple of _RUN_PANES, so that a pane more changes the last run alone: readers go on to
-    use the others. Cost of a change: that of the leaves in which panes change, and a look at the other leaves.
+    A run of panes ends at a multiple of _RUN_PANES. So a new pane changes only the last run, and readers continue to
+    use the other runs. Cost of a change: proportional to the leaves in which panes change, plus a look at the other
+    leaves.
     """
 
     leaves: tuple[_Leaf, ...] = ()
@@ -159,10 +160,10 @@ def _leaves(panes: Pieces) -> tuple[_Leaf, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Panes:
-    """The pieces of a cube. Immutable: a commit shares the closed ones with the one before, unless it changes them.
+    """The pieces of a cube. Immutable: a commit shares the closed panes with the commit before, unless it changes them.
 
-    Invariant: a closed pane has one piece, but after a start with a shorter lateness, or where its pieces could not be
-    merged, until a commit changes it.
+    Invariant: a closed pane has one piece. After a start with a shorter lateness, or if its pieces could not be merged,
+    it may have more until a commit changes it.
     """
 
     closed: ClosedPanes

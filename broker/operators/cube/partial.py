@@ -1,4 +1,4 @@
-"""Partials: the records of a batch as cells of a cube, and the outcome of their commit."""
+"""Partials: the records of a batch as cells of a cube, and the outcome of committing these cells."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Newest = Mapping[str, Mapping[int, int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partial:
-    """The fold of the records of a batch that a cube accepts, all of its partitions merged.
+    """The fold of the records of a batch that a cube accepts, with all partitions merged.
 
-    ``cells``: of the base cuboid, in any panes. ``records``: the records in them, by pane. ``time``,
-    ``future_timestamp`` and ``too_large``: the excluded ones. ``failed``: why the workers could not fold it, None where
-    they could. ``is_apart``: whether records of panes that are closed already stay apart.
+    ``cells``: cells of the base cuboid, in any panes. ``records``: the number of records in them, by pane. ``time``,
+    ``future_timestamp`` and ``too_large``: the numbers of excluded records by reason. ``failed``: the reason why the
+    workers could not fold the batch; None if they could. ``is_apart``: whether records of closed panes stay apart.
     """
 
     cells: Cells
@@ -81,12 +81,12 @@ def of_bounded_panes(partials: Mapping[CubeId, Partial]) -> dict[CubeId, Partial
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """Outcome of a commit.
+    """The outcome of a commit.
 
-    ``commit``: its number; None where there was nothing to write. ``folded``: the cubes that have the batch now.
-    ``covered``: cubes that had it before. ``partly``: cubes that had a part of it; a gap tells the rest. ``parked``:
-    cubes that do not get it because they are parked, with the reason. ``dropped``: cubes that nobody keeps, as after a
-    replacement. ``gaps``: found by this commit.
+    ``commit``: its number; None if there was nothing to write. ``folded``: the cubes that now have the batch.
+    ``covered``: the cubes that had it before. ``partly``: the cubes that had a part of it; a gap reports the rest.
+    ``parked``: the cubes that do not get it because they are parked, with the reason. ``dropped``: the cubes that no
+    longer exist in the keeper, as after a replacement. ``gaps``: the gaps that this commit found.
     """
 
     commit: int | None

@@ -1,4 +1,4 @@
-"""Times of partitions: how far each partition of a stream is in event time, and what a watermark waits for."""
+"""Times of partitions: the progress of each partition of a stream in event time, and what holds a watermark back."""
 
 from __future__ import annotations
 

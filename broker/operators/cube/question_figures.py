@@ -1,4 +1,4 @@
-"""Figures of questions: the seconds that they took, and the cells that their answers were made of."""
+"""Metrics of questions: the seconds that they took, and the number of cells from which they were answered."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CELLS_BOUNDS = (10.0, 100.0, 1_000.0, 10_000.0, 100_000.0, 1_000_000.0, 10_000_0
 
 
 class Histogram:
-    """Counts of values by upper bounds, and their sum. Threads share it. Cost: a number a bound."""
+    """Counts of values by upper bounds, and the sum of the values. Thread-safe. Cost: one number for each bound."""
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self.bounds = tuple(bounds)
@@ -41,7 +41,7 @@ class Histogram:
 
 
 class QuestionFigures:
-    """The figures of the questions to the cubes of a stream, since its file was opened."""
+    """The metrics of questions to the cubes of a stream, since the file of cubes was opened."""
 
     def __init__(self) -> None:
         self.seconds = Histogram(SECONDS_BOUNDS)

@@ -1,4 +1,4 @@
-"""Turns of questions: a few at a time, each for a bounded time, and all of them within a bound of memory."""
+"""Slots for questions: a few questions run at a time, each for a bounded time, and all within a bound of memory."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ QUESTIONS_BYTES_MAX = 2 << 30
 
 
 class QuestionTurns:
-    """A bound on questions that are answered at a time, and on the memory that they hold. Threads share it; none waits.
+    """A bound on the questions answered at a time, and on the memory that they hold. Thread-safe; no thread waits.
 
-    Invariant: ``size_bytes`` is the sum of what the questions with a turn have reserved.
+    Invariant: ``size_bytes`` is the sum of the bytes that the questions with a slot have reserved.
     """
 
     def __init__(self, most: int = QUESTIONS_MAX, most_bytes: int = QUESTIONS_BYTES_MAX) -> None:
@@ -54,7 +54,7 @@ class QuestionTurns:
 
 
 class Turn:
-    """The turn of one question: its deadline, and the memory that it holds."""
+    """The slot of one question: its deadline, and the memory that it holds."""
 
     def __init__(self, turns: QuestionTurns, limit_s: float, cancellation: Cancellation | None) -> None:
         self._turns = turns

@@ -1,4 +1,4 @@
-"""Questions to the cubes of a stream: each has a slot, and is asked again without a piece that it finds damaged."""
+"""Questions to the cubes of a stream: each has a slot, and is answered again without a piece that it finds damaged."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Ask = Callable[[Snapshot, Reserve], Answer]
 
 
 class Questions:
-    """The questions to the cubes of one stream, each answered from the newest snapshot. Threads share it.
+    """The questions to the cubes of one stream, each answered from the newest snapshot. Thread-safe.
 
-    A damaged piece parks its cube, and the answer is made without it: its pane is a gap.
+    If a question finds a damaged piece, the cube is parked, and the answer excludes the piece: its pane becomes a gap.
     """
 
     def __init__(

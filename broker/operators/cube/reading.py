@@ -1,4 +1,4 @@
-"""Reading: pieces of the store as cells, with a bounded memory of them."""
+"""Reading of pieces of the store as cells, with a cache of bounded size."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Read = Callable[[StoredPiece], "bytes | Cells"]
 
 
 class PieceReader:
-    """Cells of pieces, decoded when they are first asked for. Threads may share it.
+    """The cells of pieces, decoded on first use and cached. Thread-safe.
 
-    Invariant: the cells that it keeps take at most ``kept_bytes``. Names of contents are never given to others, so none
-    of these cells is ever out of date. Cost: some 60 us for a piece of 1,000 cells that it does not have.
+    Invariant: the cached cells take at most ``kept_bytes``. A number of a content is never reused, so cached cells are
+    never out of date. Cost: some 60 us for a piece of 1,000 cells that is not cached.
     """
 
     def __init__(self, kept_bytes: int) -> None:

@@ -1,4 +1,4 @@
-"""Saving: states of cubes as rows of the store."""
+"""Saving of the states of cubes as rows of the store."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CUBE = "number, query, generation, definition, types, since, version, watermark
 
 
 class SavedCubes:
-    """The cubes of a store, read as states and written as what differs between two states."""
+    """The cubes of a store, read as states. A write stores only the differences between two states."""
 
     def __init__(self, store: Store, schema: Schema, time_zone: str, lateness_us: int) -> None:
         """Read and write the cubes of one store. ``schema`` and ``time_zone``: of the records of the stream."""

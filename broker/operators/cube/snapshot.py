@@ -28,11 +28,11 @@ _NONE: Mapping[int, Cells | None] = MappingProxyType({})
 
 
 class Snapshot:
-    """All cubes after a commit. ``batch``: the commit of the last batch. Any number of threads may ask it.
+    """All cubes after a commit. ``batch``: the commit of the last batch. Thread-safe.
 
-    Invariant: its answers never change. The store deletes pieces that later commits merge. Their cells are handed to
-    the snapshot before, from which a reader of any older one finds them. So nobody holds the store open, and merged
-    cells stay in memory only while someone reads an older snapshot.
+    Invariant: its answers never change. When a later commit merges pieces, the store deletes them. Their cells are
+    passed to the preceding snapshot, and a reader of any older snapshot finds them there. So no reader holds the store
+    open, and merged cells stay in memory only while someone reads an older snapshot.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Stepping: the cubes of a stream after a batch, computed before anything is written."""
+"""The step of all cubes of a stream over a batch, computed before anything is written."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Outcome = Literal["folded", "covered", "partly", "parked", "absent"]
 class Step:
     """A cube before and after a batch.
 
-    ``outcome``: its use of the batch; absent where the batch is none of its. ``merged``: its pieces.
-    ``damaged``: the numbers of pieces that were found to be. ``late``: the changes of windows that it has written, and
-    the bytes of their former cells.
+    ``outcome``: how the cube used the batch; ``absent`` if the batch has nothing for the cube. ``merged``: its pieces.
+    ``damaged``: the numbers of the pieces that were found damaged. ``late``: the changes of windows that it has
+    written, and the bytes of their former cells.
     """
 
     before: CubeState
@@ -47,7 +47,7 @@ class Step:
 
 
 class BatchSteps:
-    """The steps of all cubes of a snapshot for one batch. A cube that fails is parked, and the others go on."""
+    """The steps of all cubes of a snapshot for one batch. A cube that fails is parked; the other cubes continue."""
 
     def __init__(
         self,

@@ -96,7 +96,7 @@ Rows = list[tuple[Any, ...]]
 
 
 class Store:
-    """The file, through its one connection. Threads may share it; a transaction has it alone."""
+    """The SQLite file, through its one connection. Thread-safe; a transaction has the connection exclusively."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path

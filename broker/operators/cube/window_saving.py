@@ -1,4 +1,4 @@
-"""Saving of windows: states of windows as rows of the store."""
+"""Saving of the states of windows as rows of the store."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COLUMNS = "topic, output, begun, written, window, place, skipped, batch, until,
 
 
 class SavedWindows:
-    """The windows of the cubes of a store, read as states and written as what differs between two states."""
+    """The windows of the cubes of a store, read as states. A write stores only the differences between two states."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""The sender of windows: rows to the topics of cubes, each acknowledged before the store notes it."""
+"""The sender of windows: it writes rows to the topics of cubes; each is acknowledged before the store records it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _CLOSED_WITHIN_S = 2
 
 
 class WindowSender:
-    """The producer of the windows of a stream, for all its cubes. Threads may share it, one call at a time.
+    """The producer of the windows of a stream, for all its cubes. Thread-safe; calls run one at a time.
 
-    Rows of one key keep their order. A topic is made where it is missing. Every method that talks to Kafka raises
-    KafkaError; afterwards nothing is under way, and the topics are looked at again. Cost: some 40 us a row.
+    Rows of one key keep their order. A missing topic is created. Every method that talks to Kafka raises KafkaError on
+    failure. After that no row is in flight, and the topics are checked again. Cost: some 40 us for each row.
     """
 
     def __init__(self, cluster: KafkaCluster) -> None:

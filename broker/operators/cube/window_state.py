@@ -1,4 +1,4 @@
-"""States of windows: how far a cube has written them after a commit, and the changes by late records since."""
+"""States of windows: the windows of a cube that are written after a commit, and later changes by late records."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _REVISION_BYTES = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptChange:
-    """Changes of the late records of one batch, without its former cells, which the store has.
+    """The changes by the late records of one batch, without the former cells, which are in the store.
 
-    ``number``: that of its row; later batches have greater ones. ``first``, ``end``: the written windows that have rows
-    of the former cells, from the one to before the other, of those that hold a pane. ``panes``: int64, ascending.
-    ``is_damaged``: whether nobody knows the panes any more.
+    ``number``: the number of its row; later batches have greater numbers. ``first``, ``end``: the written windows that
+    have rows of the former cells and hold a pane, from ``first`` to before ``end``. ``panes``: int64, ascending.
+    ``is_damaged``: whether the panes can no longer be read.
     """
 
     number: int
@@ -65,15 +65,16 @@ class KeptChange:
 class WindowState:
     """Progress of the windows of a cube in its topic.
 
-    ``begun``: the first window that is written, None for the first one that there is; ``written``: the last one that is
-    acknowledged, None before it. ``changes``: those by late records since, ascending by number; ``position``:
-    how far their revisions are; ``is_due``: whether the last commit has not had its rows of revisions yet.
-    ``is_behind``: whether it has written as many final windows as one commit may, and the next one goes on.
-    ``revisions``: the rows that tell a revision. ``count``: the windows that were written for the first time.
+    ``begun``: the first window to be written; None if that is the first window that exists. ``written``: the last
+    window that is acknowledged; None if there is none. ``changes``: the changes by late records since, ascending by
+    number. ``position``: the position of their revisions. ``is_due``: whether the last commit's rows of revisions are
+    still to be written. ``is_behind``: whether the last commit wrote as many final windows as it may, so that the next
+    one continues. ``revisions``: the number of stored rows with a revision. ``count``: the windows written for the
+    first time.
 
-    Invariant: the rows of each window up to ``written`` are those of its cells, former ones in their place. Of the
-    window at the position that holds for the rows that are left; those before it have the changes up to its batch. A
-    change ends before the window at the position, or begins at or after it.
+    Invariant: the rows of each window up to ``written`` reflect its cells, with former cells in place of changed ones.
+    For the window at the position, this holds for the rows not yet revised. Windows before the position include the
+    changes up to its batch. A change ends before the window at the position, or begins at or after it.
     """
 
     topic: str

@@ -1,4 +1,4 @@
-"""The writer of windows: rows that are due are sent, and noted when they are acknowledged."""
+"""The writer of windows: it sends the rows that are due, and records them when they are acknowledged."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _NONE: Mapping[Unit, int] = MappingProxyType({})
 class WindowWriter:
     """The windows of the cubes of one stream, written before and after each commit.
 
-    Rows are sent, then acknowledged, then noted. A process that is killed between sends them again from the same
-    commit, and so byte for byte. Invariant: as long as it is called before each commit, none is sent again from a
-    later one. A commit writes so much and no more: the next one goes on, or :meth:`write_left`.
+    Rows are sent, then acknowledged, then recorded. If the process is killed in between, it sends the same bytes again,
+    from the same commit. Invariant: if the writer is called before each commit, no row is sent again from a later
+    commit. The work of one commit is limited; the next commit or :meth:`write_left` continues.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ def _is_writable(state: CubeState) -> bool:
 
 
 class _StateCells:
-    """The cells of a cube after a commit, and its gaps. ``count``: of the cells that were read."""
+    """The cells of a cube after a commit, and its gaps. ``count``: the number of cells read."""
 
     def __init__(self, snapshot: Snapshot, state: CubeState, layout: Layout) -> None:
         self._snapshot = snapshot

@@ -31,7 +31,7 @@ _BATCH_MESSAGES = 20_000
 class DbscanKind:
     """The kind of clusters.
 
-    A track has the records that its queries accept, all in one part: each point may be the neighbour of any other.
+    A track has the records that its queries accept, all in one part, because any two points may be neighbours.
     """
 
     name: str = OP

@@ -1,4 +1,4 @@
-"""The function of Spark's Python workers for clusters: the messages of a part of a feed in, records of windows out."""
+"""The function of Spark's Python workers for clusters: it maps the messages of a feed's part to records of windows."""
 
 from __future__ import annotations
 

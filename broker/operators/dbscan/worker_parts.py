@@ -1,4 +1,4 @@
-"""The parts of a feed that a Python worker of Spark's computed last, with their caches."""
+"""The parts of a feed that a Python worker of Spark computed last, with their caches."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ CACHE_BYTES = 256 << 20
 
 
 class WorkerParts:
-    """The parts that one worker process keeps, each under the bytes of its state.
+    """The parts that one worker process caches, each under the bytes of its state.
 
-    It travels as a broadcast, of which each process has one copy for as long as it runs. Invariant: a part is taken for
-    exactly the bytes that it wrote, and behaves as one that is read from them. So no result depends on what is kept.
-    Memory: CACHE_BYTES and the part that is computed.
+    The object is sent to workers as a broadcast; each process keeps one copy for as long as it runs. Invariant: a
+    cached part is reused only for exactly the bytes that it wrote, and behaves like a part read from these bytes. So no
+    result depends on the cache. Memory: CACHE_BYTES and the part that is being computed.
     """
 
     def __init__(self, room: int = CACHE_BYTES) -> None:
@@ -56,7 +56,7 @@ class WorkerParts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorkerPart:
-    """A part while it is computed; it is kept once it has written its state."""
+    """A part that is being computed. It is cached after it has written its state."""
 
     part: Clusters
     worker: WorkerParts

@@ -25,11 +25,13 @@ _FIELDS = ("name", "events", "key", "time", "dwell_s", "lost_after_s")
 class EventsDefinition:
     """The parameters of enter, exit and lost.
 
-    ``key`` identifies an object, ``time`` is the TIMESTAMP of a record: expressions over it. ``kinds``: the events that
-    the query asks for. ``dwell_s``: the time for which an object is inside or outside before it has entered or left.
-    ``lost_after_s``: the time after its last observation at which it is lost (seconds of event time).
+    ``key`` and ``time`` are expressions over a record: the identity of an object, and the TIMESTAMP of the record.
+    ``kinds``: the events that the query requests. ``dwell_s``: the time for which an object must be inside or outside
+    before it has entered or left. ``lost_after_s``: the time after its last observation at which it is lost (seconds of
+    event time).
 
-    Invariant: kinds are in the order of KINDS, one at least; the expressions are not empty; the times within a month.
+    Invariant: ``kinds`` has at least one event, in the order of KINDS. The expressions are not empty. The times are at
+    most a month.
     """
 
     name: ClassVar[str] = OP

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class EventsKind:
     """The kind of enter, exit and lost.
 
-    A track has an observation of each record, for an object leaves by one that is not accepted. The part of an
-    observation goes by the object.
+    A track has an observation of each record, because a record that is not accepted lets an object leave. The object's
+    key determines the part of an observation.
     """
 
     name: str = OP

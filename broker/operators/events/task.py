@@ -1,4 +1,4 @@
-"""The function of Spark's Python workers for events: the messages of a part of a feed in, events out."""
+"""The function of Spark's Python workers for events: it maps the messages of a feed's part to events."""
 
 from __future__ import annotations
 
