@@ -1,4 +1,4 @@
-"""Expressions of operators over a record: their SQL, and the role by which they are checked and computed."""
+"""Expressions of operators over a record: their SQL, and the role that determines how they are checked and computed."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class RecordAnalyser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """An expression of an operator. ``name``: its field in the definition; ``sql``: as the user gave it.
+    """An expression of an operator. ``name``: its field in the definition. ``sql``: its text, as the user wrote it.
 
     >>> Expression("time", "ts", "time").computed
     'unix_micros(ts)'
@@ -157,11 +157,12 @@ class Expression:
 class OperatorExpressions:
     """The expressions of one operator, checked.
 
-    ``fields``: those of its definition, each as a predicate of the one p-attribute that it is, in their order.
-    ``carried``: columns that a condition reads besides, by name, as observations carry them (Spark SQL).
-    ``carried_reads``: each of these as a predicate of its one p-attribute.
-    ``warnings``: of a registration, each with the field that it is of. ``columns_ddl``: the schema of the columns of a
-    record that they read, where workers type them. ``time_zone``: that in which they are read, here and by workers.
+    ``fields``: the expressions in the fields of the definition, in order. Each is a predicate with exactly one
+    p-attribute, the expression. ``carried``: the columns that a condition also reads, by name, in the form of
+    observations (Spark SQL). ``carried_reads``: for each of these columns, a predicate with the column as its one
+    p-attribute. ``warnings``: the warnings of a registration, each with its field. ``columns_ddl``: the schema of the
+    record's columns that the expressions read, if workers type them. ``time_zone``: the time zone in which expressions
+    are evaluated, here and by workers.
     """
 
     fields: tuple[Predicate, ...] = ()

@@ -26,13 +26,14 @@ NO_KEY = "CAST(NULL AS STRING)"
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """The expressions that a kind reads of a record: queries with equal expressions share a track.
+    """The expressions of a record that a kind reads. Queries with equal expressions share a track.
 
-    ``op``: the tag of the kind. Spark SQL are ``key`` (text; NO_KEY for none), ``time_us`` (microseconds), ``position``
-    (doubles) and ``carried`` (the values that conditions read, by name). ``position`` is empty where the kind reads
-    none, and ``carried`` None. ``observes_all``: the track has an observation of each decoded record, accepted or not.
-    ``by_key``: the part of the feed goes by the key of the object; otherwise all observations of the track are in one
-    part. ``name``: a hash, which differs between tracks of all kinds.
+    ``op``: the tag of the kind. The following are Spark SQL: ``key`` (text; NO_KEY if there is no key), ``time_us``
+    (microseconds), ``position`` (doubles) and ``carried`` (the values that conditions read, by name). If the kind reads
+    no position, ``position`` is empty; if conditions read no values, ``carried`` is None. ``observes_all``: the track
+    has an observation of each decoded record, accepted or not. ``by_key``: the object's key determines the part of the
+    feed; otherwise all observations of the track are in one part. ``name``: a hash that is unique among the tracks of
+    all kinds.
     """
 
     name: str
@@ -67,8 +68,8 @@ class Track:
 class FeedDestination:
     """A query of a kind with the handoff ``feed``, in a plan.
 
-    It has all that the kind needs to know of the query, so that a replayed batch uses the definitions of its plan.
-    ``conditions``: those that the reader of the feed evaluates itself (:mod:`broker.operators.condition_watch`).
+    It contains all that the kind needs to know about the query, so a replayed batch uses the definitions of its plan.
+    ``conditions``: the conditions that the feed reader evaluates itself (:mod:`broker.operators.condition_watch`).
     """
 
     track: Track

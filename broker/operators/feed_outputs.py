@@ -1,4 +1,4 @@
-"""Outputs of a feed: the state of each part over its messages, in Spark, and the records that come of it."""
+"""Outputs of a feed: the state of each part over its messages, in Spark, and the records that result from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of a feed: its partitions, each with a state of its own."""
+"""Parts of a feed: its partitions, each of which has a separate state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projection of records, in the job of a stream: to the expressions of tracks, as observations of the feed."""
+"""Projection of records to the expressions of tracks, as observations of the feed, in the job of a stream."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _OVERHEAD_BYTES = 200
 class FeedProjection(Operator):
     """The projection of records to observations (:mod:`asc.operators.feed`), for the tracks of a plan.
 
-    A track that observes all has an observation of each decoded record, others of the records that one of their queries
-    accepts. ``tracks`` are in the order of their names, none twice. ``max_future_s``: the most by which a time may be
-    past its record's timestamp. ``writer``: the name under which the daemon claims the feed.
-    Cost: of a record, a JSON text of some 120 bytes a track.
+    A track with ``observes_all`` has an observation of each decoded record. Any other track has observations of the
+    records that at least one of its queries accepts. ``tracks``: sorted by name, without repetition. ``max_future_s``:
+    the most seconds by which a time may be later than its record's timestamp. ``writer``: the name under which the
+    daemon claims the feed. Cost: for each record and track, a JSON text of some 120 bytes.
     """
 
     feed_topic: str

@@ -1,4 +1,4 @@
-"""The part of every feed query that runs in Spark's Python workers: messages by part of the feed, and their counts."""
+"""The shared code of feed queries in Spark's Python workers: messages by part of the feed, and their counts."""
 
 from __future__ import annotations
 
@@ -39,8 +39,10 @@ STATE_DDL = "bucket BINARY"
 
 @dataclass(frozen=True, slots=True)
 class FeedTally:
-    """Counts of a kind: the objects that each part of the feed holds, and in all observations, exclusions by reason and
-    outputs by type. ``latest``: by part, the figures of the last output of each of its queries.
+    """Counts of a kind: the objects that each part of the feed holds, observations, exclusions by reason, outputs by
+    type.
+
+    ``latest``: by part, the figures of the last output of each query of the part.
     """
 
     held: Mapping[int, int] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The topic of a feed: made where it is missing, and refused where it cannot be one."""
+"""The topic of a feed: created if it is missing, and refused if it does not have the form of a feed."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ FORM = 1
 
 @dataclass(frozen=True, slots=True)
 class FoldColumn:
-    """An expression that the states of a query read. ``name``: the name under which they find its column."""
+    """An expression that the states of a query read. ``name``: the name of its column, by which the states find it."""
 
     name: str
     attribute: PAttribute
@@ -31,10 +31,10 @@ class FoldColumn:
 class FoldDestination:
     """A query of a kind with the handoff ``fold``, in a plan.
 
-    It has all that tasks and folder need to know of the query, so that a replayed batch uses the definitions of its
-    plan. ``op``: the tag of the kind. ``time``: the SQL of its time, in microseconds. ``definition``: JSON.
-    ``since``: that of the registered query; with another one it was removed between, and begins with an empty state.
-    Invariant: queries of one kind have one expression under a name.
+    It contains all that tasks and the folder need to know about the query, so a replayed batch uses the definitions of
+    its plan. ``op``: the tag of the kind. ``time``: the SQL of its time, in microseconds. ``definition``: JSON.
+    ``since``: that of the registered query. If it changes, the query was removed in between, and begins with an empty
+    state. Invariant: within one kind, a column name has one expression.
     """
 
     op: str

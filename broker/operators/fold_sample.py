@@ -1,4 +1,4 @@
-"""Samples of records for the kinds with the handoff ``fold``: what their states would make of a query."""
+"""Samples of records for the kinds with the handoff ``fold``, to estimate the states that a query would have."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldSample:
-    """Records of a stream, and of those that a query accepts the columns that its states read.
+    """A sample of a stream's records, with the columns that a query's states read, for the records that the query
+    accepts.
 
-    ``records``: the number of those read; ``undecodable``: dead letters of these. ``columns``: of the accepted ones
-    with a usable time, each by the name under which states find it.
+    ``records``: the number of records read. ``undecodable``: how many of them are dead letters. ``columns``: the
+    columns of the accepted records with a usable time, by the names under which states find them.
     """
 
     records: int
@@ -24,7 +25,7 @@ class FoldSample:
 
 @dataclass(frozen=True, slots=True)
 class FoldEstimate:
-    """The size of the states of a query, as answers have it, and the warnings of it."""
+    """The estimated size of the states of a query, as answers show it, and its warnings."""
 
     plain: Mapping[str, Any]
     warnings: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The driver's end of the handoff ``fold``: what a kind commits of each batch, and where."""
+"""Folders: the driver's side of the handoff ``fold``, which commits the states of each batch."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class FoldContext:
     """The parts of a stream that its folders need.
 
-    ``checkpoint_dir``: that of all streams. ``attributes``: of a record. ``lateness_us``: see the specification of
-    operators, section 8. ``time_zone``: that in which Spark reads TIMESTAMP literals. ``cluster``: has the topics of
-    outputs.
+    ``checkpoint_dir``: the checkpoint folder of all streams. ``attributes``: the attributes of a record.
+    ``lateness_us``: see section 8 of the specification of operators. ``time_zone``: the time zone in which Spark reads
+    TIMESTAMP literals. ``cluster``: the Kafka cluster with the topics of outputs.
     """
 
     name: str
@@ -40,13 +40,13 @@ class FoldContext:
 class FoldBatch:
     """A batch that was written to Kafka, with the states of the queries of one kind over its records.
 
-    ``version``: of its plan. ``topic_id``: of the source topic, which another topic of that name has not; empty where
-    Kafka does not say. ``first``, ``end``: offsets by source partition, the same whenever the batch is run.
-    ``waiting``: the partitions of which it has no record, though there are records after it.
+    ``version``: the version of its plan. ``topic_id``: the id of the source topic, which changes if the topic is made
+    again; empty if Kafka does not report an id. ``first``, ``end``: offsets by source partition, the same each time the
+    batch runs. ``waiting``: the partitions without a record in this batch though they have later records.
 
-    ``queries``: those of the kind in the plan, by id. ``partials``: the states of those that accepted a record and did
-    not fail. ``failed``: the others that are not counted from this batch on, with the reasons. ``newest_us``: the
-    newest time by the SQL of the time, then by source partition, of all decoded records.
+    ``queries``: the queries of the kind in the plan, by id. ``partials``: the states of the queries that accepted a
+    record and did not fail. ``failed``: the queries that are not counted from this batch on, with the reasons.
+    ``newest_us``: the newest time of all decoded records, by the SQL of the time, then by source partition.
     """
 
     batch_id: int
@@ -62,7 +62,9 @@ class FoldBatch:
 
 
 class FoldTotals:
-    """Records that the queries of a kind counted and excluded since the daemon started. One thread adds to them."""
+    """The numbers of records that the queries of a kind counted and excluded since the daemon started. One thread
+    adds.
+    """
 
     def __init__(self) -> None:
         self.counted = 0
@@ -80,7 +82,7 @@ class FoldTotals:
 
 
 class Folder(Protocol):
-    """The owner of the states of one kind in a stream. One thread commits; status is read from others."""
+    """The owner of the states of one kind in a stream. One thread commits; other threads read the status."""
 
     @property
     def held(self) -> int | None:

@@ -46,9 +46,9 @@ def event_headers() -> Column:
 class LastHop:
     """The delivery of a record by the last broker that it passed, as its headers describe it.
 
-    ``queries``: the ids of the queries that accepted it. ``shapes``: the shapes for which joins did
+    ``queries``: the ids of the queries that accepted the record. ``shapes``: the shapes for which joins accepted it
     (``<query>/<shape>``). ``source``: the source record. ``identity``: the same for repeats of one delivery, and
-    different from every other output of its queries: ``asc-window``, else ``asc-event``, else ``asc-source``.
+    different for every other output of its queries. It is ``asc-window``, else ``asc-event``, else ``asc-source``.
     """
 
     queries: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The base of what answers say of the states of queries."""
+"""The base class of the API's models for the states of queries."""
 
 from __future__ import annotations
 

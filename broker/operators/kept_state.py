@@ -1,4 +1,4 @@
-"""The state of a query in the API: one of the bodies of the kinds that keep states, by ``name``."""
+"""The state of a query in the API: a union, by ``name``, of the models of all kinds that keep states."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def _plain(body: KeptBody) -> dict[str, Any]:
 
 
 class _ByName:
-    """The discriminated union of the states of all kinds, read from the table as one is validated or described."""
+    """The discriminated union of the states of all kinds, built from the table of kinds at validation or
+    description.
+    """
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -1,4 +1,4 @@
-"""Kinds of operators: the protocol by which all shared code knows them."""
+"""Kinds of operators: the protocol through which all shared code uses a kind."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ D = TypeVar("D", bound=Definition)
 class StreamContext:
     """The parts of a stream that the readers of its feed need.
 
-    ``sink``: options of Spark's Kafka sink. ``messages_max``: the most messages of the feed in one batch.
-    ``analyser``: of predicates over the stream's records. ``watch``: of the conditions that the reader evaluates.
+    ``sink``: options of Spark's Kafka sink. ``messages_max``: the most messages of the feed in one batch. ``analyser``:
+    the analyser of predicates over the stream's records. ``watch``: the watch of the conditions that the reader
+    evaluates.
     """
 
     name: str
@@ -45,7 +46,7 @@ class StreamContext:
 
 @dataclass(frozen=True, slots=True)
 class FoldedQuery:
-    """A query that a kind with the handoff ``fold`` is asked to plan."""
+    """A query that a kind with the handoff ``fold`` has to plan."""
 
     id: str
     stream: str
@@ -56,13 +57,15 @@ class FoldedQuery:
 class OperatorKind(Protocol[D]):
     """A kind of operator: its name, its limits, and the parts that all kinds have.
 
-    ``name``: the tag in records, plans, messages and metrics. ``noun``: one query of the kind, in messages to users.
-    ``definition``: the class of its parameters. ``body``: their model in the API. ``handoff``: the path of records to
-    it: one of ``feed`` is a :class:`FeedKind`, one of ``fold`` a :class:`FoldKind`. ``limits``: keys of ``[limits]``;
-    the first one bounds the queries of a stream. ``allows_join``: whether a join may have it.
-    ``allows_compacted_topic``: whether all its outputs have a key. A topic of such a query is made compacted, and
-    belongs to this query alone. ``held_noun``: the things in its state, in the plural. ``kept``: the model of what
-    answers say of the state of a query; None where they say nothing.
+    ``name``: the tag in records, plans, messages and metrics. ``noun``: the name of one query of the kind, in messages
+    to users. ``definition``: the class of its parameters. ``body``: the model of the parameters in the API.
+    ``handoff``: the path of records to the kind. A kind with ``feed`` is a :class:`FeedKind`, one with ``fold`` a
+    :class:`FoldKind`. ``limits``: keys of ``[limits]``; the first one bounds the number of queries of a stream.
+    ``allows_join``: whether a join may have an operator of this kind.
+
+    ``allows_compacted_topic``: whether all outputs have a key. The topic of such a query is made compacted, and belongs
+    to this query alone. ``held_noun``: the name of the things in its state, in the plural. ``kept``: the model of a
+    query's state in answers; None if answers do not show the state.
     """
 
     @property
@@ -127,8 +130,8 @@ class FeedKind(OperatorKind[D], Protocol[D]):
 class FoldKind(OperatorKind[D], Protocol[D]):
     """A kind whose states workers fill while they evaluate records.
 
-    ``partial_limit``: the key of ``[limits]`` that bounds the bytes of the states of one batch. ``kept``: the form of
-    what answers say of a state.
+    ``partial_limit``: the key of ``[limits]`` that bounds the bytes of the states of one batch. ``kept``: the form of a
+    state in answers.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""The base of the bodies of operators."""
+"""The base class of the models of operators in the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one table of the kinds of operators."""
+"""The table of all kinds of operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of the last output of each query of a feed, kept over restarts for the list of queries."""
+"""The figures of the last output of each query of a feed, preserved over restarts for the list of queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FILE = "latest.json"
 
 
 class LatestFigures:
-    """The figures that the parts of a feed reported of their queries: see :class:`PartFile`."""
+    """The figures of queries that the parts of a feed reported: see :class:`PartFile`."""
 
     def __init__(self, folder: Path) -> None:
         """Read the figures that a folder has."""

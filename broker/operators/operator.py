@@ -1,4 +1,6 @@
-"""The protocol of operators in the job of a stream: accepted records in, outgoing records out, in one write a batch."""
+"""The protocol of operators in the job of a stream: accepted records become outgoing records, one write for each
+batch.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,11 @@ if TYPE_CHECKING:
 class Operator(Protocol):
     """The stateless part of an operator: the projection of accepted records to outgoing records.
 
-    A record that was matched has a *target* for each destination that it goes to. A target is a text of the destination
-    and of the ids that accept it (:mod:`broker.matching.matches_text`). For the targets that it :meth:`takes`, an
-    operator gives the outgoing records. All of it are columns, which the JVM computes: over RECORD, ERROR, ``target``,
-    and the operator's own ``columns``. An operator with a state writes to a topic that a second query of Spark's reads.
+    A matched record has a *target* for each destination that it goes to. A target is a text that contains the
+    destination and the ids that accept the record (:mod:`broker.matching.matches_text`). The operator returns the
+    outgoing records for the targets that it :meth:`takes`. All values are columns that the JVM computes, over RECORD,
+    ERROR, ``target`` and the operator's own ``columns``. An operator with a state writes to a topic that a second Spark
+    query reads.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""The body of an operator in the API: one of the bodies of the table of kinds, by ``name``."""
+"""The body of an operator in the API: a union, by ``name``, of the bodies of all kinds."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def _plain(body: KindBody) -> dict[str, Any]:
 
 
 class _ByName:
-    """The discriminated union of the bodies of all kinds, read from the table as a body is validated or described."""
+    """The discriminated union of the bodies of all kinds, built from the table of kinds at validation or
+    description.
+    """
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

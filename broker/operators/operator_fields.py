@@ -1,4 +1,6 @@
-"""Fields of operators, as records and the API have them: checked, with a line that names the error."""
+"""Checks of the fields of operators, in the form that records and the API have; each error names the field in one
+line.
+"""
 
 from __future__ import annotations
 

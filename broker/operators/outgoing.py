@@ -1,4 +1,6 @@
-"""The projections from matched records to written records: outputs of operators for their targets, and dead letters."""
+"""The projections from matched records to written records: the outputs of operators for their targets, and dead
+letters.
+"""
 
 from __future__ import annotations
 

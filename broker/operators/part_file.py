@@ -1,4 +1,4 @@
-"""Files of the last reports of the parts of a feed, kept over restarts for the status."""
+"""Files with the last report of each part of a feed, preserved over restarts for the status."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ LOG = logging.getLogger("asc.operators")
 
 
 class PartFile:
-    """A file of a JSON value for each part of a feed.
+    """A file with one JSON value for each part of a feed.
 
-    Invariant: as of the last batch that was seen to end, also after a restart. The values are for people: the states
-    themselves are Spark's, so a file that is missing, damaged or cannot be written costs no more than the values. One
-    thread writes. Cost: a small file, without a sync, for each batch that changes a value.
+    Invariant: the values are those of the last batch that was seen to end, also after a restart. The values are for
+    display only, because Spark has the states. So if the file is missing, damaged or not writable, only the values are
+    lost. One thread writes. Cost: for each batch that changes a value, one small file is written, without a sync.
     """
 
     def __init__(self, file: Path) -> None:

@@ -1,4 +1,4 @@
-"""The operator ``route``: a record as it came for each topic, with headers that say which queries accepted it."""
+"""The operator ``route``: it writes an unchanged record to each topic, with headers that name the accepting queries."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _BYTES = f"""180L + coalesce(octet_length(key), 0) + coalesce(octet_length(value
 
 
 class Routing(Operator):
-    """The operator ``route``: each record as it came, for each topic.
+    """The operator ``route``: it writes each record unchanged to each topic.
 
     Key and value are byte for byte those of the source record. The headers of the source record come first. Then follow
-    ``asc-shape`` for each shape of a join that accepts it, ``asc-query`` for each query, ``asc-source`` and
-    ``asc-timestamp``: Spark's sink has no column for a record's time. It takes each target that no other operator
-    takes, dead letters among them.
+    ``asc-shape`` for each shape of a join that accepts the record, ``asc-query`` for each query, ``asc-source`` and
+    ``asc-timestamp``, because Spark's sink has no column for a record's time. The operator takes each target that no
+    other operator takes, including dead letters.
     """
 
     @property

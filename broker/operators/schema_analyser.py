@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SchemaAnalyser:
-    """The meaning of predicates over a schema, without Spark: nothing is asked about expressions that Spark computes.
+    """The meaning of predicates over a schema, without Spark. Expressions that Spark computes are not checked.
 
-    ``time_zone``: that of TIMESTAMP literals.
+    ``time_zone``: the time zone of TIMESTAMP literals.
     """
 
     attributes: Schema

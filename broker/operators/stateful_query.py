@@ -63,8 +63,8 @@ def feed_messages_max(records_max: int) -> int:
 class FeedReader(Protocol):
     """The part of a feed query that depends on its kind.
 
-    ``name``: the tag of the kind, and the name of the folder of its state. ``messages_max``: the most messages of
-    the feed in one batch.
+    ``name``: the tag of the kind, and the name of the folder of its state. ``messages_max``: the most messages of the
+    feed in one batch.
     """
 
     name: str
@@ -82,13 +82,12 @@ class FeedReader(Protocol):
 
 
 class StatefulQuery:
-    """A query of Spark that reads the feed of a stream for one kind, beside the query of the job.
+    """A Spark query that reads the feed of a stream for one kind, besides the query of the stream's job.
 
-    It is started when the stream has its first query of that kind, or at the daemon's start where it was started
-    before. After a failure it is started again, with a pause. A batch in which it failed is run again with the state
-    that the batch began with: its outputs are written again unchanged, and none is lost. Invariant: sixteen groups with
-    one state each, a group for each partition of the feed. Cost: a batch reads and writes the states of the groups that
-    it has messages of.
+    It starts when the stream has its first query of the kind, or at the daemon's start if it was started before. After
+    a failure it restarts, with a pause. A failed batch runs again from the state with which it began: its outputs are
+    written again unchanged, and none is lost. Invariant: sixteen groups with one state each, one group for each
+    partition of the feed. Cost: a batch reads and writes the states of the groups for which it has messages.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Predicates that read the value of an expression, whatever its type."""
+"""Predicates that read the value of an expression of any type."""
 
 from __future__ import annotations
 

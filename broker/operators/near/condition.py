@@ -24,7 +24,7 @@ _MICROS = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 @dataclass(frozen=True, slots=True)
 class CarriedColumn:
-    """A column that a condition reads of both: its path in the schema's spelling, and its type, which is a scalar."""
+    """A scalar column that a condition reads of both objects: its path as the schema spells it, and its type."""
 
     path: tuple[str, ...]
     type: pa.DataType
@@ -68,10 +68,10 @@ class CarriedColumn:
 
 @dataclass(frozen=True, slots=True)
 class NearCondition:
-    """A condition that was read.
+    """A parsed condition.
 
-    ``predicate``: over its one p-attribute, which has a value where the condition holds. ``columns``: the columns that
-    it reads of both objects, in the order of their names. ``warnings``: of the text as a predicate.
+    ``predicate``: a predicate over one p-attribute, which has a value if the condition holds. ``columns``: the columns
+    that it reads of both objects, sorted by name. ``warnings``: the warnings about its text as a predicate.
     """
 
     predicate: Predicate

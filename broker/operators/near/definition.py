@@ -29,12 +29,12 @@ _FIELDS = ("name", "key", "time", "position", "distance_m", "window_s", "every_s
 class NearDefinition:
     """The parameters of pairs within a distance.
 
-    ``key`` identifies an object, ``time`` is the TIMESTAMP of a record and ``position`` its point in degrees:
-    expressions over it. Every multiple of ``every_s`` compares the last positions within ``window_s``. The pairs at
-    most ``distance_m`` metres apart count where the predicate ``on`` holds, over ``a`` and ``b``. ``kinds``: ``pair``
-    at each tick, or ``near`` and ``apart``, the changes from tick to tick.
+    ``key``, ``time`` and ``position`` are expressions over a record: the identity of an object, the record's TIMESTAMP,
+    and a point in degrees. At every multiple of ``every_s``, the last positions within ``window_s`` are compared. Two
+    objects are a pair if they are at most ``distance_m`` metres apart and the predicate ``on`` holds over them, ``a``
+    and ``b``. ``kinds``: ``pair`` at each tick, or the changes from tick to tick, ``near`` and ``apart``.
 
-    Invariant: expressions are not empty; a window is of at most a hundred ticks.
+    Invariant: the expressions are not empty. A window has at most a hundred ticks.
     """
 
     name: ClassVar[str] = OP

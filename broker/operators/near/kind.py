@@ -37,7 +37,7 @@ all of them.
 class NearKind:
     """The kind of pairs.
 
-    A track has the records that its queries accept, all in one part: each object may be near any other.
+    A track has the records that its queries accept, all in one part, because any two objects may be near each other.
     """
 
     name: str = OP

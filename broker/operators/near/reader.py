@@ -1,4 +1,4 @@
-"""The reader of a feed for pairs: the pairs of ticks whose condition holds, to the topics of their queries."""
+"""The feed reader for pairs: it writes the pairs of ticks whose condition holds to the topics of their queries."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _HOLDS = {"own": "__asc_own", "other": "__asc_other"}
 class NearReader(FeedReader):
     """The feed reader of pairs (:class:`asc.operators.near.pair_tick.PairEvent`).
 
-    Python finds the pairs of a tick. Spark evaluates the condition, as in a filter over both objects, in the batch that
+    Python finds the pairs of a tick. Spark evaluates the condition as a filter over both objects, in the batch that
     writes the pairs. ``sink``: options of Spark's Kafka sink. ``messages_max``: the most messages of the feed in one
-    batch. ``analyser``: checks a condition that came through the feed as at registration, without a limit of time.
-    ``watch``: excludes the conditions that end batches, with the pairs of their queries alone. Cost: the candidate
-    pairs of a batch in memory, or on disk, while it is written.
+    batch. ``analyser``: checks a condition that arrives through the feed as at registration, but without a time limit.
+    ``watch``: excludes the conditions that end batches, and with them only the pairs of their queries. Cost: the
+    candidate pairs of a batch are in memory or on disk while the batch is written.
     """
 
     name = OP

@@ -25,10 +25,10 @@ _ROWS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class SuspectPairs:
-    """Conditions as expressions over two objects, each for the pairs of its own queries alone.
+    """Conditions as expressions over two objects. Each condition is evaluated only for the pairs of its own queries.
 
-    ``file``: the values that objects carry, as JSON, with the fields ``carried_ddl``. ``objects``: both as Spark SQL.
-    The other fields are those of :class:`broker.operators.condition_watch.Suspects`.
+    ``file``: the values that objects carry, as JSON, with the fields ``carried_ddl``. ``objects``: both objects as
+    Spark SQL. The other fields are those of :class:`broker.operators.condition_watch.Suspects`.
     """
 
     file: str
@@ -80,7 +80,7 @@ class SuspectPairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedPairs:
-    """The pairs of a batch for which conditions are evaluated, by the texts of these."""
+    """The pairs of a batch for which conditions are evaluated, by the texts of the conditions."""
 
     pairs: DataFrame
     conditions: Mapping[str, NearCondition]

@@ -1,4 +1,4 @@
-"""The function of Spark's Python workers for pairs: the messages of a part of a feed in, candidate pairs out."""
+"""The function of Spark's Python workers for pairs: it maps the messages of a feed's part to candidate pairs."""
 
 from __future__ import annotations
 
