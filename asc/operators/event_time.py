@@ -1,4 +1,4 @@
-"""The one rule by which records move event time."""
+"""The rule by which records move event time forward; it is the only such rule."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from types import MappingProxyType
 class EventTimeProgress:
     """Progress of a stream in event time, by one time expression, in microseconds since 1970.
 
-    ``mark_us``: None before there is one. ``newest``: the newest time of the last batch of each partition, None where
-    no record of it has had one. Source: spec of operators, section 8.
+    ``mark_us``: the mark; None while there is none. ``newest``: the newest time in the last batch of each partition;
+    None if no record of the partition has had a time. Source: spec of operators, section 8.
 
     >>> own = EventTimeProgress().after({0: 50, 1: 30}, waiting={2})
     >>> own.mark_us, own.after({0: 60, 2: 40}).mark_us, own.after({0: 60, 2: 40}).after({0: 70}, waiting={1}).mark_us

@@ -1,4 +1,4 @@
-"""Exclusion of records that are no observations, and the counts of a feed's messages."""
+"""Exclusion of records that cannot be used as observations, and the counts of a feed's messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ NOT_OF_RECORDS: Mapping[str, str] = MappingProxyType(
 class FeedCounts:
     """Counts of some messages: observations, records excluded by reason, and outputs by type.
 
-    ``latest``: figures of the last output of each query of the part, by its id; None of a kind that has none.
+    ``latest``: figures of the last output of each query of the part, by the query's id; None if the kind has no
+    figures.
     """
 
     observations: int = 0

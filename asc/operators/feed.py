@@ -1,8 +1,8 @@
 """The messages of a stream's feed, form 2: settings, watermarks and observations, in the order of a partition.
 
-A message is a JSON object with its form ``v``, and its writer ``w`` where a daemon wrote it that claims its feeds. A
-kind's settings and observations carry its tag ``op``; watermarks carry ``time`` and hold for all kinds. Readers
-dispatch on these fields alone. Source: spec of operators, section 6.
+A message is a JSON object with its form ``v``. It has a writer ``w`` if it was written by a daemon that claims its
+feeds. Settings and observations have the tag ``op`` of their kind. Watermarks have ``time`` and hold for all kinds.
+Readers dispatch on these fields alone. Source: spec of operators, section 6.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ Kind = str
 
 @dataclass(frozen=True, slots=True)
 class QuerySettings:
-    """A standing query as a feed has it.
+    """A standing query as a feed describes it.
 
-    ``track`` names the expressions that it reads, ``time`` the one among them that is its event time. ``selections``:
-    the selections whose records it accepts. ``definition``: the parameters of its kind, as JSON has them.
+    ``track`` names the expressions that it reads; ``time`` is the name of the one that is its event time.
+    ``selections``: the selections whose records it accepts. ``definition``: the parameters of its kind, as JSON.
     """
 
     id: str
@@ -65,11 +65,11 @@ class QuerySettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The queries of one kind from here on.
+    """The queries of one kind that hold for the messages that follow.
 
-    ``op``: the tag of the kind. ``source_topic``: the topic of the stream's records. ``is_planar``: positions are no
-    degrees. ``limit``: the objects or observations that one holder of them, a part or a query, may hold.
-    ``lateness_us``: the allowed lateness of the stream, which its watermarks are behind its marks.
+    ``op``: the tag of the kind. ``source_topic``: the topic of the stream's records. ``is_planar``: whether positions
+    are not in degrees. ``limit``: the most objects or observations that one holder of them, a part or a query, may
+    hold. ``lateness_us``: the allowed lateness of the stream, by which its watermarks are behind its marks.
     """
 
     op: str
@@ -120,11 +120,12 @@ class Watermarks:
 class Observation:
     """A record, reduced to the expressions of one track.
 
-    ``op``: the tag of the kind. ``time_us``: microseconds since 1970; None where the record has no such time, or where
-    ``is_future``: later than the record's own timestamp by more than the stream allows. ``position``: two numbers, four
-    of a box, empty where the track has no position; a part is None where the record has none. ``selections``: those
-    that accept the record, each once, of joins with the shape (``selection/shape``). ``carried``: the values that
-    conditions read, as the text of a JSON object; None where the track has none.
+    ``op``: the tag of the kind. ``time_us``: microseconds since 1970. It is None if the record has no usable time, or
+    if ``is_future``: the time is later than the record's own timestamp by more than the stream allows. ``position``:
+    two numbers, or four for a box; empty if the track has no position. A number is None if the record has no value for
+    it. ``selections``: the selections that accept the record, without repetition, for joins with the shape
+    (``selection/shape``). ``carried``: the values that conditions read, as the text of a JSON object; None if the track
+    has none.
     """
 
     op: str

@@ -1,8 +1,8 @@
-"""Claims of a feed: after a claim the messages of its writer count, and those of every other one no more.
+"""Claims of a feed: after a claim only the messages of the claim's writer count.
 
-A daemon that was suspended may go on to write long after another one took its place: settings that are out of date, and
-observations of times that are final. Each message bears its writer. A claim says, in the order of a partition, whose
-messages count from there on. So a reader of the feed needs no clock, and no number that grows.
+A suspended daemon may resume writing long after another daemon has replaced it. It would write outdated settings, and
+observations of times that are final. So each message names its writer, and a claim in a partition says whose messages
+count from there on. A reader of the feed therefore needs neither a clock nor a growing number.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def claim_of(writer: str) -> str:
 
 
 class ClaimedFeed:
-    """The reading of one partition of a feed for a kind.
+    """The reader of one partition of a feed for a kind.
 
-    ``writer``: that of the last claim; None before the first one, and then all messages count. Invariant: the messages
-    and the writer are a function of the texts in their order, however they are cut.
+    ``writer``: the writer of the last claim; None before the first claim, when all messages count. Invariant: the
+    messages and the writer are a function of the texts in their order, however they are split.
     """
 
     def __init__(self, op: str, query_of: Callable[[QuerySettings], object], writer: str | None = None) -> None:

@@ -1,8 +1,8 @@
-"""Feed messages of form 1, as a version before selections wrote them, in the terms of form 2.
+"""Conversion of feed messages from form 1, which a version before selections wrote, to form 2.
 
-Form 1 has no tags. Settings list event queries and near queries as arrays; observations list the queries that accept
-the record; watermarks go by track. In form 2 each such query is a selection with the name of the query. Each track is a
-time expression with the name of the track. An old message then means the same.
+Form 1 has no tags. Settings list event queries and near queries as arrays. Observations list the queries that accept
+the record. Watermarks are per track. In form 2 each such query becomes a selection with the name of the query, and each
+track becomes a time expression with the name of the track. So an old message keeps its meaning.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ class FoldState(Protocol):
 class Fold(Protocol):
     """The computation of one kind, in tasks and on the driver.
 
-    Invariant: without a state of its own, so that it travels to workers. The states of any parts of a batch, merged in
-    their order (:meth:`merge`), are the state of the whole batch.
+    Invariant: it has no state, so that it can be sent to workers. The states of any parts of a batch, merged in order
+    (:meth:`merge`), equal the state of the whole batch.
     """
 
     def prepare(self, definition: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Operands of operators: scalar expressions over a record, read as those of predicates are."""
+"""Operands of operators: scalar expressions over a record, analysed like the expressions of predicates."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from asc.schema import Schema
 class ReadOperand:
     """The analysis of an expression over the records of a schema.
 
-    ``type``: of its values, None where only whether they are NULL matters. ``path``: of a plain column.
-    ``is_constant``: it is the same for every record. ``warnings``: on oddities in it.
+    ``type``: the type of its values; None if only NULL or not NULL matters. ``path``: the path of a plain column.
+    ``is_constant``: whether it is the same for every record. ``warnings``: warnings about the expression.
     """
 
     type: pa.DataType | None

@@ -1,4 +1,4 @@
-"""Rows by query: accepted (row, query) pairs as the rows of one query after those of another."""
+"""Rows by query: accepted (row, query) pairs, arranged so that the rows of each query are contiguous."""
 
 from __future__ import annotations
 

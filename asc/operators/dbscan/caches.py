@@ -1,4 +1,4 @@
-"""Caches of a worker: what was computed before. No result depends on them."""
+"""Caches of a worker for computed results. No result depends on a cache."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ LABEL_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredNeighbours:
-    """Neighbours of points that were in order once, with their arrivals: the points of a track and some that it no
-    longer has.
+    """Neighbours of points that were once in order, with the points' arrivals. Some points may no longer be in the
+    track.
     """
 
     radii: Floats
@@ -45,10 +45,10 @@ class StoredNeighbours:
 
 
 class NeighbourCache:
-    """The neighbours of one track's points, extended as points come.
+    """The neighbours of one track's points, extended as points arrive.
 
-    They are searched anew where radii change, and where a point came before one whose neighbours are stored. They are
-    also searched anew where more than half of the stored neighbours are of points that are gone.
+    They are computed anew if the radii change, or if a point arrives that precedes a point with stored neighbours. They
+    are also computed anew if more than half of the stored neighbours belong to points that are gone.
     """
 
     def __init__(self, *, is_kept: bool = True) -> None:
@@ -96,7 +96,7 @@ class NeighbourCache:
 
 
 class LabelCache:
-    """The labels of the last window of each query, up to so many bytes."""
+    """The labels of the last window of each query, up to a limit in bytes."""
 
     def __init__(self, room: int = LABEL_BYTES) -> None:
         self._room = room

@@ -1,11 +1,11 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Compiled loops over the cells of a grid, all of whose points are neighbours of each other.
+"""Compiled loops over the cells of a grid. All points of a cell are neighbours of each other.
 
-Everywhere: the points are in the order of the cells, ``starts`` int64[cells + 1] says where each cell begins, ``low``
-and ``high`` float64[cells, attributes] bound its points. The other cells near a cell are in ``near``, nearest first
-where they are few. ``squares`` has a bound below the squared distance to each. The lists of the cells from ``first`` on
-begin at ``near_starts``. Rounding keeps the order of numbers, so a bound of differences bounds their
-squares and sums as well.
+In all loops, the points are in the order of the cells. ``starts`` int64[cells + 1]: where each cell begins. ``low`` and
+``high`` float64[cells, attributes]: the bounds of its points. ``near``: for each cell the other cells near it, nearest
+first if they are few. ``squares``: a lower bound of the squared distance to each near cell. The lists of the cells from
+``first`` on begin at ``near_starts``. Rounding keeps the order of numbers, so a bound of differences also bounds their
+squares and sums.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cells: clusters without pairs of neighbours, for windows in which points have many."""
+"""Clusters by cells, without listing pairs of neighbours, for windows in which points have many neighbours."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _Near = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class CellSetting:
-    """Radius and min_samples that are asked for of one window."""
+    """The radius and min_samples of a setting of one window."""
 
     radius: float
     min_samples: int
@@ -48,11 +48,12 @@ class CellSetting:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """The points of a window by cells a little smaller than the least of some radii over the root of the attributes.
+    """The points of a window by cells. A cell is slightly smaller than the least radius over the root of the
+    attributes.
 
-    ``widest``: the greatest of the radii. Invariant: for each of the radii, two points of a cell are neighbours, and
-    the labels equal those by the pairs. Cost: for each point a look at those of the cells around that it may reach, and
-    that do not count as a whole.
+    ``widest``: the greatest of the radii. Invariant: for each radius, any two points of a cell are neighbours, and the
+    labels equal the labels computed from pairs. Cost: each point is compared with the points of those cells within
+    reach that do not count as a whole.
     """
 
     widest: float

@@ -1,4 +1,6 @@
-"""Chains: settings of one selection and end, each at most as restricted as the one before, so that clusters grow."""
+"""Chains: settings of one selection and end. Each setting is at most as restricted as the one before, so clusters
+grow.
+"""
 
 from __future__ import annotations
 
@@ -63,10 +65,11 @@ class Labels:
 class WindowPairs:
     """The pairs of neighbours of one selection up to one end, by the rank of the smallest radius that reaches them.
 
-    ``newer``, ``older``: the places of each pair's points; ``rank_ends`` int64[ranks + 1]: where the pairs of each rank
-    begin. ``near``, ``near_ranks``: the neighbours of each point by rank; those of point n begin at ``near_starts[n]``.
-    ``core_ranks``: by the first point of a window, the rank of the n-th nearest point to each, itself included, in row
-    n - 1. The point is core for a min_samples of n from this rank on. Memory: 20 bytes a pair.
+    ``newer``, ``older``: the indices of each pair's points. ``rank_ends`` int64[ranks + 1]: where the pairs of each
+    rank begin. ``near``, ``near_ranks``: the neighbours of each point by rank; the neighbours of point n begin at
+    ``near_starts[n]``. ``core_ranks``: by the first point of a window, an array whose row n - 1 has, for each point,
+    the rank of its n-th nearest point, itself included. From this rank on the point is core for a min_samples of n.
+    Memory: 20 bytes for each pair.
     """
 
     points: int

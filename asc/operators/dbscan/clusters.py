@@ -1,4 +1,4 @@
-"""Clusters: the DBSCAN queries of one part of a feed, from whose messages, in order, it makes their records."""
+"""Clusters: the DBSCAN queries of one part of a feed, whose messages are turned into output records in order."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _NEVER_US = -(2**62)
 class Clusters:
     """The DBSCAN queries whose observations are in one part of a feed.
 
-    Invariant: what it holds and tells is a function of the messages alone, however they are cut; between two cuts the
-    state is that of :meth:`to_bytes`. Caches beside it change nothing but the time that a window takes.
+    Invariant: state and outputs are a function of the messages alone, however these are split into batches. Between two
+    batches the state is that of :meth:`to_bytes`. Caches only change the time that a window takes.
 
-    ``label_bytes``: how much the labels of last windows may take; ``keeps_neighbours``: whether neighbours are kept
+    ``label_bytes``: the most bytes for the labels of last windows. ``keeps_neighbours``: whether neighbours are cached
     from window to window. ``on_labels`` is called with each window's labels. Source: spec of dbscan, sections 2 to 7.
     """
 

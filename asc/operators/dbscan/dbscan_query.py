@@ -28,12 +28,13 @@ ATTRIBUTES_MAX = 8
 class DbscanQuery:
     """A standing query for the clusters of its windows.
 
-    ``attributes``: how many a point has; with ``is_position`` longitude and latitude, and ``eps`` is in metres.
-    ``is_timed``: ``window`` and ``slide`` are microseconds of event time, else numbers of points. ``sample``: the most
-    points that a window record shows. ``lateness_us``: the allowed lateness of its points; None for that of the stream,
-    which the settings of the feed have. ``track`` names the expressions of its points, ``time`` the one of their event
-    time. ``selections`` names the selections whose records it accepts. ``since`` tells its registration from an earlier
-    one of its id, which was removed or paused; -1 for one of an earlier version.
+    ``attributes``: the number of attributes of a point. With ``is_position`` these are longitude and latitude, and
+    ``eps`` is in metres. With ``is_timed``, ``window`` and ``slide`` are microseconds of event time, otherwise numbers
+    of points. ``sample``: the most points that a window record shows. ``lateness_us``: the allowed lateness of its
+    points; None for the lateness of the stream, which the feed's settings have. ``track`` names the expressions of its
+    points, ``time`` the expression of their event time. ``selections`` names the selections whose records it accepts.
+    ``since`` distinguishes its registration from an earlier registration of its id, which was removed or paused; -1 if
+    an earlier version wrote it.
     """
 
     id: str

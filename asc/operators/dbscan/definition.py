@@ -1,4 +1,4 @@
-"""Definitions of DBSCAN queries: their checked parameters, as the API and records have them."""
+"""Definitions of DBSCAN queries: their checked parameters, in the form that the API and records have."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ _FIELDS = (
 class DbscanDefinition:
     """The parameters of a DBSCAN query.
 
-    ``attributes``: numeric expressions over the record, or in their place ``position``, a point in degrees, and ``eps``
-    is in metres. ``time``: a TIMESTAMP; None for a query over a file whose rows are their own time. ``window`` and
-    ``slide``: seconds with ``is_timed``, else numbers of points. ``key``: the expression shown with members.
+    ``attributes``: numeric expressions over the record. Instead there may be ``position``, a point in degrees; then
+    ``eps`` is in metres. ``time``: a TIMESTAMP; None for a query over a file, in which the row order is the time.
+    ``window`` and ``slide``: seconds with ``is_timed``, otherwise numbers of points. ``key``: the expression shown with
+    members.
 
-    Invariant: as sections 2 and 10 of the specification have it.
+    Invariant: the rules of sections 2 and 10 of the specification hold.
     """
 
     attributes: tuple[str, ...]

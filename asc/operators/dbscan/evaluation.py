@@ -1,4 +1,4 @@
-"""Evaluation: the records of windows that are due, computed together."""
+"""Evaluation of the windows that are due: their records, computed together."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ class Window:
 
 
 class Evaluation:
-    """The windows of one track that are due at one moment.
+    """The windows of one track that are due at the same moment.
 
-    ``space``: the values of the points in the space of the radii. ``radii``: those of all queries of the track.
+    ``space``: the points' coordinates in the space in which radii are measured. ``radii``: the radii of all queries of
+    the track.
     """
 
     def __init__(

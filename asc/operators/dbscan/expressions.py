@@ -1,4 +1,4 @@
-"""Expressions of a DBSCAN query over the records of one schema, checked for what each is used for."""
+"""Expressions of a DBSCAN query over the records of one schema, checked for their use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _TIMESTAMP = pa.timestamp("us", tz="UTC")
 
 @dataclass(frozen=True, slots=True)
 class DbscanExpression:
-    """An expression over a record. ``sql``: for Spark; ``path``: of a plain column, None of any other."""
+    """An expression over a record. ``sql``: its text for Spark. ``path``: the path of a plain column, otherwise
+    None.
+    """
 
     sql: str
     type: pa.DataType
@@ -28,9 +30,10 @@ class DbscanExpression:
 
 @dataclass(frozen=True, slots=True)
 class DbscanExpressions:
-    """The expressions of a DBSCAN query: the values of a point, its time and its key, None where it has none.
+    """The expressions of a DBSCAN query: the values of a point, its time and its key. Time or key is None if it is
+    absent.
 
-    ``values``: the attributes, or longitude and latitude. ``warnings``: what is odd in them.
+    ``values``: the attributes, or longitude and latitude. ``warnings``: warnings about the expressions.
     """
 
     values: tuple[DbscanExpression, ...]

@@ -1,4 +1,4 @@
-"""Grids: points by cells, in any number of attributes and at any distance from zero."""
+"""Grids: points by cells, for any number of attributes and any magnitude of values."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ _DOUBT = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """Points by cells, whose number along each attribute, the bin, is that of an interval at least ``side`` wide.
+    """Points by cells. The bin of a cell along an attribute is the number of an interval that is at least ``side``
+    wide.
 
-    ``order``: the points by cell, those of one cell ascending; ``values``: their attributes in this order. ``starts``
+    ``order``: the points by cell, ascending within a cell. ``values``: their attributes in this order. ``starts``
     int64[cells + 1]: where each cell begins in ``order``. ``bins`` int32[cells, attributes], in ascending order.
 
-    Invariant: two points of a cell differ by at most ``side`` in each attribute, as float64 subtracts. Two points whose
-    bins differ by k differ by more than ``(k - 1) * side``. A bin begins at a value and not at a multiple of the side,
-    so neither a large value nor a wide range loses a digit.
+    Invariant: two points of a cell differ by at most ``side`` in each attribute, in float64 subtraction. Two points
+    whose bins differ by k differ by more than ``(k - 1) * side``. A bin begins at a value and not at a multiple of the
+    side. So neither a large value nor a wide range loses precision.
     """
 
     order: Ints

@@ -1,4 +1,4 @@
-"""Identity: the ids of clusters from window to window, and what became of them."""
+"""Identity of clusters: their ids from window to window, and the events in which they change."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ NEW = -2
 class Before:
     """The clusters of the preceding window.
 
-    ``ids``: by label; ``sizes``: how many points each has. ``labels`` and ``is_core``: of the points that are in both
-    windows, in order.
+    ``ids``: the id of each label. ``sizes``: the number of points of each label. ``labels`` and ``is_core``: arrays
+    over the points that are in both windows, in order.
     """
 
     ids: Sequence[Id]
@@ -35,11 +35,11 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Evolution:
-    """Evolution of clusters from one window to the next.
+    """The evolution of clusters from one window to the next.
 
-    By new label: the ``ids``; ``origins``, the old ids that each is related to, older first; ``events``; and ``taken``,
-    the old label whose id it has, NEW for none. ``disappeared``: each old id that no cluster has, with the ids that its
-    points joined.
+    By new label: ``ids``; ``origins``, the old ids that the cluster is related to, older first; ``events``; and
+    ``taken``, the old label whose id the cluster continues, NEW if there is none. ``disappeared``: each old id that no
+    cluster continues, with the ids of the clusters that its points joined.
     """
 
     ids: Sequence[Id]

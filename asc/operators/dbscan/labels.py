@@ -1,4 +1,4 @@
-"""Labels: the clusters of many settings over points in order."""
+"""Labels: the clusters of points in order, for many settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from asc.operators.dbscan.points import Floats, Ints
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Radius, min_samples, and the first point of the window, which ends with the last one."""
+    """Radius, min_samples, and the first point of a window. The window ends with the last point."""
 
     radius: float
     min_samples: int

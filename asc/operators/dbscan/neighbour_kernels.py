@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Compiled loops that search neighbours and list them."""
+"""Compiled loops that find neighbours and list them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Neighbours: for each point its older neighbours, newest first, with the smallest radius that reaches each."""
+"""Neighbours: for each point its older neighbours, newest first, each with the smallest radius that reaches it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ _Ranks = npt.NDArray[np.uint16]
 class Neighbours:
     """The pairs of neighbours among points in order, for several radii.
 
-    The older neighbours of point n are ``older[starts[n]:starts[n + 1]]``, newest first. ``ranks`` has the place in
-    ``radii`` of the smallest one that reaches each. So a window is a prefix of each list, a radius a bound on ranks.
-    ``radii``: those asked for, ascending, up to the largest for which there are at most PAIR_NEIGHBOURS a point.
+    The older neighbours of point n are ``older[starts[n]:starts[n + 1]]``, newest first. ``ranks`` has, for each of
+    them, the index in ``radii`` of the smallest radius that reaches it. So a window is a prefix of each list, and a
+    radius is a bound on ranks. ``radii``: the requested radii, ascending, up to the largest for which points have on
+    average at most PAIR_NEIGHBOURS neighbours.
 
-    Invariant: they are the pairs of the definition, for every window and each of the radii. Memory: 6 bytes a pair.
+    Invariant: the pairs are those of the definition, for every window and each radius. Memory: 6 bytes for each pair.
     """
 
     values: Floats

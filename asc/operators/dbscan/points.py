@@ -25,7 +25,7 @@ _COLUMNS: Mapping[str, str] = MappingProxyType(
 
 
 class Come(NamedTuple):
-    """A point as it came."""
+    """A point as it arrived."""
 
     time_us: int
     partition: int
@@ -36,7 +36,7 @@ class Come(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The place of a point in the order: ascending time, partition, offset."""
+    """The position of a point in the order: ascending time, then partition, then offset."""
 
     time_us: int
     partition: int
@@ -47,10 +47,12 @@ class Place(NamedTuple):
 class Points:
     """Points as columns. ``values``: float64[points, attributes].
 
-    ``seen_us``: the watermark when a point came; ``arrival``: how many points of the track came before it; ``code``:
-    that of the selections that accept it. ``keys``: the text shown for each point; None where no point has one.
+    ``seen_us``: the watermark when each point arrived. ``arrival``: the number of points of the track that arrived
+    before it. ``code``: the code of the selections that accept it. ``keys``: the text shown for each point; None if no
+    point has a text.
 
-    Invariant: strictly ascending order, but for :meth:`arrived`. Memory: 40 bytes a point and 8 for each attribute.
+    Invariant: strictly ascending order, except for the result of :meth:`arrived`. Memory: 40 bytes for each point, and
+    8 for each of its attributes.
     """
 
     time_us: Ints

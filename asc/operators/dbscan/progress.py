@@ -1,4 +1,4 @@
-"""Progress of a query: its windows that are final, and what the next one is compared with."""
+"""Progress of a query: its final windows, and the data with which its next window is compared."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from asc.operators.times import time_text
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """The points of the queries of one selection and one registration: ``rows`` among those of the track, in order.
+    """The points of the queries of one selection and one registration. ``rows``: their indices in the track, in order.
 
-    ``places``: of each along the axis of the windows, ascending: its time, or the number of points before it.
+    ``places``: the position of each point along the axis of the windows, ascending. It is the point's time, or the
+    number of points before it.
     """
 
     rows: Ints
@@ -34,7 +35,7 @@ class View:
 class DueWindow:
     """A window that is final: the points of a view from ``low`` to before ``high``.
 
-    ``lost``: that points of it were dropped, or that it has more than there may be.
+    ``lost``: whether points of the window were dropped, or the window has more points than allowed.
     """
 
     progress: QueryProgress
@@ -64,14 +65,15 @@ class DueWindow:
 class QueryProgress:
     """Progress of one query.
 
-    ``since``: how many points of its track had come when it was registered; these are none of its own. ``done``: its
-    last window that is final. ``first_us``: the time of its first point. ``is_quiet``: no window is output until one
-    has a point. ``ids``: those of the clusters of the window ``done``; None where the next one is compared with
-    nothing. ``newest``: the newest point of its windows. ``numbered``: of a query by counts, how many points have a
-    number.
-    ``lost``: the first and the last place along the axis of points that were dropped, and the newest of these.
-    ``told``: the number of the last window that was output, and of its clusters and noise points, None where it was
-    skipped.
+    ``since``: the number of points of its track that arrived before its registration; the query excludes them.
+    ``done``: its last final window. ``first_us``: the time of its first point. ``is_quiet``: whether windows are not
+    output until one has a point. ``ids``: the ids of the clusters of the window ``done``; None if the next window is
+    compared with nothing. ``newest``: the newest point of its windows. ``numbered``: for a query by counts, the number
+    of points with a number.
+
+    ``lost``: the first and the last position, along the axis, of dropped points, and the newest of these points.
+    ``told``: the number of the last window that was output, and the numbers of its clusters and noise points; these are
+    None if the window was skipped.
     """
 
     query: DbscanQuery
@@ -174,7 +176,7 @@ class QueryProgress:
 
 
 class Views:
-    """The views of a track's points, each made once."""
+    """The views of a track's points, each computed once."""
 
     def __init__(self, points: Points, selections: Selections) -> None:
         self.points = points

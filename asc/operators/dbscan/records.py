@@ -1,4 +1,4 @@
-"""Records: the outputs of a window, one for each cluster, then its members, then one for the window itself."""
+"""Records: the outputs of a window. First one for each cluster, then the members, then one for the window."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ IDS_MAX = 10_000
 class DbscanOutput(NamedTuple):
     """An output of a DBSCAN query.
 
-    It goes to ``topic``, with ``key`` (the id of the query), ``value`` (JSON) and ``identity``, each the same whenever
-    the output is written again. ``source``: the newest point that it is about.
+    It goes to ``topic``, with ``key`` (the id of the query), ``value`` (JSON) and ``identity``. Each is the same
+    whenever the output is written again. ``source``: the newest point that the output is about.
     """
 
     topic: str
@@ -42,7 +42,7 @@ class DbscanOutput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WindowName:
-    """A window of a query, as its records have it: the bounds as JSON, and the end as ids have it."""
+    """A window of a query as its records name it: the bounds as JSON, and the end as ids contain it."""
 
     bounds: str
     end: int
@@ -64,10 +64,10 @@ class WindowName:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
-    """Summaries of a window's clusters by label: points, core points, centres, the corners of boxes (``low``,
-    ``high``), and the newest point's place.
+    """Summaries of a window's clusters by label.
 
-    Of positions, centres and boxes are in degrees.
+    A summary has the numbers of points and core points, the centre, the corners of the bounding box (``low``,
+    ``high``), and the index of the newest point. For positions, centres and boxes are in degrees.
     """
 
     sizes: Ints
@@ -102,9 +102,10 @@ def _summed(now: Labels, values: Floats) -> tuple[Ints, Ints, Floats, Floats, Fl
 
 
 class PointTexts:
-    """The texts of points, each made once for all queries that show it.
+    """The texts of points, each computed once for all queries that show it.
 
-    Memory: up to three texts a point and two an attribute, as long as the windows due at one moment are computed.
+    Memory: up to three texts for each point and two for each attribute, while the windows due at one moment are
+    computed.
     """
 
     def __init__(self, points: Points, source_topic: str) -> None:
@@ -165,7 +166,10 @@ class PointTexts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowRecords:
-    """Spelling of the records of one window of a query. ``newest``: its newest point, of none the newest before it."""
+    """Formatting of the records of one window of a query.
+
+    ``newest``: the newest point of the window; if the window has no point, the newest point before it.
+    """
 
     query: DbscanQuery
     name: WindowName

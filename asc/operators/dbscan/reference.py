@@ -1,4 +1,4 @@
-"""The definition to the letter, by NumPy alone: what every faster way has to equal. Cost: all pairs of a window."""
+"""A literal implementation of the definition, by NumPy alone, which every faster one must equal. Cost: all pairs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Id = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A cluster of one window: the names of its points, and of those among them that are core."""
+    """A cluster of one window: the names of its points, and the names of its core points."""
 
     points: frozenset[int]
     core: frozenset[int]

@@ -1,4 +1,4 @@
-"""Schedules: which windows hold a point, and which are final."""
+"""Schedules: the windows that hold a point, and the windows that are final."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Sliding windows along one axis: ``window`` long, one at each multiple of ``slide``.
+    """Sliding windows along one axis. A window is ``window`` long and begins at a multiple of ``slide``.
 
-    The axis is event time in microseconds, or the number of points before a point. The window n holds the places from
-    ``n * slide`` to before ``n * slide + window``.
+    The axis is event time in microseconds, or the number of points before a point. The window n covers the positions
+    from ``n * slide`` to before ``n * slide + window``.
 
     >>> Schedule(10, 4).bounds(1), Schedule(10, 4).last_final(14), Schedule(10, 4).first_with(9)
     ((4, 14), 1, 0)

@@ -1,4 +1,4 @@
-"""Selections of points: a code for each set of selections that accepts a point."""
+"""Selections of points: a code for each distinct set of selections that accepts a point."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Codes = npt.NDArray[np.int32]
 class Selections:
     """The watched selections of a track, and the sets of them that occur, each with a code.
 
-    Memory: a bit for each watched selection and set. Sets that occur no more leave with :meth:`kept`.
+    Memory: a bit for each watched selection in each set. Sets that no longer occur are removed by :meth:`kept`.
     """
 
     def __init__(self, watched: Iterable[str], sets: Iterable[int] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Positions in degrees as unit vectors, whose distance in space stands for that on the sphere."""
+"""Positions in degrees as unit vectors: the distance of two vectors in space represents the distance on the sphere."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _NO_TIME_US = 2**62
 
 @dataclass(frozen=True, slots=True)
 class TrackName:
-    """Identity of a track: its name in the feed, the expression of its time, and what its points have."""
+    """Identity of a track: its name in the feed, the expression of its time, and the form of its points."""
 
     name: str
     time: str
@@ -44,11 +44,11 @@ class TrackName:
 
 
 class Track:
-    """The points of one track, and the progress of its queries, at least one.
+    """The points of one track, and the progress of its queries, of which there is at least one.
 
-    Invariant: a function of the messages in their order, however they are cut; :meth:`hold` may be called between any
-    two of them. It holds the points that a later window or comparison needs, at most WINDOWS_HELD times ``points_max``,
-    and an eighth more until the next watermark.
+    Invariant: a function of the messages in their order, however they are split; :meth:`hold` may be called between any
+    two messages. The track holds the points that a later window or comparison needs, at most WINDOWS_HELD times
+    ``points_max``, and until the next watermark an eighth more.
     """
 
     def __init__(self, name: TrackName, watermark_us: int, counts: FeedCounts) -> None:

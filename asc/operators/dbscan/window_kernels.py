@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Compiled loops over the clusters of one window, and over those of two."""
+"""Compiled loops over the clusters of one window, and over the clusters of two windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Enter, exit and lost: the events of objects that queries begin to accept, and cease to accept."""
+"""Enter, exit and lost: events of objects that queries begin or cease to accept, or that are no longer observed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _FORM = 2
 class Event:
     """An output of an event query.
 
-    It goes to ``topic``, with ``key`` (the object), ``value`` (JSON) and ``identity``, each the same whenever the event
-    is written again. ``query``: the query whose event it is.
+    It goes to ``topic``, with ``key`` (the object), ``value`` (JSON) and ``identity``. Each is the same whenever the
+    event is written again. ``query``: the query whose event it is.
     """
 
     topic: str
@@ -36,10 +36,11 @@ class Event:
 
 @dataclass(slots=True)
 class _Run:
-    """The state of an object for a query, or for a shape of it.
+    """The state of an object for a query, or for one shape of a query that is a join.
 
-    ``is_inside``: an enter was due, and no exit or lost after it. ``is_accepted``: the query accepted the last
-    observation. ``since_us``: the time of the first observation of the last ones in a row with equal ``is_accepted``.
+    ``is_inside``: whether an enter was due, and no exit or lost since. ``is_accepted``: whether the query accepted the
+    last observation. ``since_us``: the time of the first observation in the latest unbroken sequence with this
+    ``is_accepted``.
     """
 
     is_inside: bool
@@ -49,7 +50,7 @@ class _Run:
 
 @dataclass(slots=True)
 class _Object:
-    """The state of an object: its last observation, and its runs, each inside or accepted."""
+    """The state of an object: its last observation, and its runs. In each run the object is inside or accepted."""
 
     partition: int
     offset: int
@@ -60,11 +61,11 @@ class _Object:
 
 @dataclass(slots=True)
 class _Track:
-    """The objects of one track, by key, and the queries that watch them, at least one.
+    """The objects of one track, by key, and the queries that watch them, of which there is at least one.
 
     ``time``: the name of its event time. ``watching``: the queries of each selection. ``shortest_us`` and
-    ``longest_us``: the bounds of the times after which these queries take an object for lost. ``due_us``: the time
-    before which nothing is to be closed or forgotten.
+    ``longest_us``: the shortest and the longest ``lost_after_us`` of these queries. ``due_us``: the time before which
+    no run can be closed and no object forgotten.
     """
 
     queries: dict[str, EventQuery]
@@ -104,12 +105,14 @@ class _Track:
 
 
 class Bucket:
-    """The objects of one partition of a feed, from whose messages, in order, it makes events.
+    """The objects of one partition of a feed, whose messages it turns into events in order.
 
-    Invariant: state and events are a function of the messages alone, however they are cut; between two cuts the state
-    is that of :meth:`to_bytes`. An object is forgotten once the watermark is the longest ``lost_after_us`` of its track
-    past its last observation. So it holds no more objects than were seen within that time, and never more than the
-    settings allow. Cost: some 150 bytes an object in the text of the state, which is read and written at each cut. An
+    Invariant: state and events are a function of the messages alone, however these are split into batches. Between two
+    batches the state is that of :meth:`to_bytes`. An object is forgotten once the watermark exceeds its last
+    observation by the longest ``lost_after_us`` of its track. So the bucket holds at most the objects seen within that
+    time, and never more than the settings allow.
+
+    Cost: some 150 bytes for each object in the serialised state, which is read and written at each batch. An
     observation costs a step for each query that accepts the object or has a run of it. Source: the rules of events
     (spec: observation, enter, exit, dwell, lost).
     """

@@ -16,9 +16,9 @@ KINDS: tuple[Kind, ...] = ("enter", "exit", "lost")
 class EventQuery:
     """A standing query for events.
 
-    ``kinds``: the events that it asks for. ``dwell_us``: the time for which an object is inside or outside before it
-    has entered or left. ``lost_after_us``: the time without an observation after which it is lost (microseconds of
-    event time). ``track`` names the expressions of its objects, ``time`` the one of their event time. ``selections``
+    ``kinds``: the requested events. ``dwell_us``: the time for which an object must be inside or outside before it has
+    entered or left. ``lost_after_us``: the time without an observation after which it is lost (microseconds of event
+    time). ``track`` names the expressions of its objects, ``time`` the expression of their event time. ``selections``
     names the selections whose records it accepts.
     """
 

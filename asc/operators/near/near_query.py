@@ -20,10 +20,10 @@ tick. ``apart``: they were near at the previous tick and are not.
 class NearQuery:
     """A standing query for the pairs of its objects that are within ``distance_m`` metres of each other.
 
-    At each tick (every multiple of ``every_us``) it compares the last position of each object in the ``window_us``
-    before. ``kinds``: the outputs that it asks for. ``condition``: a predicate over the two objects, by the values that
-    observations carry; None for none. ``track`` names the expressions of its objects, ``time`` the one of their event
-    time. ``selections`` names the selections whose records it accepts.
+    At each tick (every multiple of ``every_us``) it compares the last position of each object in the preceding
+    ``window_us``. ``kinds``: the requested outputs. ``condition``: a predicate over the two objects, by the values that
+    observations carry; None if there is no condition. ``track`` names the expressions of its objects, ``time`` the
+    expression of their event time. ``selections`` names the selections whose records it accepts.
     """
 
     id: str

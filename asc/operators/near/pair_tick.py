@@ -1,4 +1,4 @@
-"""One tick of a near query: the positions of objects, and the pairs of them that are near."""
+"""One tick of a near query: the positions of objects, and the pairs of objects that are near each other."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class PairEvent(NamedTuple):
     """An output of a near query for one pair.
 
     It goes to ``topic``, with ``key`` (a JSON array of the two objects' keys, the smaller first), ``value`` (JSON) and
-    ``identity``. Each of these is the same whenever the output is written again. With a ``condition`` it is written
-    only where the condition holds of the values that both carried at this tick (``own``). Where the two were near at
-    the ``other`` tick too, the condition must not hold of the values carried then.
+    ``identity``. Each is the same whenever the output is written again. With a ``condition``, the output is written
+    only if the condition holds for the values that both objects carried at this tick (``own``). If the two were also
+    near at the ``other`` tick, the condition must not hold for the values carried at that tick.
     """
 
     topic: str
@@ -48,7 +48,7 @@ class PairEvent(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PairTick:
-    """The objects at a tick, the pairs of them that are near, and the topic of their records.
+    """The objects at a tick, the pairs of objects that are near each other, and the topic of their records.
 
     Cost: some 6 us for each pair that is written, with its objects.
     """

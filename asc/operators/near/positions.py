@@ -1,4 +1,4 @@
-"""The last positions of objects by intervals of event time, as ticks need them."""
+"""The last positions of objects in each interval of event time, as ticks need them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ _Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The last observation of each object at a tick: ``rows`` of ROW_SCHEMA, one an object, in the order of keys."""
+    """The last observation of each object at a tick. ``rows``: ROW_SCHEMA, one row for each object, in the order of
+    keys.
+    """
 
     rows: pa.Table
 
@@ -77,12 +79,15 @@ class Snapshot:
 
 
 class Positions:
-    """The last observation of each object in each interval between two ticks: by time, then offset, then partition.
+    """The last observation of each object in each interval between two ticks. The last is by time, then offset, then
+    partition.
 
-    Invariant: the rows held are a function of the observations added and the ticks passed, in their order, however they
-    were cut. The first ``folded`` rows are one for each object and interval. The rows after them are as they came, and
-    are folded before any of them is excluded or read. Cost: an Arrow row of some 70 bytes each. Folding sorts the rows,
-    at some .3 us a row, at a tick and when as many are loose as are folded.
+    Invariant: the rows held are a function of the observations added and the ticks passed, in order, however these were
+    split into batches. The first ``folded`` rows are one for each object and interval. The rows after them are as they
+    arrived, and are folded before any of them is excluded or read.
+
+    Cost: an Arrow row of some 70 bytes for each. Folding sorts the rows, at some .3 us a row. It happens at a tick, and
+    when there are as many unfolded rows as folded ones.
     """
 
     def __init__(self, every_us: int, rows: pa.Table | None = None, folded: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Pairs: which objects are within a distance of each other, at each tick of event time."""
+"""Pairs of objects that are within a distance of each other, at each tick of event time."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ _NEVER_US = -(2**62)
 class _Watch:
     """The state of one query.
 
-    ``done_us``: of the last tick that is final; ``before``: its pairs and their objects, for queries that output
-    changes, None where nothing was near.
+    ``done_us``: the last tick that is final. ``before``: the pairs at that tick and their objects, for queries that
+    output changes; None if no objects were near each other.
     """
 
     query: NearQuery
@@ -67,14 +67,16 @@ class _Watch:
 
 
 class Ticks:
-    """The near queries whose observations are in one partition of a feed: it makes their pairs from the messages, in
+    """The near queries whose observations are in one partition of a feed. It computes their pairs from the messages, in
     order.
 
-    A tick is final once the watermark is past it. An observation that is in the windows of final ticks alone is late,
-    and excluded. For each object and interval between two ticks the last observation is held, later offset on a tie.
-    Invariant: its state and its outputs are a function of the messages alone, however they are cut. Cost: a message a
-    microsecond or two; a tick some 4 us an object, and 6 us a pair that is output. Source: spec, pairs; the last
-    position of each object as by Spark's ``window`` and ``max_by``.
+    A tick is final once the watermark is past it. An observation that is only in the windows of final ticks is late,
+    and is excluded. For each object and interval between two ticks the last observation is held; at equal times the
+    later offset wins. Invariant: state and outputs are a function of the messages alone, however these are split into
+    batches.
+
+    Cost: a microsecond or two for each message; at a tick some 4 us for each object, and 6 us for each pair that is
+    output. Source: spec, pairs; the last position of each object agrees with Spark's ``window`` and ``max_by``.
     """
 
     def __init__(self, pairs_max: int = PAIRS_MAX) -> None:
