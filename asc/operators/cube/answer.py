@@ -22,10 +22,10 @@ from asc.operators.cube.source import Source, needed
 def answer(layout: Layout, parts: Sequence[Cells], question: Question, reserve: Reserve = unbounded) -> dict[str, Any]:
     """Return the answer to a question, from cells of the base cuboid, merged in the order of the parts.
 
-    ``reserve`` is called before each step, with the bytes that it holds beside the parts, and may raise.
+    ``reserve`` is called before each step, with the bytes that the step holds besides the parts, and may raise.
 
-    Cost: the cells of the interval are gone through once, where they make fewer groups of all that the question names.
-    Each cuboid is rolled up from the smallest one that is finer.
+    Cost: one pass over the cells of the interval, if this gives fewer groups by all dimensions that the question names.
+    Each cuboid is rolled up from the smallest finer cuboid.
     """
     read = [part.between(question.first, question.end) for part in parts]
     source = needed(layout, read, question, reserve)
@@ -54,7 +54,7 @@ def answer(layout: Layout, parts: Sequence[Cells], question: Question, reserve: 
 
 
 def _rolled_up(layout: Layout, source: Source, cuboids: Sequence[Levels], reserve: Reserve) -> Mapping[Levels, Source]:
-    """Return the cells of each cuboid, rolled up from the smallest one that is finer."""
+    """Return the cells of each cuboid, rolled up from the smallest finer cuboid."""
     made: dict[Levels, Source] = {}
     # Columns as bits, and the count beside them: thousands of cuboids are compared with each other.
     sized = [(_bits(source.columns), source.count, source)]
@@ -72,7 +72,9 @@ def _bits(places: Sequence[int]) -> int:
 
 
 def interval_of(layout: Layout, read: Sequence[Cells], question: Question) -> list[str] | None:
-    """Return the interval that was asked for; where it has no bound, that of the cells. None where there is no time."""
+    """Return the interval that was asked for. A missing bound is taken from the cells. Return None if there is no
+    time.
+    """
     grain_us = layout.definition.grain_us
     some = [part.panes for part in read if part.count]
     first, end = question.first, question.end
@@ -88,7 +90,7 @@ def interval_of(layout: Layout, read: Sequence[Cells], question: Question) -> li
 
 
 def answered_by(layout: Layout, read: Sequence[Cells]) -> dict[str, Any]:
-    """Return the cells that an answer is made of."""
+    """Return a description of the cells from which an answer is made."""
     definition = layout.definition
     panes = np.unique(np.concatenate([part.different_panes() for part in read]))
     cells = sum(part.count for part in read)

@@ -34,19 +34,21 @@ _COPIES = 3
 
 
 def unbounded(_size_bytes: int) -> None:
-    """Hold as much as there is."""
+    """Reserve nothing: there is no bound."""
 
 
 @contextmanager
 def held(reserve: Reserve, size_bytes: int) -> Iterator[None]:
-    """Hold bytes for a step alone. The bound gives back the bytes of a step that fails."""
+    """Reserve bytes for one step only. If the step fails, the bound itself gives the bytes back."""
     reserve(size_bytes)
     yield
     reserve(-size_bytes)
 
 
 def joining_bytes(parts: Sequence[Cells]) -> int:
-    """Return the bytes that :func:`joined` holds at most of some parts: their copy, and what ranks their keys."""
+    """Return the most bytes that :func:`joined` holds for some parts: their copy, and the memory that ranks their
+    keys.
+    """
     some = [part for part in parts if part.count]
     if len(some) < 2:
         return 0
@@ -55,7 +57,9 @@ def joining_bytes(parts: Sequence[Cells]) -> int:
 
 
 def merging_bytes(cells: Cells) -> int:
-    """Return the bytes that :func:`merged` holds at most for some cells, without their own: its work and its result."""
+    """Return the most bytes that :func:`merged` holds for some cells, besides the cells: its working memory and its
+    result.
+    """
     groups = min(cells.count, int(prod(key.radix for key in cells.keys)))
     fixed = sum(int(state.nbytes) for state in cells.states if not _is_variable(state))
     variable = sum(_ranking_bytes(state) for state in cells.states if _is_variable(state))
@@ -65,30 +69,30 @@ def merging_bytes(cells: Cells) -> int:
 
 
 def judging_bytes(keys: Sequence[Key]) -> int:
-    """Return the bytes that a predicate over some keys holds at most: each different group of them is evaluated."""
+    """Return the most bytes that evaluating a predicate over some keys holds: each distinct group is evaluated."""
     return sum(_WORK_BYTES * len(key) + _ranking_bytes(key.dictionary) for key in keys)
 
 
 def placing_bytes(cells: Cells) -> int:
-    """Return the bytes that the places of cells in a row and a column hold at most."""
+    """Return the most bytes that the row and column indices of cells hold."""
     return 2 * _WORK_BYTES * cells.count
 
 
 def ordering_bytes(cells: Cells, terms: int) -> int:
-    """Return the bytes that the order of rows holds at most, by some terms."""
+    """Return the most bytes that sorting the rows by some terms holds."""
     variable = sum(_ranking_bytes(state) for state in cells.states if _is_variable(state))
     return terms * _ORDER_BYTES * cells.count + (variable if terms else 0)
 
 
 def rows_bytes(cells: Cells, measures: int) -> int:
-    """Return the bytes that cells hold at most as rows of an answer."""
+    """Return the most bytes that cells hold as rows of an answer."""
     texts = sum(int(key.sizes[key.codes].sum()) for key in cells.keys)
     texts += sum(int(state.nbytes) for state in cells.states if _is_variable(state))
     return cells.count * (_ROW_BYTES + _FIELD_BYTES * (len(cells.keys) + measures)) + _TEXT_COPIES * texts
 
 
 def body_bytes(names: int) -> int:
-    """Return the bytes that a question beside an answer holds at most, of some names and fields."""
+    """Return the most bytes that a question next to an answer holds, by the number of its names and fields."""
     return _BODY_BYTES + _NAME_BYTES * names
 
 

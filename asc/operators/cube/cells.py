@@ -43,19 +43,19 @@ class Cells:
 
     @property
     def size_bytes(self) -> int:
-        """Return the bytes that its arrays take."""
+        """Return the size of the arrays in bytes."""
         keys = sum(key.codes.nbytes + key.dictionary.nbytes for key in self.keys)
         return int(self.panes.nbytes + keys + sum(state.nbytes for state in self.states))
 
     @staticmethod
     def none(layout: Layout) -> Cells:
-        """Return no cells of the base cuboid."""
+        """Return an empty set of cells of the base cuboid."""
         keys = tuple(Key.of(pa.array([], operand.type)) for operand in layout.dimensions)
         states = tuple(pa.array([], slot.state.storage) for slot in layout.slots)
         return Cells(frozen(np.zeros(0, dtype=np.int64)), keys, states)
 
     def between(self, first: int | None, end: int | None) -> Cells:
-        """Return the cells of the panes from ``first`` to before ``end``; None for no bound."""
+        """Return the cells of the panes from ``first`` to before ``end``. None means no bound."""
         start = 0 if first is None else int(np.searchsorted(self.panes, first))
         stop = self.count if end is None else int(np.searchsorted(self.panes, end))
         return self.slice(start, max(start, stop))
@@ -68,19 +68,20 @@ class Cells:
         return Cells(self.panes[start:stop], keys, tuple(own.slice(start, stop - start) for own in self.states))
 
     def take(self, rows: npt.NDArray[np.int64]) -> Cells:
-        """Return some cells, in ascending order of their places."""
+        """Return the cells at some indices, which are ascending."""
         places = pa.array(rows)
         keys = tuple(key.take(rows) for key in self.keys)
         return Cells(frozen(self.panes[rows]), keys, tuple(own.take(places) for own in self.states))
 
     def compact(self) -> Cells:
-        """Return the cells without dictionaries that are much larger than they need: see :meth:`Key.bounded`."""
+        """Return the cells with smaller dictionaries, if these are much larger than needed: see :meth:`Key.bounded`."""
         return replace(self, keys=tuple(key.bounded() for key in self.keys))
 
     def different_panes(self) -> _Ints:
         """Return the numbers of the panes that have a cell, ascending.
 
-        Cost: a search for each pane of the interval, or where it has nearly as many panes as cells, these.
+        Cost: one search for each pane of the interval; if there are nearly as many panes as cells, a pass over the
+        cells.
         """
         found = self.panes
         if not self.count:
@@ -110,12 +111,16 @@ class Cells:
         return Cells(panes, tuple(map(Key.of_array, columns[:width])), tuple(columns[width:]))
 
     def rolled_up(self, kept: Sequence[int]) -> Cells:
-        """Return the cells with some of the keys alone, by their places, not merged: no cells by the invariant."""
+        """Return the cells with only the keys at some indices. They are not merged, so the class's invariant does not
+        hold.
+        """
         return replace(self, keys=tuple(self.keys[place] for place in kept))
 
 
 def joined(layout: Layout, parts: Sequence[Cells]) -> Cells:
-    """Return the cells of several parts after one another, over one dictionary a key: no cells by the invariant."""
+    """Return the cells of several parts, concatenated, with one dictionary for each key. The invariant does not
+    hold.
+    """
     parts = [part for part in parts if part.count] or list(parts[:1])
     if len(parts) == 1:
         return parts[0]
@@ -125,10 +130,10 @@ def joined(layout: Layout, parts: Sequence[Cells]) -> Cells:
 
 
 def merged(layout: Layout, parts: Sequence[Cells], *, by_pane: bool = True) -> Cells:
-    """Return the cells that some others make together, merged in the order of the parts.
+    """Return the result of merging cells, in the order of the parts.
 
-    All parts have the same keys. Their cells need not be different, or sorted. Without ``by_pane`` all panes are one,
-    with the number 0.
+    All parts have the same keys. Their cells may repeat and need not be sorted. Without ``by_pane`` all panes are
+    combined into one pane with the number 0.
     """
     whole = joined(layout, parts)
     if not whole.count:

@@ -81,21 +81,21 @@ class Columns:
         return self._keys[operand.sql]
 
     def sizes(self, operand: Operand) -> Sizes:
-        """Return the bytes of the values of a dimension."""
+        """Return the sizes of the values of a dimension in bytes."""
         if operand.sql not in self._sizes:
             found = self.key(operand).sizes
             self._sizes[operand.sql] = Sizes(found, int(found.max()))
         return self._sizes[operand.sql]
 
     def values(self, operand: Operand, state: State) -> Values:
-        """Return the values of an expression as a state takes them."""
+        """Return the values of an expression in the form that a state reads."""
         place = operand.sql, type(state)
         if place not in self._values:
             self._values[place] = state.values(self.array(operand))
         return self._values[place]
 
     def panes(self, time: Operand, grain_us: int) -> Panes:
-        """Return the pane of each row; of an unusable time that of another row."""
+        """Return the pane of each row. A row with an unusable time gets the pane of another row."""
         place = time.sql, grain_us
         if place not in self._panes:
             found = numbers(self.array(time), np.int64) // grain_us
@@ -106,7 +106,9 @@ class Columns:
         return self._panes[place]
 
     def usable(self, time: Operand) -> npt.NDArray[np.bool_] | None:
-        """Return the mask of the rows whose time is not NULL and within the years 1 to 9999; None for all of them."""
+        """Return a mask of the rows whose time is not NULL and in the years 1 to 9999. Return None if all rows are
+        usable.
+        """
         if time.sql not in self._usable:
             times, nulls = numbers(self.array(time), np.int64), nulls_of(self.array(time))
             mask = (times >= FIRST_US) & (times <= LAST_US)
@@ -133,7 +135,7 @@ class Columns:
         raise CubeError("expression", operand.sql, remedy)
 
     def _filtered(self, operand: Operand, where: str) -> pa.Array:
-        """Return the values of an expression where a predicate accepts the record, else NULL."""
+        """Return the values of an expression, NULL for each record that a predicate does not accept."""
         matcher = Matcher(self._schema, {"filter": where}, time_zone=self._time_zone)
         accepted = np.zeros(self.count, dtype=np.bool_)
         accepted[matcher.match(self._batch)["row"].to_numpy()] = True
@@ -143,7 +145,7 @@ class Columns:
         return pc.if_else(pa.array(accepted), values, pa.scalar(None, values.type))
 
     def _in_one(self, operand: Operand, column: Any) -> pa.Array:
-        """Return a column in one piece, of the operand's type."""
+        """Return a column as one contiguous array of the operand's type."""
         has_keys = operand.type is not None and space_of(operand.type) is not None
         if has_keys:
             column = fitted(operand.attribute, column)

@@ -32,13 +32,17 @@ class Matched:
 
 
 def rolled_up(layout: Layout, parts: Sequence[Cells], columns: Sequence[int], *, by_pane: bool = False) -> Cells:
-    """Return cells with some of the keys alone, merged in the order of the parts. All panes are one, or by pane."""
+    """Return cells with only some of the keys, merged in the order of the parts, either by pane or with all panes
+    combined.
+    """
     own = [part.rolled_up(columns) for part in parts]
     return merged(layout, own or [Cells.none(layout).rolled_up(columns)], by_pane=by_pane)
 
 
 def matched(layout: Layout, before: Cells, after: Cells, *, by_pane: bool = False) -> Matched:
-    """Return which groups two sets of cells have in common. In each of them a group has one cell, or one in a pane."""
+    """Return the groups that two sets of cells have in common. In each set a group has one cell, or one cell for each
+    pane.
+    """
     if not before.count or not after.count:
         none = np.zeros(0, dtype=np.int64)
         return Matched(none, none, np.arange(before.count), np.arange(after.count))
@@ -54,7 +58,9 @@ def matched(layout: Layout, before: Cells, after: Cells, *, by_pane: bool = Fals
 
 
 def is_within(layout: Layout, cells: Cells, groups: Cells, *, by_pane: bool = False) -> npt.NDArray[np.bool_]:
-    """Return of each cell whether its group is one of some others, in any panes or in the same one."""
+    """Return for each cell whether its group is among some others, in any pane, or in the same pane with
+    ``by_pane``.
+    """
     if not cells.count or not groups.count:
         return np.zeros(cells.count, dtype=np.bool_)
     own, count = _groups(layout, [groups, cells], by_pane=by_pane)
@@ -64,7 +70,7 @@ def is_within(layout: Layout, cells: Cells, groups: Cells, *, by_pane: bool = Fa
 
 
 def changed(layout: Layout, before: Cells, after: Cells) -> _Ints:
-    """Return the places in ``after`` of the groups that are new, or have another measure than in ``before``."""
+    """Return the indices in ``after`` of the groups that are new, or whose measures differ from ``before``."""
     found = matched(layout, before, after)
     if not len(found.after):
         return found.new
@@ -83,7 +89,7 @@ def _states(cells: Cells, places: _Ints) -> tuple[pa.Array, ...]:
 
 
 def _groups(layout: Layout, parts: Sequence[Cells], *, by_pane: bool) -> tuple[npt.NDArray[np.int32], int]:
-    """Return the number of the group of each cell of some parts, none of which is empty, and that of the groups."""
+    """Return the group number of each cell of some non-empty parts, and the number of groups."""
     whole = joined(layout, parts)
     digits = [(key.codes, key.radix) for key in whole.keys]
     grouping = Grouping.of([pane_digit(whole.panes), *digits] if by_pane else digits, whole.count)

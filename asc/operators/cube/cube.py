@@ -37,10 +37,10 @@ class Cube:
     """
 
     def __init__(self, definition: CubeDefinition, schema: object, *, time_zone: str = "UTC") -> None:
-        """Begin an empty cube; CubeError where the definition does not fit the schema.
+        """Begin an empty cube. Raise CubeError if the definition does not fit the schema.
 
-        ``schema``: of the records, as ``Schema.of`` takes it. ``time_zone``: that in which Spark reads TIMESTAMP
-        literals of predicates.
+        ``schema``: the schema of the records, in a form that ``Schema.of`` accepts. ``time_zone``: the time zone in
+        which Spark reads TIMESTAMP literals of predicates.
         """
         self.layout = Layout.of(definition, Schema.of(schema), time_zone)
         self._cells = GrowingCells(self.layout)
@@ -48,42 +48,42 @@ class Cube:
 
     @property
     def definition(self) -> CubeDefinition:
-        """Return its parameters."""
+        """Return the parameters of the cube."""
         return self.layout.definition
 
     @property
     def counted(self) -> int:
-        """Return the number of records that are in its cells."""
+        """Return the number of records that are in the cells."""
         return self._counts["counted"]
 
     @property
     def excluded(self) -> dict[str, int]:
-        """Return the number of records that it could not use, by reason."""
+        """Return the number of records that the cube could not use, by reason."""
         return {name: count for name, count in self._counts.items() if name != "counted"}
 
     @property
     def cells(self) -> Cells:
-        """Return all its cells."""
+        """Return all cells of the cube."""
         return self._cells.cells
 
     def fold(self, table: object) -> None:
-        """Add the records of a table: of pyarrow, Polars, pandas, DuckDB, or whatever gives itself as Arrow.
+        """Add the records of a table of pyarrow, Polars, pandas, DuckDB, or any object that exports Arrow data.
 
-        Its columns are those of the schema that the cube names. An expression that is no plain column has to be a
-        column that has its SQL text as its name (``layout.operands``).
+        The table has the columns of the schema that the cube uses. For an expression that is not a plain column, the
+        table must have a column whose name is the SQL text of the expression (``layout.operands``).
         """
         for part in Incoming.of(table).parts:
             self.add(folded(self.layout, Columns(part, self.layout.schema, self.layout.time_zone)))
 
     def add(self, found: Folded) -> None:
-        """Add what a fold made of records."""
+        """Add the result of a fold."""
         self._counts["counted"] += found.counted
         self._counts["time"] += found.time
         self._counts["too_large"] += found.too_large
         self._cells.add(found.cells)
 
     def merge(self, other: Cube) -> None:
-        """Add all that another cube holds; CubeError for a cube of another definition."""
+        """Add all records of another cube. Raise CubeError if the other cube has another definition."""
         if not self.layout.has_cells_of(other.layout):
             remedy = f"is another cube than {self.definition.summary()}: merge cubes of one definition and schema"
             raise CubeError("cube", other.definition.summary(), remedy)
@@ -93,11 +93,13 @@ class Cube:
             self._cells.add(cells)
 
     def query(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer to a body as the API takes it: ``by``, ``where``, ``from``, ``to``, ``grain_s``,
-        ``measures``, ``order`` and ``limit``; CubeError names the field that is refused.
+        """Return the answer to a request body in the form of the API. Raise CubeError if it is refused, with the
+        field's name.
+
+        The fields are ``by``, ``where``, ``from``, ``to``, ``grain_s``, ``measures``, ``order`` and ``limit``.
         """
         return answer(self.layout, [self.cells], Question.parse(body, self.definition))
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield the cells of each pane, as what is stored and sent."""
+        """Yield the cells of each pane in the form in which they are stored and sent."""
         return self.cells.pieces(self.layout)

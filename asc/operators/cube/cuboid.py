@@ -49,7 +49,7 @@ class Dimensions:
         yield from product(*(range(len(hierarchy), -1, -1) for hierarchy in self.hierarchies))
 
     def columns(self, cuboid: Levels) -> tuple[int, ...]:
-        """Return the places, among ``names``, of the expressions that a cuboid groups by.
+        """Return the indices, in ``names``, of the expressions that a cuboid groups by.
 
         >>> Dimensions((("origin", "dest"), ("carrier",))).columns((1, 1))
         (0, 2)
@@ -62,7 +62,8 @@ class Dimensions:
         return tuple(found)
 
     def cuboid_of(self, names: Sequence[str]) -> Levels:
-        """Return the cuboid that groups by levels, each of which implies its coarser ones; CubeError for another name.
+        """Return the cuboid that groups by some levels. A level implies its coarser ones. Raise CubeError for an
+        unknown name.
 
         >>> Dimensions((("origin", "dest"), ("carrier",))).cuboid_of(["DEST"])
         (2, 0)
@@ -70,13 +71,15 @@ class Dimensions:
         return self.cuboids_of([names])[0][0]
 
     def order_of(self, names: Sequence[str]) -> tuple[int, ...]:
-        """Return the places of the hierarchies of some levels, in the order in which they are named."""
+        """Return the indices of the hierarchies of some levels, in the order in which the levels are named."""
         return self.cuboids_of([names])[0][1]
 
     def cuboids_of(self, several: Sequence[Sequence[object]]) -> list[tuple[Levels, tuple[int, ...]]]:
-        """Return the cuboids of some lists of levels, each with the places of its hierarchies in the order of the list.
+        """Return the cuboids of some lists of levels, each with the indices of its hierarchies in the order of the
+        list.
 
-        CubeError for another name. Cost: a look-up for each name, for expressions may be long and names many.
+        Raise CubeError for an unknown name. Cost: one look-up for each name, because expressions may be long and names
+        many.
         """
         known = self._places()
         found: list[tuple[Levels, tuple[int, ...]]] = []
@@ -94,11 +97,11 @@ class Dimensions:
         return found
 
     def levels_of(self, cuboid: Levels, order: Sequence[int]) -> list[str]:
-        """Return the expressions that a cuboid groups by, of the hierarchies in some order."""
+        """Return the expressions that a cuboid groups by, with its hierarchies in a given order."""
         return [name for place in order for name in self.hierarchies[place][: cuboid[place]]]
 
     def _places(self) -> dict[str, tuple[int, int]]:
-        """Return the place of the hierarchy and the level of each expression, by its folded name."""
+        """Return the index of the hierarchy and the level of each expression, by its case-folded name."""
         return {
             folded(name): (place, level)
             for place, hierarchy in enumerate(self.hierarchies)

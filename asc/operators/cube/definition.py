@@ -50,9 +50,9 @@ class CubeDefinition:
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any], *, needs_time: bool = True) -> CubeDefinition:
-        """Return the definition of a JSON object; CubeError where it is none.
+        """Return the definition in a JSON object. Raise CubeError if the object is not a valid definition.
 
-        ``needs_time``: false for a cube over files, which may do without time and grain.
+        ``needs_time``: false for a cube over files, which may have no time and no grain.
 
         >>> plain = {"dimensions": [["origin", "dest"]], "measures": ["count(*) AS flights"], "grain_s": 3600}
         >>> CubeDefinition.parse(plain).measures[0].name
@@ -72,7 +72,7 @@ class CubeDefinition:
         return cls(dimensions, _measures(plain.get("measures"), dimensions), time, grain_s)
 
     def plain(self) -> dict[str, Any]:
-        """Return the definition as a JSON object, from which :meth:`parse` makes it again."""
+        """Return the definition as a JSON object that :meth:`parse` accepts."""
         return {
             "name": OP,
             "dimensions": [list(hierarchy) for hierarchy in self.dimensions.hierarchies],
@@ -83,7 +83,7 @@ class CubeDefinition:
 
     @property
     def grain_us(self) -> int | None:
-        """Return the length of a pane in microseconds; None without a time."""
+        """Return the length of a pane in microseconds. Return None if the cube has no time."""
         return None if self.grain_s is None else self.grain_s * 1_000_000
 
     def generation(self, stream: str, where: str) -> str:
@@ -149,7 +149,7 @@ def _measures(given: object, dimensions: Dimensions) -> tuple[Measure, ...]:
 
 
 def checked_grain_s(given: object) -> int:
-    """Return the length of a pane; CubeError where it divides neither an hour nor, in whole hours, a day."""
+    """Return the length of a pane. Raise CubeError unless it divides an hour, or is whole hours and divides a day."""
     if isinstance(given, float) and given.is_integer():
         given = int(given)
     if given is None:

@@ -34,8 +34,8 @@ class Estimate:
     def of(layout: Layout, cells: Cells, *, records: int, counted: int, panes_most: int | None = None) -> Estimate:
         """Return the size of cells of the base cuboid.
 
-        ``panes_most``: with more panes the bytes of so many are measured, evenly spread, and those of the others are
-        taken to be alike. Cost: the bytes of these panes are made, some .1 ms each.
+        ``panes_most``: if there are more panes, only this number of evenly spread panes is measured, and the other
+        panes are assumed to be alike. Cost: the measured panes are serialised, at some .1 ms each.
         """
         panes = cells.different_panes()
         measured = cells
@@ -49,13 +49,13 @@ class Estimate:
 
     @property
     def warning(self) -> str | None:
-        """Return the warning of a cube that is hardly smaller than its records; None of any other."""
+        """Return the warning of a cube that is hardly smaller than its records. Return None for any other cube."""
         if self.cells <= max(UNWARNED_CELLS, self.counted / RECORDS_A_CELL):
             return None
         return f"{self.cells:,} cells of {self.counted:,} records: group by less, or round"
 
     def plain(self) -> dict[str, Any]:
-        """Return it as answers have it: null for what nothing is known of, as none of the records is counted.
+        """Return the estimate as answers show it. A figure is null if it is unknown, as when no record is counted.
 
         >>> Estimate(10, 8, 2, 4, 500).plain()["records_a_cell"], Estimate(10, 0, 0, 0, 0).plain()["cells"]
         (2.0, None)

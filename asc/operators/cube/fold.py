@@ -37,7 +37,9 @@ class Folded:
 
 
 def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folded:
-    """Return the cells of some records of a batch: of those at ``rows``, ascending, else of all."""
+    """Return the cells of the records of a batch at the ascending indices ``rows``; without ``rows``, of all
+    records.
+    """
     rows = np.arange(columns.count, dtype=np.int64) if rows is None else rows.astype(np.int64, copy=False)
     given = len(rows)
     if layout.time is not None:
@@ -72,14 +74,14 @@ def folded(layout: Layout, columns: Columns, rows: _Ints | None = None) -> Folde
 
 
 def _by_pane(panes: _Ints, grouping: Grouping) -> dict[int, int]:
-    """Return the number of records by pane. ``panes``: those of the cells, which are ascending."""
+    """Return the number of records by pane. ``panes``: the ascending panes of the cells."""
     starts, counts = np.empty(len(panes), dtype=np.int32), np.empty(len(panes), dtype=np.int64)
     found = count_by_pane(panes, grouping.cells, starts, counts)
     return dict(zip(panes[starts[:found]].tolist(), counts[:found].tolist(), strict=True))
 
 
 def _of_bounded_keys(layout: Layout, columns: Columns, rows: _Ints) -> _Ints:
-    """Return the rows whose keys are not too large together."""
+    """Return the rows whose keys have at most KEY_BYTES_MAX bytes in total."""
     sizes = [(columns.key(operand), columns.sizes(operand)) for operand in layout.dimensions]
     if sum(own.longest for _, own in sizes) <= KEY_BYTES_MAX:
         return rows

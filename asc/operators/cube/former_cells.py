@@ -31,17 +31,19 @@ class FormerCells:
 
     @staticmethod
     def of(layout: Layout, late: Cells, before: Cells) -> FormerCells:
-        """Return what cells of a batch were before it. ``before``: all cells of their panes, or more."""
+        """Return the states before a batch of the cells that it has. ``before``: all cells of their panes, or more."""
         found = matched(layout, before, late, by_pane=True)
         return FormerCells(before.take(found.before), late.take(found.new))
 
     def between(self, first: int, end: int) -> FormerCells:
-        """Return those of the panes from one to before another, without the memory of the others."""
+        """Return the cells of the panes from ``first`` to before ``end``, as copies that do not keep the others in
+        memory.
+        """
         both = (own.between(first, end) for own in (self.cells, self.new))
         return FormerCells(*(own.take(np.arange(own.count)) for own in both))
 
     def to_bytes(self, layout: Layout) -> bytes:
-        """Return them as an Arrow IPC stream of one batch."""
+        """Return the former cells as an Arrow IPC stream of one batch."""
         whole = joined(layout, [self.cells, self.new])
         schema = pa.schema([(_PANE, pa.int64()), (_IS_NEW, pa.bool_()), *layout.piece_schema])
         is_new = pa.array(np.arange(whole.count) >= self.cells.count)
@@ -54,7 +56,7 @@ class FormerCells:
 
     @staticmethod
     def of_bytes(layout: Layout, data: bytes) -> FormerCells:
-        """Return what :meth:`to_bytes` wrote."""
+        """Return the former cells that :meth:`to_bytes` wrote."""
         with pa.ipc.open_stream(data) as reader:
             panes, is_new, *columns = reader.read_next_batch().columns
         width = len(layout.dimensions)

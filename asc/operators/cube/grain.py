@@ -20,7 +20,9 @@ _SECOND = timedelta(seconds=1)
 
 
 def check_grain(grain_s: int, time_zone: str) -> None:
-    """Raise CubeError where a zone is off the hour, and a grain does not divide its offset; AscError for no zone."""
+    """Raise CubeError if a zone's offset is not whole hours and the grain does not divide it; AscError for an invalid
+    zone.
+    """
     check_time_zone(time_zone)
     if time_zone == "UTC":
         return
@@ -42,7 +44,7 @@ def _offsets_s(time_zone: str) -> set[int]:
 
 
 def _offset_text(offset_s: int) -> str:
-    """Return an offset as times have it.
+    """Return a time zone offset as the text that times end with.
 
     >>> _offset_text(19_800), _offset_text(-12_600)
     ('+05:30', '-03:30')

@@ -77,7 +77,7 @@ class Grouping:
 
 
 def pane_digit(panes: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int32], int]:
-    """Return the numbers of panes as a digit of a key, in their order."""
+    """Return the panes as a digit of a key, in the order of the pane numbers."""
     least = int(panes.min())
     span = int(panes.max()) - least + 1
     if span > _CODES_MOST:
@@ -120,7 +120,7 @@ def _by_sort(keys: npt.NDArray[np.int64]) -> Grouping:
 
 
 def _sorted_order(keys: npt.NDArray[np.int64], radix: int) -> npt.NDArray[np.int32]:
-    """Return the order of different keys, all below ``radix``."""
+    """Return the sort order of distinct keys, all below ``radix``."""
     order, out = np.arange(len(keys), dtype=np.int32), np.empty(len(keys), dtype=np.int32)
     for shift in range(0, (radix - 1).bit_length(), DIGIT_BITS):
         sort_pass(keys, order, shift, np.zeros(1 << DIGIT_BITS, dtype=np.int64), out)

@@ -24,12 +24,12 @@ class GrowingCells:
 
     @property
     def parts(self) -> tuple[Cells, ...]:
-        """Return the cells as they are held, not merged with each other."""
+        """Return the cells as they are held, without merging the parts."""
         return (self._merged, *self._loose)
 
     @property
     def cells(self) -> Cells:
-        """Return all cells."""
+        """Return all cells, merged."""
         self._merge()
         return self._merged
 

@@ -20,10 +20,10 @@ _NAMES = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
 
 def plain_values(array: pa.Array, *, is_integer: bool = False) -> list[Any]:
-    """Return values as JSON has them.
+    """Return values as JSON values.
 
-    Integers are numbers of any length, doubles numbers that round-trip; NaN and infinities are texts, as are decimals,
-    dates and timestamps; BINARY is Base64. ``is_integer``: decimals without a scale that are integers to users.
+    Integers become numbers of any length, and doubles numbers that round-trip. NaN, infinities, decimals, dates and
+    timestamps become texts; BINARY becomes Base64. ``is_integer``: decimals without a scale are shown as integers.
 
     >>> plain_values(pa.array([1.5, float("nan"), float("-inf"), None]))
     [1.5, 'NaN', '-Infinity', None]
@@ -42,7 +42,7 @@ def plain_values(array: pa.Array, *, is_integer: bool = False) -> list[Any]:
 
 
 def _is_short(array: pa.Array) -> bool:
-    """Return whether all decimals without a scale are integers of 64 bits."""
+    """Return whether all of the decimals, which have no scale, fit 64-bit integers."""
     halves = numbers(array, np.int64, 2)
     return bool((halves[:, 1] == halves[:, 0] >> 63).all())
 
@@ -53,7 +53,7 @@ def _nulls(array: pa.Array) -> Mask:
 
 
 def instant_text(time_us: int) -> str:
-    """Return microseconds since 1970 as text in UTC, with a fraction only where there is one.
+    """Return microseconds since 1970 as text in UTC, with a fraction only if it is not zero.
 
     >>> instant_text(1_373_414_400_000_000), instant_text(-1)
     ('2013-07-10T00:00:00Z', '1969-12-31T23:59:59.999999Z')
@@ -62,7 +62,7 @@ def instant_text(time_us: int) -> str:
 
 
 def instant_of(name: str, text: object) -> int:
-    """Return the microseconds since 1970 of a date, or of a date and time with a zone or in UTC; CubeError for another.
+    """Return a date, or a date and time with a zone or in UTC, as microseconds since 1970. Raise CubeError otherwise.
 
     >>> instant_of("from", "2013-07-10"), instant_of("from", "2013-07-10T02:00:00+02:00")
     (1373414400000000, 1373414400000000)

@@ -26,14 +26,16 @@ def combine(keys: Array, codes: Array, rows: Array, radix: int) -> None:
 
 @compiled
 def combine_all(keys: Array, codes: Array, radix: int) -> None:
-    """Append a digit to int64 keys, the codes of all rows in their order, as :func:`combine` does of some."""
+    """Append a digit to int64 keys, with the codes of all rows in order. :func:`combine` does this for selected
+    rows.
+    """
     for i in range(keys.size):
         keys[i] = keys[i] * radix + codes[i]
 
 
 @compiled
 def gather(values: Array, places: Array, out: Array) -> None:
-    """Write the value at each place. NumPy would make places of 32 bits wider first, which takes as long again."""
+    """Write the value at each index. NumPy would first widen 32-bit indices, which takes as long again."""
     for i in range(places.size):
         out[i] = values[places[i]]
 
@@ -42,8 +44,8 @@ def gather(values: Array, places: Array, out: Array) -> None:
 def count_by_pane(panes: Array, cells: Array, starts: Array, counts: Array) -> int:
     """Count the rows of each pane; return the number of panes.
 
-    ``panes`` int64[cells], ascending, that of each cell; ``cells`` int32[rows] the cell of each row. ``starts``
-    int32[cells] gets the first cell of each pane, ``counts`` int64[cells] its rows.
+    ``panes`` int64[cells], ascending: the pane of each cell. ``cells`` int32[rows]: the cell of each row. ``starts``
+    int32[cells] receives the first cell of each pane, ``counts`` int64[cells] the number of its rows.
     """
     for cell in range(panes.size):
         counts[cell] = 0
@@ -62,7 +64,7 @@ def count_by_pane(panes: Array, cells: Array, starts: Array, counts: Array) -> i
 
 @compiled
 def mark(keys: Array, present: Array) -> None:
-    """Mark the keys that occur, in ``present`` bool[keys that there may be]."""
+    """Mark the keys that occur, in ``present``, a bool array with an element for each possible key."""
     for i in range(keys.size):
         present[keys[i]] = True
 
@@ -78,11 +80,11 @@ def rank(keys: Array, ranks: Array, cells: Array, firsts: Array) -> None:
 
 @compiled
 def hash_keys(keys: Array, slots: Array, probes_max: int, cells: Array, firsts: Array) -> int:
-    """Assign numbers to the different keys as they come; return how many there are, or -1 after too many probes.
+    """Assign numbers to the distinct keys in order of occurrence. Return their count, or -1 after too many probes.
 
-    ``slots`` int32[2**n] of zeros, at least twice as many as keys, is a table of open addressing: a number and 1.
-    ``probes_max`` bounds the slots looked at beyond the first one of each key, for keys can be chosen that all begin at
-    one slot. ``firsts`` int32[keys] gets the first row of each number.
+    ``slots`` int32[2**n], zeros, at least twice as many as keys, is a hash table with open addressing; a slot holds a
+    number plus 1. ``probes_max`` bounds the slots probed beyond the first slot of each key, because an adversary can
+    choose keys that all begin at one slot. ``firsts`` int32[keys] receives the first row of each number.
     """
     count, probes = 0, 0
     last = slots.size - 1
@@ -115,9 +117,9 @@ def hash_keys(keys: Array, slots: Array, probes_max: int, cells: Array, firsts: 
 
 @compiled
 def sort_pass(keys: Array, order: Array, shift: int, counts: Array, out: Array) -> None:
-    """Sort rows by one digit of their keys, keeping the order of equal ones.
+    """Sort rows by one digit of their keys, stably.
 
-    ``counts`` int64[2**DIGIT_BITS] of zeros.
+    ``counts`` int64[2**DIGIT_BITS]: zeros.
     """
     mask = counts.size - 1
     for i in range(order.size):
@@ -136,6 +138,6 @@ def sort_pass(keys: Array, order: Array, shift: int, counts: Array, out: Array) 
 
 @compiled
 def renumber(cells: Array, ranks: Array) -> None:
-    """Write the rank of each cell in its place."""
+    """Replace each cell by its rank."""
     for i in range(cells.size):
         cells[i] = ranks[cells[i]]

@@ -35,7 +35,9 @@ class Key:
 
     @staticmethod
     def of(column: pa.Array) -> Key:
-        """Return the key of a column of a plain type. Cost: some 20 ns a value, and a sort of the different ones."""
+        """Return the key of a column of a plain type. Cost: some 20 ns for each value, and a sort of the distinct
+        values.
+        """
         if pa.types.is_floating(column.type):
             column = _one_zero(column)
         encoded = column.dictionary_encode()
@@ -53,7 +55,7 @@ class Key:
 
     @property
     def radix(self) -> int:
-        """Return the number of codes: of NULL and of each value of the dictionary."""
+        """Return the number of codes: one for NULL and one for each value of the dictionary."""
         return len(self.dictionary) + 1
 
     @property
@@ -63,7 +65,9 @@ class Key:
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """Return the bytes of the value of each code, int64[radix]: 0 but of texts and binary."""
+        """Return the size in bytes of the value of each code, int64[radix]. It is 0 unless the values are texts or
+        binary.
+        """
         if not self.has_bytes:
             return np.zeros(self.radix, dtype=np.int64)
         lengths = pc.binary_length(self.dictionary).to_numpy(zero_copy_only=False)
@@ -78,7 +82,7 @@ class Key:
         return Key(self.dictionary, self.codes[start:stop])
 
     def compact(self) -> Key:
-        """Return the key with a dictionary of the values that occur, and no other."""
+        """Return the key with a dictionary of exactly the values that occur."""
         present = np.zeros(self.radix, dtype=np.bool_)
         present[self.codes] = True
         present[0] = True
@@ -89,9 +93,10 @@ class Key:
         return Key(self.dictionary.take(pa.array(kept)), frozen(ranks[self.codes]))
 
     def bounded(self) -> Key:
-        """Return the key with a dictionary of at most a value, and _BYTES_A_CODE, for each code.
+        """Return the key with a dictionary limited to one value, and _BYTES_A_CODE bytes, for each code.
 
-        It may hold values that no code names, for to look for these costs a pass; :meth:`array` never writes them.
+        The dictionary may contain values that no code refers to, because finding them costs a pass. :meth:`array` never
+        writes them.
         """
         count = len(self.codes)
         if len(self.dictionary) > count or (self.has_bytes and self.dictionary.nbytes > _BYTES_A_CODE * count):
@@ -99,7 +104,7 @@ class Key:
         return self
 
     def array(self) -> pa.DictionaryArray:
-        """Return the values as a dictionary-encoded array, of what occurs alone."""
+        """Return the values as a dictionary-encoded array, with only the values that occur in the dictionary."""
         own = self.compact()
         nulls = own.codes == 0
         places = np.where(nulls, 0, own.codes - 1).astype(np.int32)
@@ -109,14 +114,14 @@ class Key:
 
     @staticmethod
     def of_array(array: pa.DictionaryArray) -> Key:
-        """Return the key of an array that :meth:`array` made."""
+        """Return the key of an array that :meth:`array` returned."""
         places, nulls = numbers(array.indices, np.int32), null_mask(array.indices)
         codes = places + np.int32(1) if nulls is None else np.where(nulls, np.int32(0), places + np.int32(1))
         return Key(array.dictionary, frozen(codes.astype(np.int32, copy=False)))
 
     @staticmethod
     def joined(keys: Sequence[Key]) -> Key:
-        """Return the keys of one expression after one another, over one dictionary."""
+        """Return several keys of one expression, concatenated, with one dictionary."""
         first = keys[0].dictionary
         if all(key.dictionary is first for key in keys):
             return Key(first, frozen(np.concatenate([key.codes for key in keys])))
@@ -131,7 +136,7 @@ class Key:
 
 
 def _sorted(dictionary: pa.Array) -> tuple[npt.NDArray[np.int64], Codes]:
-    """Return the order of different values, and the code of each."""
+    """Return the sort order of distinct values, and the code of each value."""
     order = pc.array_sort_indices(dictionary).to_numpy().astype(np.int64)
     ranks = np.empty(len(order), dtype=np.int32)
     ranks[order] = np.arange(1, len(order) + 1, dtype=np.int32)
@@ -139,7 +144,7 @@ def _sorted(dictionary: pa.Array) -> tuple[npt.NDArray[np.int64], Codes]:
 
 
 def _one_zero(column: pa.Array) -> pa.Array:
-    """Return floats with one zero and one NaN."""
+    """Return floats with -0.0 replaced by 0.0, and a single representation of NaN."""
     values = numbers(column, column.type.to_pandas_dtype()) + 0
     values[np.isnan(values)] = np.nan
     nulls = null_mask(column)

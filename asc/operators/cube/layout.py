@@ -84,8 +84,8 @@ class Layout:
     def of(definition: CubeDefinition, schema: Schema, time_zone: str = "UTC") -> Layout:
         """Return the layout of a cube over a schema.
 
-        CubeError for an expression that is refused or of a wrong type, and for a grain that the zone does not allow.
-        ``time_zone``: that in which Spark reads TIMESTAMP literals, and times of records without a zone.
+        Raise CubeError if an expression is refused or has a wrong type, or if the time zone does not allow the grain.
+        ``time_zone``: the zone in which Spark reads TIMESTAMP literals, and times of records without a zone.
         """
         if definition.grain_s is not None:
             check_grain(definition.grain_s, time_zone)
@@ -98,19 +98,19 @@ class Layout:
 
     @cached_property
     def operands(self) -> tuple[Operand, ...]:
-        """Return every expression over a record, each once: the time, the dimensions, the measures."""
+        """Return every expression over a record, without repetition: the time, the dimensions, the measures."""
         own = [slot.operand for slot in self.slots]
         found = (self.time, *self.dimensions, *own)
         return tuple(dict.fromkeys(operand for operand in found if operand is not None))
 
     def has_cells_of(self, other: Layout) -> bool:
-        """Return whether the cells of another layout mean the same."""
+        """Return whether the cells of another layout have the same meaning."""
         own = self.definition, self.operands, self.time_zone
         return own == (other.definition, other.operands, other.time_zone)
 
     @cached_property
     def group_schema(self) -> Schema:
-        """Return the schema of a group, its columns being the dimensions, as ``where`` of a question reads it."""
+        """Return the schema of a group for the ``where`` of a question. Its columns are the dimensions."""
         return Schema(pa.schema([(operand.sql, operand.type) for operand in self.dimensions]))
 
     @cached_property
@@ -122,7 +122,7 @@ class Layout:
 
 
 def _answered(measure: Measure, reader: OperandReader, slots: dict[tuple[str, str | None], Slot]) -> Answered:
-    """Return a measure, whose states are added to the slots."""
+    """Return a measure as answers show it, and add its states to the slots."""
     operand = _operand(measure, reader)
     if operand is None or measure.argument is None:
         state = RecordCount() if operand is None else Count()
@@ -154,7 +154,7 @@ def _sum_state(measure: Measure, kind: pa.DataType | None) -> ExactSum | FloatSu
 
 
 def _operand(measure: Measure, reader: OperandReader) -> Operand | None:
-    """Return the expression whose values a measure takes; None where it takes all records."""
+    """Return the expression whose values a measure aggregates. Return None if the measure counts records."""
     argument = None if measure.argument is None else reader.argument(measure.argument, measure.call)
     if measure.where is None:
         return argument

@@ -33,7 +33,7 @@ class Measure:
 
     @staticmethod
     def parse(text: object) -> Measure:
-        """Return the measure of a text; CubeError where it is none.
+        """Return the measure that a text describes. Raise CubeError if the text is not a measure.
 
         >>> Measure.parse("sum(arr_delay) FILTER (WHERE arr_delay > 0) AS delay")
         Measure(function='sum', argument='arr_delay', where='arr_delay > 0', name='delay')
@@ -51,7 +51,7 @@ class Measure:
 
     @property
     def expression(self) -> str | None:
-        """Return the SQL over a record whose values it takes; None where it takes records.
+        """Return the SQL over a record whose values the measure aggregates. Return None if the measure counts records.
 
         >>> Measure.parse("count(*) FILTER (WHERE delay > 0)").expression
         'CASE WHEN (delay > 0) THEN 1 END'
@@ -68,7 +68,7 @@ class Measure:
 
     @property
     def text(self) -> str:
-        """Return the measure as text, from which :meth:`parse` makes it again."""
+        """Return the measure as text that :meth:`parse` accepts."""
         return self.call if self.name == self.call else f"{self.call} AS `{self.name.replace('`', '``')}`"
 
 
@@ -144,9 +144,9 @@ class _Reader:
         return raw
 
     def _to_closing(self) -> tuple[int, str]:
-        """Return the number of commas outside of brackets, up to the parenthesis that closes, and the text until there.
+        """Return the number of commas outside brackets up to the closing parenthesis, and the text before it.
 
-        The text is that of tokens: a comment at its end would hide what is written behind it.
+        The text ends with the last token, because a comment at its end would hide what is appended to it.
         """
         start, end = self._token.start, self._token.start
         depth, commas = 0, 0

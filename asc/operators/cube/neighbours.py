@@ -14,15 +14,15 @@ _KEPT = ("where", "from", "to", "grain_s", "live", "late", "measures")
 
 
 def roll_up(question: Question, dimensions: Dimensions, reserve: Reserve = unbounded) -> list[dict[str, Any]]:
-    """Return the bodies to post for each cuboid that is coarser by one level of one dimension.
+    """Return the request bodies for each cuboid that is coarser by one level of one dimension.
 
-    ``reserve`` is called before each of them with its bytes, and may raise.
+    ``reserve`` is called before each body with its bytes, and may raise.
     """
     return _bodies(question, (own for each in _each(question) for own in _coarser(*each, dimensions)), reserve)
 
 
 def drill_down(question: Question, dimensions: Dimensions, reserve: Reserve = unbounded) -> list[dict[str, Any]]:
-    """Return the bodies to post for each cuboid that is finer by one level of one dimension, as :func:`roll_up`."""
+    """Return the request bodies for each cuboid that is finer by one level of one dimension, like :func:`roll_up`."""
     return _bodies(question, (own for each in _each(question) for own in _finer(*each, dimensions)), reserve)
 
 

@@ -37,7 +37,7 @@ class Operand:
 
     @property
     def attribute(self) -> PAttribute:
-        """Return it as a p-attribute of the engine."""
+        """Return the operand as a p-attribute of the engine."""
         return PAttribute(self.sql, self.type, self.path)
 
 
@@ -51,11 +51,11 @@ class OperandReader:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return what was found odd in the expressions that were read, each with the place that it is in."""
+        """Return the warnings about the expressions read so far, each with the field of its expression."""
         return tuple(self._warnings)
 
     def dimension(self, sql: str) -> Operand:
-        """Return the operand of a dimension; CubeError where its values are no keys."""
+        """Return the operand of a dimension. Raise CubeError if its values cannot be keys."""
         found = self._read("dimension", sql)
         if not is_comparable(found.type):
             raise CubeError("dimension", sql, f"is {type_name(found.type)}: group by {_GROUPING}, or CAST it to one")
@@ -64,7 +64,7 @@ class OperandReader:
         return found
 
     def time(self, sql: str) -> Operand:
-        """Return the operand of the time; CubeError where it is no TIMESTAMP."""
+        """Return the operand of the time. Raise CubeError if it is not a TIMESTAMP."""
         found = self._read("time", sql)
         if found.type != _TIMESTAMP:
             raise CubeError("time", sql, f"is {type_name(found.type)}, no TIMESTAMP: name one, or CAST it to one")
@@ -75,7 +75,7 @@ class OperandReader:
         return self._read(f"measure {call!r}:", sql)
 
     def where(self, where: str, call: str) -> Predicate:
-        """Return the predicate of a FILTER; CubeError where it is none."""
+        """Return the predicate of a FILTER. Raise CubeError if it is not a predicate."""
         try:
             found = normalise(where, self.schema, time_zone=self.time_zone)
         except PredicateError as error:
@@ -95,13 +95,13 @@ class OperandReader:
 
 
 def is_comparable(data_type: pa.DataType | None) -> bool:
-    """Return whether a cube groups by values of a type, and finds the least and greatest of them."""
+    """Return whether a cube can group by values of a type, and can find their minimum and maximum."""
     if data_type is None or pa.types.is_nested(data_type):
         return False
     return space_of(data_type) is not None
 
 
 def _refusal(subject: str, sql: str, error: AscError) -> CubeError:
-    """Return the refusal of an expression, in words of the user's text."""
+    """Return the error for a refused expression, in terms of the user's text."""
     remedy = error.remedy.replace(SYNTAX_REMEDY, "write an expression of Spark SQL")
     return CubeError(subject, sql, f"{error.subject} {str(error.value)!r}: {remedy}")

@@ -46,7 +46,8 @@ class Output:
 
     @staticmethod
     def parse(plain: Mapping[str, Any], definition: CubeDefinition) -> Output | None:
-        """Return the windows of the JSON object of a cube; None where it has none, CubeError where they are refused.
+        """Return the windows in the JSON object of a cube, or None if there are none. Raise CubeError if they are
+        refused.
 
         >>> cube = {"dimensions": [["origin", "dest"]], "measures": ["count(*)"], "grain_s": 3600}
         >>> definition = CubeDefinition.parse(cube)
@@ -80,17 +81,17 @@ class Output:
 
     @property
     def sliding(self) -> Sliding:
-        """Return its windows in panes."""
+        """Return the windows as numbers of panes."""
         return Sliding(self.window_s // self.grain_s, self.slide_s // self.grain_s)
 
     def plain(self, definition: CubeDefinition) -> dict[str, Any]:
-        """Return it as fields of a JSON object, from which :meth:`parse` makes it again."""
+        """Return the windows as fields of a JSON object that :meth:`parse` accepts."""
         names = definition.dimensions.names
         cuboids = [[names[place] for place in definition.dimensions.columns(own)] for own in self.cuboids]
         return {"output": cuboids, "window_s": self.window_s, "slide_s": self.slide_s, "emit": self.emit}
 
     def summary(self) -> str:
-        """Return it in a few words."""
+        """Return a short description of the windows."""
         changes = "changes of " if self.emit == "changes" else ""
         return f"writes {changes}windows of {self.window_s} s every {self.slide_s} s"
 

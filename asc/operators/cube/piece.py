@@ -35,6 +35,6 @@ class Piece:
 
     @staticmethod
     def of_bytes(pane: int, data: bytes) -> Piece:
-        """Return the piece that :meth:`to_bytes` wrote; ``pa.ArrowInvalid`` where it is damaged."""
+        """Return the piece that :meth:`to_bytes` wrote. Raise ``pa.ArrowInvalid`` if the bytes are damaged."""
         with pa.ipc.open_stream(data) as reader:
             return Piece(pane, reader.read_next_batch())

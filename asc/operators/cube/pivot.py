@@ -35,7 +35,9 @@ class Axes:
 
     @staticmethod
     def of(down: Sequence[str], across: Sequence[str], dimensions: Dimensions) -> Axes:
-        """Return the axes of some names; CubeError for one that is no dimension, or a hierarchy of both."""
+        """Return the axes with some names. Raise CubeError if a name is no dimension, or a hierarchy is in both
+        axes.
+        """
         found = Axes(dimensions.cuboid_of(down), dimensions.cuboid_of(across))
         for place, hierarchy in enumerate(dimensions.hierarchies):
             if found.down[place] and found.across[place]:
@@ -49,7 +51,9 @@ class Axes:
         return tuple(map(max, self.down, self.across))
 
     def sets(self, dimensions: Dimensions) -> list[list[str]]:
-        """Return the cuboids that a pivot has, each once, by the names of their levels: cells, rows, columns, total."""
+        """Return the grouping sets of a pivot by the names of their levels, without repetition: cells, rows, columns,
+        total.
+        """
         none = tuple(0 for _ in self.down)
         own = dict.fromkeys((self.both, self.down, self.across, none))
         return [dimensions.levels_of(cuboid, range(len(cuboid))) for cuboid in own]
@@ -84,10 +88,11 @@ def pivot(
     columns_most: int = 0,
     reserve: Reserve = unbounded,
 ) -> Pivot:
-    """Return the rows of a question by its skip, limit and order, and columns by group, of the cells of an interval.
+    """Return a section of a pivot table, from the cells of an interval.
 
-    The question names the cuboids of ``axes``. ``reserve`` as :func:`answer` has it. Cost: that of the answer with
-    these grouping sets, but only the cells that are shown become rows.
+    Rows are chosen by the question's skip, limit and order, columns by group. The question names the cuboids of
+    ``axes``. ``reserve`` is called as in :func:`answer`. Cost: that of an answer with these grouping sets, but only the
+    cells that are shown become rows.
     """
     dimensions = layout.definition.dimensions
     places = dimensions.columns(axes.both)
@@ -125,7 +130,9 @@ def pivot(
 
 
 def _places(fine: Source, side: Source, shown: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return of each fine cell the place of its group among those shown of a side; -1 where it is not shown."""
+    """Return for each fine cell the index of its group among the shown groups of a side, -1 if the group is not
+    shown.
+    """
     count = fine.cells.count
     if not count:
         return np.zeros(0, dtype=np.int64)
@@ -144,7 +151,7 @@ def _cells(
     columns: npt.NDArray[np.int64],
     question: Question,
 ) -> tuple[dict[tuple[int, int], Row], int]:
-    """Return the cells that are in a row and a column that are shown, and the sums of them that are too large."""
+    """Return the cells in a shown row and a shown column, and the number of their sums that are too large."""
     kept = np.flatnonzero((rows >= 0) & (columns >= 0))
     found = rows_of(layout, fine.cells.take(kept), fine.columns, question, len(kept))
     places = zip(rows[kept].tolist(), columns[kept].tolist(), strict=True)

@@ -59,7 +59,9 @@ class Question:
 
     @staticmethod
     def parse(body: Mapping[str, Any], definition: CubeDefinition) -> Question:
-        """Return the question of a JSON object; CubeError names the field, the value and the remedy."""
+        """Return the question in a JSON object. Raise CubeError with the field, the value and the remedy if it is
+        refused.
+        """
         for name in body:
             if name not in _FIELDS:
                 raise CubeError("field", name, f"is not known: known are {', '.join(_FIELDS)}")
@@ -83,7 +85,7 @@ class Question:
         )
 
     def until(self, end: int) -> Question:
-        """Return it with another end, or the last one before it at which an interval with rows of its own ends."""
+        """Return the question with another end; with a grain, the last end of an interval up to it."""
         end -= end % (self.panes or 1)
         return replace(self, end=end if self.first is None else max(end, self.first))
 
@@ -120,7 +122,9 @@ _NO_TIME = "the cube has no time: leave it out, or define the cube with a time a
 
 
 def interval_panes(given: object, definition: CubeDefinition) -> int | None:
-    """Return the panes of each interval by the grain of a question, None without one; CubeError where it is none."""
+    """Return the panes of each interval by the question's grain, None without a grain. Raise CubeError if it is
+    invalid.
+    """
     if given is None:
         return None
     if definition.grain_s is None:
@@ -133,7 +137,9 @@ def interval_panes(given: object, definition: CubeDefinition) -> int | None:
 
 
 def _pane(name: str, given: object, definition: CubeDefinition, panes: int) -> int | None:
-    """Return the pane that begins at a time, which is at a multiple of some panes; None for no time."""
+    """Return the pane that begins at a time, which must be a multiple of some panes. Return None if there is no
+    time.
+    """
     if given is None:
         return None
     if definition.grain_us is None:

@@ -55,7 +55,7 @@ class Position:
 
     @property
     def is_within(self) -> bool:
-        """Return whether a part of its window is written."""
+        """Return whether a part of the window is already written."""
         return bool(self.place or self.skipped)
 
 
@@ -63,16 +63,17 @@ class LateWindows(Protocol):
     """The windows that late records have changed."""
 
     def following(self, window: int | None) -> int | None:
-        """Return the first one from a window on, and of all where it is None; None where there is none.
+        """Return the first changed window from ``window`` on, or the first of all if it is None. Return None if there
+        is none.
 
-        It is asked for ascending windows.
+        Callers request windows in ascending order.
         """
 
     def newest(self, window: int) -> int:
-        """Return the number of the last batch that has changed one of them."""
+        """Return the number of the last batch that changed a window."""
 
     def changes(self, first: int, last: int) -> Sequence[LateChange]:
-        """Return what was changed of the windows from one to another, in the order of batches."""
+        """Return the changes of the windows from ``first`` to ``last``, in the order of batches."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +110,7 @@ class _Work:
 
     @property
     def is_spent(self) -> bool:
-        """Return whether the rest is for the next commit."""
+        """Return whether the commit has reached a limit, so that the next commit continues."""
         is_beyond = self.windows >= self._limits.windows or self.cells >= self._limits.cells or self.room < 2
         return self.windows > 0 and is_beyond
 
@@ -125,7 +126,7 @@ class _Span:
         self._made: dict[int, WindowVersions] = {}
 
     def versions(self, number: int, place: int, batch: int) -> tuple[Cells, Cells]:
-        """Return the groups of a window before late records, and as they were after a batch."""
+        """Return the groups of a window as they were before late records, and as they were after a batch."""
         own = self._made.get(place)
         if own is None:
             self._made[place] = own = self._make(place)
@@ -161,7 +162,11 @@ class Revisions:
         revision: Callable[[int, int], int],
         limits: RevisionLimits,
     ) -> None:
-        """Begin after a commit. ``written``: the newest window. ``revision``: the last one of a window and a cuboid."""
+        """Begin after a commit.
+
+        ``written``: the newest written window. ``revision``: a function that returns the last revision of a window and
+        a cuboid.
+        """
         self._windows = windows
         self._writing = writing
         self._layout = writing.layout
@@ -189,7 +194,7 @@ class Revisions:
         return Revised(tuple(work.rows), position, MappingProxyType(work.raised))
 
     def _spans(self, work: _Work, until: int) -> Iterator[tuple[int, _Span]]:
-        """Yield the windows that are left of the round, each with the span that it shares with its neighbours."""
+        """Yield the remaining windows of the round, each with the span that it shares with its neighbours."""
         reach = min(_SPAN_MOST, max(1, self._sliding.window // self._sliding.slide))
         number = self._following(self._position.window, until)
         while number is not None:
@@ -219,7 +224,7 @@ class Revisions:
         )
 
     def _revise(self, work: _Work, number: int, span: _Span) -> Position | None:
-        """Add the rows of a window; return where it stopped, None where it is done."""
+        """Add the rows of a window. Return the position where the work stopped, or None if the window is done."""
         begun = self._position if self._position.window == number else Position()
         is_older = number < self._written
         for place in self._places[begun.place :]:
@@ -244,14 +249,14 @@ class Revisions:
         return None
 
     def _stopped(self, begun: Position, number: int, place: int, skipped: int) -> Position:
-        """Return a position in a window, which keeps to the batches that its first rows have."""
+        """Return a position within a window. It keeps the last batch that the window's first rows include."""
         found = Position(number, place, skipped, begun.batch)
         return replace(found, batch=self._late.newest(number)) if found.is_within and not begun.is_within else found
 
     def _again(self, work: _Work, place: int) -> None:
-        """Add what the newest window has of the groups with rows of older ones, but for those that it just got.
+        """Add the newest window's rows for the groups that got rows of older windows, unless they just got such a row.
 
-        As long as its own revisions are not written, these are its rows as they were.
+        While the newest window's own revisions are not written, its rows are as they were before.
         """
         layout, number, older = self._layout, self._written, work.older[place]
         if not any(part.count for part in older):

@@ -41,11 +41,11 @@ def rows_of(
     skip: int = 0,
     reserve: Reserve = unbounded,
 ) -> Rows:
-    """Return the rows of the cells of one cuboid, ``most`` of them at most, without the first ``skip``.
+    """Return the rows of the cells of one cuboid, at most ``most``, without the first ``skip``.
 
-    ``columns``: the places of the dimensions that it groups by. Panes are intervals of the question's grain, where it
-    has one. ``reserve`` is called before the rows are made, with their bytes, and may raise. Cost: measures are
-    computed of the rows alone, but for those by which the question orders.
+    ``columns``: the indices of the dimensions that the cuboid groups by. If the question has a grain, panes are its
+    intervals. ``reserve`` is called before the rows are built, with their bytes, and may raise. Cost: measures are
+    computed only for the returned rows, except the measures by which the question orders.
     """
     if not cells.count and not columns and question.panes is None:
         cells = _of_nothing(layout)
@@ -73,14 +73,14 @@ def rows_of(
 
 
 def _of_nothing(layout: Layout) -> Cells:
-    """Return the one cell that the cuboid () has over nothing."""
+    """Return the one cell that the cuboid () has if there are no records."""
     none = frozen(np.zeros(0, dtype=np.int32))
     states = [slot.state.merge(pa.array([], slot.state.storage), none, 1) for slot in layout.slots]
     return Cells(frozen(np.zeros(1, dtype=np.int64)), (), tuple(states))
 
 
 def _begins(layout: Layout, cells: Cells, panes: int) -> list[str]:
-    """Return the begin of the interval of each cell, as text."""
+    """Return the start of the interval of each cell, as text."""
     assert layout.definition.grain_us is not None
     step_us = panes * layout.definition.grain_us
     texts = {number: instant_text(number * step_us) for number in np.unique(cells.panes).tolist()}
@@ -88,7 +88,7 @@ def _begins(layout: Layout, cells: Cells, panes: int) -> list[str]:
 
 
 def order_of(layout: Layout, cells: Cells, names: Sequence[str], question: Question) -> npt.NDArray[np.int64] | None:
-    """Return the order of rows: that of the question, then by time and group; None for the order of the cells."""
+    """Return the order of rows: by the question, then by time and group. Return None for the order of the cells."""
     if not question.ordering:
         return None
     keys = {folded(name): key for name, key in zip(names, cells.keys, strict=True)}

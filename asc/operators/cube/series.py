@@ -49,11 +49,11 @@ def series(
     points_most: int,
     reserve: Reserve = unbounded,
 ) -> Series | None:
-    """Return the values of a measure, by its place, over the panes of an interval; None where it has no cell.
+    """Return the values of a measure over the panes of an interval. Return None if the interval has no cell.
 
-    All groups that WHERE accepts are together. Where the interval has more panes than ``points_most``, each point is of
-    as many as makes it fit, exactly: states are merged. ``reserve`` as :func:`answer` has it. Cost: a pass over the
-    cells of the interval.
+    ``measure``: the index of the measure. All groups that WHERE accepts are combined. If the interval has more panes
+    than ``points_most``, each point combines several panes; it is exact, because states are merged. ``reserve`` is
+    called as in :func:`answer`. Cost: a pass over the cells of the interval.
     """
     none = tuple(0 for _ in layout.definition.dimensions.hierarchies)
     source = needed(layout, read, replace(question, cuboids=(none,)), reserve)
@@ -81,6 +81,6 @@ def series(
 
 
 def _numbers(values: Sequence[Any]) -> list[float | None]:
-    """Return values of answers as numbers; None where there is none, or one that is not finite."""
+    """Return the values of answers as numbers. A missing or non-finite value becomes None."""
     found = [None if value is None else float(value) for value in values]
     return [None if value is None or not math.isfinite(value) else value for value in found]

@@ -21,10 +21,11 @@ _LEAST_DOUBLE = "-1.7976931348623157E308D"
 
 
 def slice_text(layout: Layout, group: Mapping[str, Any]) -> str | None:
-    """Return a predicate over dimensions that accepts a group of an answer, and no other one; TRUE for all.
+    """Return a predicate over dimensions that accepts exactly one group of an answer; TRUE for the group of all
+    records.
 
-    None where there is no such comparison with constants: of NaN, of infinity, and of times that the zone of the
-    stream has twice. ``group``: values as answers have them, by the expressions of dimensions.
+    ``group``: values as answers show them, by the expressions of dimensions. Return None if a value cannot be compared
+    with a constant: NaN, infinity, or a local time that occurs twice in the stream's time zone.
     """
     types = {operand.sql: operand.type for operand in layout.dimensions}
     terms = []
@@ -71,7 +72,9 @@ def _literal(value: Any, kind: pa.DataType, time_zone: str) -> str | None:
 
 
 def _instant(text: str, time_zone: str | None) -> str | None:
-    """Return the literal of a timestamp, which is local to the zone of a stream; None for no zone."""
+    """Return the literal of a timestamp in the local time of a stream's zone. ``time_zone``: None if there is no
+    zone.
+    """
     if time_zone is None:
         return f"TIMESTAMP_NTZ {_quoted(text)}"
     try:

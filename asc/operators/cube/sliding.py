@@ -23,7 +23,7 @@ class Sliding:
     slide: int
 
     def panes(self, number: int) -> tuple[int, int]:
-        """Return the first pane of a window, and the one after its last."""
+        """Return the first pane of a window, and the pane after its last."""
         end = number * self.slide
         return end - self.window, end
 
@@ -36,10 +36,11 @@ class Sliding:
         return range(pane // self.slide + 1, (pane + self.window) // self.slide + 1)
 
     def due(self, following: Following, after: int | None, to: int) -> Iterator[int]:
-        """Yield the numbers of windows to be written, ascending: those with a pane, and the first ones after these.
+        """Yield the numbers of the windows to write, ascending: windows with a pane, and the first window after each of
+        these.
 
-        ``following``: of the panes with a cell. ``after``: the last window that was written, None for none; ``to``: the
-        last one that is final. Cost: a search for each window that is due, however many are empty between them.
+        ``following``: finds panes that have a cell. ``after``: the last written window, None if there is none. ``to``:
+        the last final window. Cost: a search for each window that is due, however many empty windows are between them.
         """
         least = following(None)
         if least is None:

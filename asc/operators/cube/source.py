@@ -45,14 +45,14 @@ class Source:
 
     @property
     def cells(self) -> Cells:
-        """Return the cells where they are merged."""
+        """Return the cells, which have to be merged."""
         (found,) = self.parts
         return found
 
     def rolled_up(self, layout: Layout, columns: tuple[int, ...], reserve: Reserve = unbounded) -> Source:
-        """Return the cells of a coarser cuboid, or of the same one, all panes in one unless they are apart.
+        """Return the cells of the same or a coarser cuboid. All panes are combined unless ``by_pane``.
 
-        A part that makes far fewer groups is merged alone first, while its cells are in the processor's cache: so the
+        A part that gives far fewer groups is first merged alone, while its cells are in the processor's cache. So the
         parts need not be copied into one.
         """
         if self.is_merged and columns == self.columns:
@@ -69,7 +69,9 @@ class Source:
         return Source((found,), columns, by_pane=self.by_pane)
 
     def _reduced(self, layout: Layout, part: Cells, reserve: Reserve) -> Cells:
-        """Return the groups of one part, or the part as it is where they would be nearly as many."""
+        """Return the groups of one part. If there would be nearly as many groups as cells, return the part
+        unchanged.
+        """
         if _GROUP_CELLS * _groups([part], by_pane=self.by_pane) <= part.count:
             with held(reserve, merging_bytes(part)):
                 part = merged(layout, [part], by_pane=self.by_pane)
@@ -80,7 +82,7 @@ class Source:
 def needed(layout: Layout, read: Sequence[Cells], question: Question, reserve: Reserve = unbounded) -> Source:
     """Return the cells of the interval that WHERE accepts, with the keys of the dimensions that the question names.
 
-    Their panes are intervals of the question's grain, where it has one.
+    If the question has a grain, the panes of these cells are its intervals.
     """
     columns = {place for cuboid in question.cuboids for place in layout.definition.dimensions.columns(cuboid)}
     predicate = None if question.where is None else _predicate(layout, question.where)
@@ -102,7 +104,7 @@ def needed(layout: Layout, read: Sequence[Cells], question: Question, reserve: R
 
 
 def _groups(parts: Sequence[Cells], by_pane: bool) -> int:
-    """Return about how many groups parts of a cuboid have at most."""
+    """Return an upper estimate of the number of groups in parts of a cuboid."""
     some = [part for part in parts if part.count]
     if not some:
         return 0
@@ -114,9 +116,9 @@ def _groups(parts: Sequence[Cells], by_pane: bool) -> int:
 def _accepted_parts(
     layout: Layout, where: str, parts: Sequence[Cells], named: Mapping[int, int], reserve: Reserve
 ) -> list[Cells]:
-    """Return the cells of parts whose group a predicate accepts; none of a predicate that names no dimension.
+    """Return the cells of parts whose group a predicate accepts. Return none if ``named`` is empty.
 
-    ``named``: the place of the key of each dimension that it names, by the place of the dimension.
+    ``named``: the index of the key of each dimension that the predicate names, by the index of the dimension.
     """
     if not named:
         return [parts[0].slice(0, 0)]
@@ -131,7 +133,7 @@ def _accepted_parts(
 
 
 def _predicate(layout: Layout, where: str) -> Predicate:
-    """Return a predicate over dimensions; CubeError where it is none."""
+    """Return a predicate over dimensions. Raise CubeError if the text is not one."""
     try:
         predicate = normalise(where, layout.group_schema, time_zone=layout.time_zone)
     except PredicateError as error:
@@ -147,7 +149,7 @@ def _predicate(layout: Layout, where: str) -> Predicate:
 
 
 def _named(layout: Layout, predicate: Predicate) -> tuple[int, ...]:
-    """Return the places of the dimensions that a predicate names."""
+    """Return the indices of the dimensions that a predicate names."""
     named = {path[0] for path in predicate.columns}
     return tuple(place for place, name in enumerate(layout.definition.dimensions.names) if name in named)
 
@@ -155,7 +157,7 @@ def _named(layout: Layout, predicate: Predicate) -> tuple[int, ...]:
 def _accepted(
     layout: Layout, where: str, keys: Sequence[Key], named: Sequence[int], count: int
 ) -> npt.NDArray[np.int64]:
-    """Return the places of the cells whose group a predicate accepts. Each different group is evaluated once."""
+    """Return the indices of the cells whose group a predicate accepts. Each distinct group is evaluated once."""
     grouping = Grouping.of([(key.codes, key.radix) for key in keys], count)
     own = {
         layout.dimensions[place].sql: key.take(grouping.firsts).array() for place, key in zip(named, keys, strict=True)

@@ -37,9 +37,9 @@ class Before:
 class Evolution:
     """The evolution of clusters from one window to the next.
 
-    By new label: ``ids``; ``origins``, the old ids that the cluster is related to, older first; ``events``; and
-    ``taken``, the old label whose id the cluster continues, NEW if there is none. ``disappeared``: each old id that no
-    cluster continues, with the ids of the clusters that its points joined.
+    ``ids``, ``origins``, ``events`` and ``taken`` are by new label. ``origins``: the old ids that the cluster is
+    related to, older first. ``taken``: the old label whose id the cluster continues, NEW if there is none.
+    ``disappeared``: each old id that no cluster continues, with the ids of the clusters that its points joined.
     """
 
     ids: Sequence[Id]
