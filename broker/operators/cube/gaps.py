@@ -33,12 +33,14 @@ class Gap:
     newest_us: int | None = None
 
     def with_newest(self, times_us: Iterable[int]) -> Gap:
-        """Return it with the newest times of more partitions."""
+        """Return the gap with the newest times of more partitions."""
         known = [*times_us, *(() if self.newest_us is None else (self.newest_us,))]
         return replace(self, newest_us=max(known, default=None))
 
     def ended(self, lateness_us: int) -> Gap:
-        """Return it with its end, now that each partition has had a record since; as it is where none has a time."""
+        """Return the gap with its end, now that each partition has had a record since. Without any time it is
+        unchanged.
+        """
         if self.newest_us is None:
             return self
         # Without lateness the records that are missing may have the very times of the newest one and of the mark.
@@ -46,24 +48,24 @@ class Gap:
         return replace(self, end_us=end_us if self.first_us is None else max(end_us, self.first_us + 1))
 
     def overlaps(self, first_us: int | None, end_us: int | None) -> bool:
-        """Return whether it has a time in common with an interval; None for no bound."""
+        """Return whether the gap overlaps an interval. A bound of None means that there is no bound."""
         begins_before = self.first_us is None or end_us is None or self.first_us < end_us
         ends_after = self.end_us is None or first_us is None or first_us < self.end_us
         return begins_before and ends_after
 
     def plain(self) -> dict[str, str | None]:
-        """Return it as answers have it."""
+        """Return the gap as answers show it."""
         first, end = (None if own is None else instant_text(own) for own in (self.first_us, self.end_us))
         return {"from": first, "to": end, "reason": self.reason}
 
 
 def bounded(gaps: Sequence[Gap], most: int = GAPS_MAX) -> tuple[Gap, ...]:
-    """Return gaps by the numbers of their rows: those that meet and have equal reasons as one, and ``most`` of them.
+    """Return at most ``most`` gaps, by the numbers of their rows. Gaps that meet and have equal reasons become one gap.
 
-    Beyond that number the nearest become one, whatever their reasons. Invariant: all times of the given gaps are in
-    those of the result, so that a gap may grow and never shrinks. Gaps that have no end yet get one in the same batch,
-    and end later than all of their times. The gap before the first batch is gone when coverage begins at offset 0, and
-    so stays alone.
+    Beyond ``most``, the nearest gaps become one, whatever their reasons. Invariant: the result contains all times of
+    the given gaps, so a gap may grow and never shrinks. Gaps without an end get their ends in the same batch, later
+    than all of their times. The gap before the first batch is never merged, because it disappears when coverage begins
+    at offset 0.
     """
     alone = [own for own in gaps if own.reason == NO_BATCH]
     unended = [own for own in gaps if own.end_us is None and own.reason != NO_BATCH]
@@ -84,7 +86,7 @@ def _by_reason(gaps: Iterable[Gap]) -> list[list[Gap]]:
 
 
 def _touching(gaps: Iterable[Gap]) -> list[Gap]:
-    """Return gaps with an end, those that overlap or touch as one."""
+    """Return gaps with an end; gaps that overlap or touch are merged."""
     found: list[Gap] = []
     for own in sorted(gaps, key=_begin):
         if found and _distance_us(found[-1], own) <= 0:
@@ -95,7 +97,7 @@ def _touching(gaps: Iterable[Gap]) -> list[Gap]:
 
 
 def _nearest(gaps: Iterable[Gap], most: int) -> list[Gap]:
-    """Return gaps with an end, the nearest as one until there are ``most``."""
+    """Return gaps with an end; the nearest are merged until ``most`` are left."""
     ordered = sorted(gaps, key=_begin)
     if len(ordered) <= most:
         return ordered
@@ -115,7 +117,7 @@ def _nearest(gaps: Iterable[Gap], most: int) -> list[Gap]:
 
 
 def _union(gaps: Sequence[Gap]) -> Gap:
-    """Return the least gap that has all times of some, all of which have an end or none has."""
+    """Return the smallest gap that contains some gaps. Either all of them have an end, or none has."""
     firsts_us = [own.first_us for own in gaps if own.first_us is not None]
     ends_us = [own.end_us for own in gaps if own.end_us is not None]
     reasons = {own.reason for own in gaps}
@@ -138,5 +140,5 @@ def _end(gap: Gap) -> int:
 
 
 def _distance_us(earlier: Gap, later: Gap) -> int:
-    """Return the time between two gaps with an end, of which one does not begin later; not positive where they meet."""
+    """Return the time between two gaps with an end, the earlier first. It is zero or negative if they meet."""
     return 0 if later.first_us is None else later.first_us - _end(earlier)

@@ -55,7 +55,7 @@ class Keeper:
     def __init__(
         self, store: Store, saved: SavedCubes, limits: CubeLimits, lateness_us: int, kept_bytes: int = KEPT_BYTES
     ) -> None:
-        """Read the cubes of a store. ``kept_bytes``: of the cells that stay in memory."""
+        """Read the cubes of a store. ``kept_bytes``: the most bytes of cells that stay in memory."""
         self._store = store
         self._saved = saved
         self._limits = limits
@@ -72,7 +72,8 @@ class Keeper:
 
     @staticmethod
     def open(path: Path, schema: Schema, limits: CubeLimits, *, lateness_s: float, time_zone: str = "UTC") -> Keeper:
-        """Return the keeper of the cubes in a file, which is made where it is missing; CubeStoreError where it cannot.
+        """Return the keeper of the cubes in a file, which is created if missing. Raise CubeStoreError if it cannot be
+        used.
 
         ``schema``, ``time_zone`` and ``lateness_s``: those of the stream.
         """
@@ -96,11 +97,11 @@ class Keeper:
         newest: Newest,
         waiting: Collection[int] = (),
     ) -> Committed:
-        """Commit a batch in one transaction: pieces, offsets, counters, gaps and marks; then swap the snapshot.
+        """Commit a batch in one transaction: pieces, offsets, counters, gaps and marks. Then swap the snapshot.
 
-        ``partials``: one for each cube of the batch's plan, also where it accepts none of the records. Cubes that are
-        not in it are paused. ``waiting``: the partitions of which it has no record, though there are some. Raises
-        CubeStoreError where nothing could be written: the same call works when it can.
+        ``partials``: one for each cube of the batch's plan, even if the cube accepts none of the records. Cubes that
+        are not in it are paused. ``waiting``: the partitions of which the batch has no record though there are some.
+        Raise CubeStoreError if nothing could be written; then the same call can be repeated.
         """
         with self._lock:
             before = self._sure()
@@ -142,11 +143,12 @@ class Keeper:
         since: int = -1,
         version: int = 0,
     ) -> bool:
-        """Have a cube of a plan kept, and return whether it begins empty: one that is kept already goes on.
+        """Keep a cube of a plan. Return whether it begins empty; a cube that is already kept continues.
 
-        ``output``: the windows that it writes to a topic; others than before begin anew. ``since``: of the query; with
-        another one it was removed between. ``version``: of the plan; one of before changes nothing. Other generations
-        of its query are deleted. Raises CubeError where the definition does not fit the records.
+        ``output``: the windows that the cube writes to a topic; changed windows begin anew. ``since``: the registration
+        of the query; another value means that the query was removed in between. ``version``: the version of the plan;
+        an older one changes nothing. Other generations of the query are deleted. Raise CubeError if the definition does
+        not fit the records.
         """
         with self._lock:
             before = self._sure()
@@ -170,9 +172,9 @@ class Keeper:
             return True
 
     def remove(self, *queries: str) -> None:
-        """Delete the cubes of queries, with all that was kept of them; harmless where there are none.
+        """Delete the cubes of queries, with all their stored data. Do nothing for a query without cubes.
 
-        Of large ones :meth:`purge` deletes the rest.
+        For a large cube, :meth:`purge` deletes the rest.
         """
         with self._lock:
             before = self._sure()
@@ -186,7 +188,9 @@ class Keeper:
             self._swap(before.commit + 1, before.batch, before.marks, kept)
 
     def purge(self, limit_s: float) -> None:
-        """Delete what deleted cubes have left in the file, for some time. A commit waits for a part of it at most."""
+        """Delete what deleted cubes have left in the file, for a limited time. A commit waits for one step of this at
+        most.
+        """
         until_s = time.monotonic() + limit_s
         has_more = True
         while has_more and time.monotonic() < until_s:
@@ -194,7 +198,7 @@ class Keeper:
                 has_more = self._store.purge(_PURGED_AT_ONCE)
 
     def pause(self, queries: Collection[str]) -> None:
-        """Have the cubes of queries miss records from their watermark on, until they have a batch again."""
+        """Mark the cubes of queries as missing records from their watermark on, until they have a batch again."""
         with self._lock:
             before = self._sure()
             states = [own for own in before.cubes.values() if own.id.query in queries and own.batch]
@@ -207,9 +211,9 @@ class Keeper:
             self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, **paused})
 
     def resume(self, cube: CubeId) -> None:
-        """Have a parked cube fold again, without its damaged pieces; harmless where it is not parked.
+        """Let a parked cube fold again, without its damaged pieces. Do nothing if it is not parked.
 
-        The records that it missed are a gap. Raises QueryError where its pieces do not fit the records any more.
+        The records that the cube missed become a gap. Raise QueryError if its pieces no longer fit the records.
         """
         with self._lock:
             before = self._sure()
@@ -228,17 +232,19 @@ class Keeper:
             self._swap(before.commit + 1, before.batch, before.marks, {**before.cubes, cube: after})
 
     def revision(self, cube: CubeId, window: int, place: int) -> int:
-        """Return the last revision of a window of a cube and an output cuboid; 0 where it was written once."""
+        """Return the last revision of a window of a cube and an output cuboid. Return 0 if the window was written only
+        once.
+        """
         return self._saved.windows.revision(self._snapshot.cube(cube).number, window, place)
 
     def former_cells(self, layout: Layout, change: KeptChange) -> FormerCells:
-        """Return the former cells of a change of windows; DamagedFormerCellsError where they are damaged."""
+        """Return the former cells of a change of windows. Raise DamagedFormerCellsError if they are damaged."""
         return self._saved.windows.former_cells(layout, change)
 
     def note(self, cube: CubeId, windows: WindowState, raised: Mapping[Unit, int]) -> None:
-        """Note what is acknowledged of the windows of a cube. ``raised``: revisions that are used up.
+        """Record which windows of a cube are acknowledged. ``raised``: the revisions that are used.
 
-        A daemon that is killed before writes the same windows again. CubeStoreError where it cannot be written.
+        A daemon that is killed before this call writes the same windows again. Raise CubeStoreError if the write fails.
         """
         with self._lock:
             before = self._sure()
@@ -249,7 +255,7 @@ class Keeper:
             self._swap(before.commit, before.batch, before.marks, {**before.cubes, cube: after})
 
     def park_damaged(self, cube: CubeId, number: int) -> None:
-        """Park a cube for a damaged piece that a question, or a window, has found."""
+        """Park a cube because a question, or a window, has found a damaged piece."""
         with self._lock:
             before = self._sure()
             state = before.cubes.get(cube)
@@ -263,7 +269,9 @@ class Keeper:
             LOG.error("cube %s is parked: %s", cube.query, after.parked)
 
     def park_damaged_change(self, cube: CubeId, number: int) -> None:
-        """Park a cube for damaged former cells of its windows, and delete them: the windows go on without them."""
+        """Park a cube because former cells of its windows are damaged. Delete these; the windows continue without
+        them.
+        """
         with self._lock:
             before = self._sure()
             state = before.cubes.get(cube)
@@ -282,16 +290,16 @@ class Keeper:
             LOG.error("cube %s is parked: %s", cube.query, after.parked)
 
     def dump(self, cancellation: Cancellation | None = None) -> Dump:
-        """Return a copy of the file, which another daemon may start with. Errors as of :meth:`Dumps.make`."""
+        """Return a copy of the file, with which another daemon may start. Raise the errors of :meth:`Dumps.make`."""
         return self._dumps.make(cancellation or Cancellation())
 
     def close(self) -> None:
-        """Close the file. Snapshots are of no use afterwards."""
+        """Close the file. Snapshots cannot be used afterwards."""
         with self._lock:
             self._store.close()
 
     def _define_windows(self, before: Snapshot, cube: CubeId, output: Output | None, topic: str) -> None:
-        """Have a kept cube write other windows, to another topic, or none; harmless where it does so already."""
+        """Change the windows or the topic of a kept cube, or remove its windows. Do nothing if they are unchanged."""
         state = before.cubes[cube]
         own = state.windows
         if own is None if output is None else own is not None and own.is_of(topic, output):
@@ -310,7 +318,9 @@ class Keeper:
         return replace(state, windows=windows)
 
     def _sure(self) -> Snapshot:
-        """Return the current snapshot, read anew after a transaction that failed: it may be written all the same."""
+        """Return the current snapshot. After a failed transaction, read it anew, because the data may be written all
+        the same.
+        """
         if self._is_unsure:
             found = self._loaded()
             self._snapshot.precede(found)
@@ -346,7 +356,7 @@ class Keeper:
         return Snapshot(*own, clocks=self._saved.clocks(), store=self._store, reader=self._reader)
 
     def _keep(self, step: Step) -> None:
-        """Keep the cells of open panes in memory: the next batches merge them, and live questions read them."""
+        """Keep the cells of open panes in memory, because the next batches merge them and live questions read them."""
         for number in step.merged.gone:
             self._reader.forget(number)
         for new in step.merged.added:
@@ -355,7 +365,9 @@ class Keeper:
 
 
 def cubes_path(checkpoint_dir: Path, stream: str) -> Path:
-    """Return the file of a stream's cubes, beside the folder of the stream, which may be removed without them."""
+    """Return the path of the file of a stream's cubes. It is beside the stream's folder, which may be removed
+    separately.
+    """
     return checkpoint_dir / ".cubes" / stream / "cubes.sqlite"
 
 

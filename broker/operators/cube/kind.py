@@ -50,7 +50,7 @@ class CubeKind:
     def read(
         self, definition: StandingCube, analyser: RecordAnalyser, *, patiently: bool = False
     ) -> OperatorExpressions:
-        """Return its time, dimensions and the arguments of its measures, checked."""
+        """Return the checked expressions: the time, the dimensions and the arguments of the measures."""
         from asc.operators.cube.layout import Layout
 
         try:
@@ -70,7 +70,9 @@ class CubeKind:
     def destination(
         self, definition: StandingCube, query: FoldedQuery, predicate: Predicate, expressions: OperatorExpressions
     ) -> FoldDestination:
-        """Return the destination. It has the generation, the schema of the columns that are read, and the time zone."""
+        """Return the destination of a query, with the generation, the schema of the columns that are read, and the time
+        zone.
+        """
         time, *values = (own.read[0] for own in expressions.fields)
         texts = [own.sql for own in definition.expressions()]
         columns = (
@@ -102,7 +104,7 @@ class CubeKind:
         return CubeFolder(stream)
 
     def estimate(self, destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
-        """Return how many cuboids, cells and bytes a cube would have, by a sample of records."""
+        """Return the numbers of cuboids, cells and bytes that a cube would have, estimated from a sample of records."""
         from broker.operators.cube.estimating import estimated
 
         return estimated(destination, sample)

@@ -30,12 +30,14 @@ class LateCells:
     """
 
     def __init__(self, read: Callable[[Layout, StoredPiece], Cells], numbers: Iterator[int]) -> None:
-        """Begin without late records. ``read`` returns the cells of a piece. ``numbers``: of changes."""
+        """Begin without late records. ``read`` returns the cells of a piece. ``numbers``: the numbers of new
+        changes.
+        """
         self._read = read
         self._numbers = numbers
 
     def after(self, state: CubeState, cells: Cells) -> tuple[WindowState | None, LateChanges]:
-        """Return the windows of a cube after the cells of a batch, and what these change of written ones."""
+        """Return the windows of a cube after the cells of a batch, and the changes of written windows."""
         windows, layout = state.windows, state.layout
         if windows is None or layout is None:
             return windows, NO_LATE_CHANGES
@@ -49,7 +51,7 @@ class LateCells:
         return after, [(change, data) for change in after.changes[len(windows.changes) :]]
 
     def _before(self, layout: Layout, late: Cells, panes: Panes) -> Cells:
-        """Return the cells that some late ones will be merged with."""
+        """Return the cells with which some late cells will be merged."""
         found, parts, size_bytes = [Cells.none(layout)], [Cells.none(layout)], 0
         for pane in late.different_panes().tolist():
             pieces = sound(panes.pane(pane))
@@ -63,7 +65,7 @@ class LateCells:
 
 
 def _those(layout: Layout, parts: Sequence[Cells], late: Cells) -> Cells:
-    """Return the cells of some parts, ascending by pane, that late ones have as well, the parts merged."""
+    """Return the cells of some parts that late cells also have, merged, and ascending by pane."""
     whole = joined(layout, parts)
     found = merged(layout, [whole.take(np.flatnonzero(is_within(layout, whole, late, by_pane=True)))])
     return replace(found, keys=tuple(key.compact() for key in found.keys))

@@ -28,7 +28,9 @@ class LateWindows:
         self._kept: tuple[tuple[int, int], list[LateChange]] | None = None
 
     def following(self, window: int | None) -> int | None:
-        """Return the first window from one on, and of all where it is None; None where there is none."""
+        """Return the first changed window from ``window`` on, or the first of all if it is None. Return None if there
+        is none.
+        """
         while self._least:
             least, place = self._least[0]
             found = self._own.changes[place].following(self._sliding, least if window is None else max(least, window))
@@ -45,7 +47,7 @@ class LateWindows:
         return self._own.newest(window)
 
     def changes(self, first: int, last: int) -> list[LateChange]:
-        """Return what was changed of the windows from one to another, in the order of batches."""
+        """Return the changes of the windows from ``first`` to ``last``, in the order of batches."""
         if self._kept is None or self._kept[0] != (first, last):
             panes = self._sliding.panes(first)[0], self._sliding.panes(last)[1]
             self._kept = (

@@ -39,16 +39,16 @@ class Wanted:
     points_most: int = 240
 
     def axes(self, definition: CubeDefinition) -> Axes:
-        """Return rows and columns; CubeError where they are none."""
+        """Return the axes of rows and columns. Raise CubeError if the names are not valid axes."""
         return Axes.of(self.down, self.across, definition.dimensions)
 
     def question(self, definition: CubeDefinition) -> dict[str, Any]:
-        """Return the whole body, which API and command line take as well."""
+        """Return the complete request body, which the API and the command line also accept."""
         own = {"by": self.axes(definition).sets(definition.dimensions), **self.body}
         return {**own, "measures": [definition.measures[self.place(definition)].name]} if self.across else own
 
     def place(self, definition: CubeDefinition) -> int:
-        """Return the place of the measure that is drawn; CubeError for an unknown one."""
+        """Return the index of the measure that the chart draws. Raise CubeError for an unknown measure."""
         names = [folded(own.name) for own in definition.measures]
         if self.measure is None:
             return 0
@@ -79,7 +79,7 @@ class Look:
 
     @property
     def cursor(self) -> str | None:
-        """Return what asks for the rows after these; None where there are none."""
+        """Return the cursor for the rows that follow. Return None if there are no more rows."""
         shown = self.question.skip + len(self.pivot.rows)
         return f"{self.told['commit']}-{shown}" if shown < self.pivot.row_count else None
 
@@ -93,7 +93,9 @@ def look_at(
     told: Mapping[str, Any],
     reserve: Reserve,
 ) -> Look:
-    """Return what a page wants to see of the cells of an interval. ``reserve`` as :meth:`Snapshot.query` has it."""
+    """Return the content of a page from the cells of an interval. ``reserve`` is called as in
+    :meth:`Snapshot.query`.
+    """
     axes, measure = wanted.axes(layout.definition), wanted.place(layout.definition)
     read = [part.between(question.first, question.end) for part in parts]
     columns_skip, columns_most = wanted.columns_skip, wanted.columns_most

@@ -66,7 +66,7 @@ class Merged:
 
     @staticmethod
     def unmerged(state: CubeState, open_from: int | None) -> Merged:
-        """Return the pieces of a cube as they are. ``open_from``: the first pane that is open; None where all are."""
+        """Return the pieces of a cube unchanged. ``open_from``: the first open pane; None if all panes are open."""
 
         def closed(own: Panes) -> Panes:
             ended = {pane: held for pane, held in own.open.items() if open_from is not None and pane < open_from}
@@ -75,7 +75,7 @@ class Merged:
         return Merged(closed(state.panes), closed(state.apart), (), MappingProxyType({}))
 
     def kept_by(self, state: CubeState) -> CubeState:
-        """Return a state that has them."""
+        """Return a state with these pieces."""
         return replace(state, panes=self.panes, apart=self.apart)
 
 
@@ -101,7 +101,7 @@ class PaneMerger:
     def __init__(
         self, limits: CubeLimits, read: Callable[[Layout, StoredPiece], Cells], numbers: Iterator[int]
     ) -> None:
-        """Merge within limits. ``read`` returns the cells of a piece. ``numbers``: of new pieces."""
+        """Set limits and sources. ``read`` returns the cells of a piece. ``numbers``: the numbers of new pieces."""
         self._limits = limits
         self._read = read
         self._numbers = numbers
@@ -116,10 +116,10 @@ class PaneMerger:
         window_bytes: int = 0,
         is_tight: bool = False,
     ) -> Merged:
-        """Return the pieces of a cube after a batch. ``added``: the cells that the batch brings, None for none.
+        """Return the pieces of a cube after a batch. ``added``: the cells that the batch adds, None if there are none.
 
-        ``late``: those that it brings for panes of their own, apart. ``window_bytes``: those of its windows after the
-        batch. ``is_tight``: each pane is to have one piece.
+        ``late``: the cells that the batch adds apart from the other panes. ``window_bytes``: the bytes of the cube's
+        windows after the batch. ``is_tight``: whether each pane is to have one piece.
         """
         layout, open_from = state.layout, batch_time.open_after(state.grain_us)
         if layout is None:
@@ -148,7 +148,7 @@ class PaneMerger:
         is_apart: bool = False,
         is_tight: bool,
     ) -> Panes:
-        """Return the panes that joined records, or late ones apart, have after a batch."""
+        """Return the panes after a batch, either those with joined records or those with late records apart."""
         changed: dict[int, tuple[StoredPiece, ...]] = {}
         for pane, held in _touched(panes, layout, added, open_from, is_tight=is_tight).items():
             is_whole = is_tight or (open_from is not None and pane < open_from)
@@ -162,7 +162,7 @@ class PaneMerger:
         return panes.changed(changed, open_from)
 
     def _over(self, after: CubeState, written: _Written) -> str | None:
-        """Return the limit of cells or panes that the pieces of a cube are beyond; None where they are within both."""
+        """Return the limit of cells or panes that the pieces of a cube exceed. Return None if they exceed neither."""
         over = None
         for pane in sorted(written.panes):
             cells = sum(own.cells for side in (after.panes, after.apart) for own in sound(side.pane(pane)))
@@ -174,7 +174,7 @@ class PaneMerger:
         return over
 
     def _one(self, layout: Layout, held: list[_Held], gone: dict[int, Cells], *, is_whole: bool) -> list[_Held]:
-        """Return the pieces of a pane, the later ones merged to one where that is due."""
+        """Return the pieces of a pane, after merging the later ones into one if that is due."""
         start = 0 if is_whole or sum(_count(own) for own in held) > self._limits.pane_cells else _start(held)
         if len(held) - start < 2:
             return held
@@ -197,7 +197,7 @@ class PaneMerger:
 def _touched(
     panes: Panes, layout: Layout, added: Cells | None, open_from: int | None, *, is_tight: bool
 ) -> dict[int, list[_Held]]:
-    """Return the panes that a batch changes, each with its pieces and the one that the batch adds."""
+    """Return the panes that a batch changes, each with its pieces and the new piece of the batch."""
     found: dict[int, list[_Held]] = {}
     for pane, pieces in panes.open.items():
         if is_tight or (open_from is not None and pane < open_from):
@@ -210,7 +210,7 @@ def _touched(
 
 
 def _start(held: Sequence[_Held]) -> int:
-    """Return the place of the first piece of an open pane that is merged with all later ones."""
+    """Return the index of the first piece of an open pane that is merged with all later ones."""
     if len(held) <= PIECES_MOST:
         return len(held)
     start = len(held) - 1

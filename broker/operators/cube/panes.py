@@ -44,12 +44,12 @@ class _Leaf:
 
     @cached_property
     def first(self) -> int:
-        """Return its first pane."""
+        """Return the first pane of the leaf."""
         return next(iter(self.panes))
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """Return its panes in runs, ascending, without damaged pieces."""
+        """Return the panes of the leaf in runs, ascending, without damaged pieces."""
         found: list[Run] = []
         own: list[tuple[StoredPiece, ...]] = []
         cells = 0
@@ -67,7 +67,7 @@ class _Leaf:
 
     @cached_property
     def sound_panes(self) -> tuple[int, ...]:
-        """Return its panes that have a piece without damage."""
+        """Return the panes of the leaf that have an undamaged piece."""
         return tuple(pieces[0].pane for run in self.runs for pieces in run)
 
 
@@ -102,7 +102,7 @@ class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
         return self.count
 
     def changed(self, panes: Pieces) -> ClosedPanes:
-        """Return them with other pieces of some panes, or with more panes."""
+        """Return the closed panes with other pieces for some panes, or with additional panes."""
         if not panes:
             return self
         leaves: list[tuple[_Leaf, ...]] = [(leaf,) for leaf in self.leaves] or [()]
@@ -117,7 +117,7 @@ class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
         return ClosedPanes._of((leaf for several in leaves for leaf in several), count)
 
     def runs(self, first: int | None = None, end: int | None = None) -> Iterator[Run]:
-        """Yield the runs that meet the panes from one to before another, ascending; None for no bound."""
+        """Yield the runs that overlap the panes from ``first`` to before ``end``, ascending. None means no bound."""
         for leaf in islice(self.leaves, 0 if first is None else self._place(first), None):
             if end is not None and end <= leaf.first:
                 return
@@ -126,9 +126,9 @@ class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
                     yield run
 
     def following(self, pane: int | None) -> int | None:
-        """Return the first pane from one on that has a piece without damage; None where there is none.
+        """Return the first pane from ``pane`` on that has an undamaged piece. Return None if there is none.
 
-        Without a number it is the first of all.
+        If ``pane`` is None, the search begins at the first pane.
         """
         for leaf in islice(self.leaves, 0 if pane is None else self._place(pane), None):
             found = 0 if pane is None else bisect_left(leaf.sound_panes, pane)
@@ -137,7 +137,7 @@ class ClosedPanes(Mapping[int, "tuple[StoredPiece, ...]"]):
         return None
 
     def _place(self, pane: int) -> int:
-        """Return the place of the leaf that has a pane, or would get it."""
+        """Return the index of the leaf that has a pane, or into which the pane would be inserted."""
         return max(0, bisect_right(self.blocks, _block(pane)) - 1)
 
 
@@ -146,7 +146,7 @@ def _block(pane: int) -> int:
 
 
 def _leaves(panes: Pieces) -> tuple[_Leaf, ...]:
-    """Return panes, which are ascending, as leaves of much the same size."""
+    """Return ascending panes as leaves of similar size."""
     wanted = -(-len(panes) // -(-len(panes) // _LEAF_PANES))
     found: list[dict[int, tuple[StoredPiece, ...]]] = [{}]
     last = None
@@ -173,14 +173,14 @@ class Panes:
 
     @staticmethod
     def none() -> Panes:
-        """Return no panes."""
+        """Return an empty set of panes."""
         return Panes(ClosedPanes(), MappingProxyType({}))
 
     @staticmethod
     def of(pieces: Iterable[StoredPiece], open_from: int | None) -> Panes:
         """Return the panes of pieces, which are in the order of their commits.
 
-        ``open_from``: the first pane that is open; None where all are.
+        ``open_from``: the first open pane; None if all panes are open.
         """
         by_pane: dict[int, tuple[StoredPiece, ...]] = {}
         for piece in pieces:
@@ -203,9 +203,9 @@ class Panes:
                 yield from several
 
     def changed(self, panes: Pieces, open_from: int | None) -> Panes:
-        """Return them with other pieces of some panes, none of which were closed and are open now.
+        """Return the panes with other pieces for some of them. No pane that was closed may become open.
 
-        Cost: that of the open panes, and of the closed ones beside those that change.
+        Cost: that of the open panes, and of the closed panes next to the changed ones.
         """
         closed: dict[int, tuple[StoredPiece, ...]] = {}
         opened = dict(self.open)
@@ -220,12 +220,12 @@ class Panes:
         return Panes(self.closed.changed(closed), MappingProxyType(opened), cells, size_bytes)
 
     def with_damage(self, pieces: Iterable[StoredPiece]) -> Panes:
-        """Return them with some pieces marked as damaged."""
+        """Return the panes with some pieces marked as damaged."""
         gone = {piece.number for piece in pieces}
         return self._each(lambda own: tuple(replace(e, is_damaged=True) if e.number in gone else e for e in own))
 
     def without_damage(self) -> Panes:
-        """Return them without the damaged pieces."""
+        """Return the panes without the damaged pieces."""
         return self._each(sound)
 
     def _each(self, change: Callable[[tuple[StoredPiece, ...]], tuple[StoredPiece, ...]]) -> Panes:

@@ -34,9 +34,9 @@ class Partial:
     is_apart: bool = False
 
     def parted(self, open_from: int | None) -> tuple[Cells, Cells | None]:
-        """Return the cells that join their panes, and those that stay apart; None for none.
+        """Return the cells that join their panes, and the cells that stay apart; the latter are None if there are none.
 
-        ``open_from``: the first pane that is open when the batch begins; None for all.
+        ``open_from``: the first pane that is open when the batch begins; None if all panes are open.
         """
         cells = self.cells
         late = int(np.searchsorted(cells.panes, open_from)) if self.is_apart and open_from is not None else 0
@@ -46,7 +46,7 @@ class Partial:
         return cells.take(np.arange(late, cells.count)), cells.take(np.arange(late))
 
     def counters(self, open_from: int | None) -> dict[str, int]:
-        """Return how much it adds to each counter. ``open_from``: as :meth:`parted` has it."""
+        """Return the increment of each counter. ``open_from``: as for :meth:`parted`."""
         late = sum(count for pane, count in self.records.items() if open_from is not None and pane < open_from)
         apart = late if self.is_apart else 0
         return {
@@ -64,7 +64,9 @@ BATCH_PANES_MAX = 50_000
 
 
 def of_bounded_panes(partials: Mapping[CubeId, Partial]) -> dict[CubeId, Partial]:
-    """Return partials of at most BATCH_PANES_MAX panes together: those with the most panes fail until it is so."""
+    """Return partials that have at most BATCH_PANES_MAX panes together. To reach this, those with the most panes are
+    failed.
+    """
     found = dict(partials)
     panes = sum(len(own.records) for own in found.values())
     for cube in sorted(found, key=lambda each: (-len(found[each].records), each)):

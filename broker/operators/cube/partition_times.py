@@ -12,7 +12,7 @@ _NAMED = 5
 
 
 def partitions_of(clock: Clock) -> list[dict[str, Any]]:
-    """Return each partition with its newest time and its state in the last batch, as answers have them."""
+    """Return each partition with its newest time and its state in the last batch, as answers show it."""
     newest = clock.progress.newest
     return [
         {
@@ -25,7 +25,7 @@ def partitions_of(clock: Clock) -> list[dict[str, Any]]:
 
 
 def waits_for(time: str, clock: Clock, closes_us: int | None) -> str:
-    """Return in one sentence what the watermark of a time expression waits for.
+    """Return a sentence that says what holds back the watermark of a time expression.
 
     ``closes_us``: the mark at which the next pane closes; None before the first record with a time.
     """
@@ -47,7 +47,7 @@ def _in_state(clock: Clock, state: PartitionState) -> list[int]:
 
 
 def _behind(clock: Clock, closes_us: int) -> str:
-    """Return which partition of the last batch is the furthest behind, where one is before a mark."""
+    """Return a clause that names the partition of the last batch furthest behind a mark; empty if none is behind."""
     newest = clock.progress.newest
     known = {each: time_us for each in _in_state(clock, "read") if (time_us := newest.get(each)) is not None}
     least = min(known, key=lambda each: (known[each], each), default=None)
@@ -61,7 +61,7 @@ def _at(closes_us: int) -> str:
 
 
 def _named(partitions: list[int]) -> str:
-    """Return partitions in words.
+    """Return the names of partitions as text.
 
     >>> _named([3]), _named([1, 2])
     ('partition 3', 'partitions 1, 2')

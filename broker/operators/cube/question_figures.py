@@ -21,14 +21,14 @@ class Histogram:
         self._lock = threading.Lock()
 
     def observe(self, value: float) -> None:
-        """Count a value."""
+        """Add a value to the histogram."""
         place = bisect_left(self.bounds, value)
         with self._lock:
             self._counts[place] += 1
             self._sum += value
 
     def cumulative(self) -> tuple[list[int], float]:
-        """Return the number of values up to each bound, and of all, and their sum.
+        """Return the number of values up to each bound and the number of all values, and the sum of the values.
 
         >>> histogram = Histogram((1.0, 10.0))
         >>> for value in (1.0, 3.0, 70.0):

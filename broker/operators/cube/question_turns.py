@@ -33,9 +33,9 @@ class QuestionTurns:
 
     @contextmanager
     def turn(self, limit_s: float, cancellation: Cancellation | None = None) -> Iterator[Turn]:
-        """Have a question answered, which reserves the memory of each part of its work before it.
+        """Give a question a slot, through which it reserves the memory of each part of its work in advance.
 
-        Raises TooManyQuestionsError where there are as many already.
+        Raise TooManyQuestionsError if all slots are in use.
         """
         if not self._free.acquire(blocking=False):
             raise TooManyQuestionsError("questions", self._most, "are answered now: ask again in a second")
@@ -47,7 +47,7 @@ class QuestionTurns:
             self._free.release()
 
     def hold(self, size_bytes: int) -> bool:
-        """Count bytes that a question holds from now on; return whether all of them hold more than they may."""
+        """Add to the bytes that questions hold. Return whether all questions together now exceed the bound."""
         with self._lock:
             self.size_bytes += size_bytes
             return self.size_bytes > self.most_bytes
@@ -64,10 +64,10 @@ class Turn:
         self.held_bytes = 0
 
     def reserve(self, size_bytes: int) -> None:
-        """Hold bytes more from now on, or fewer.
+        """Hold more bytes from now on, or fewer if the number is negative.
 
-        Raises SlowAnswerError after the limit, CancelledError where nobody wants the answer any more, and CubeError
-        where the question takes more memory than all may. Raises TooManyQuestionsError where it does so together with
+        Raise SlowAnswerError after the deadline, and CancelledError if the answer is no longer wanted. Raise CubeError
+        if the question alone exceeds the memory of all questions, TooManyQuestionsError if it does so together with
         others.
         """
         if self._cancellation is not None:
@@ -86,5 +86,5 @@ class Turn:
             raise TooManyQuestionsError("bytes of memory", most, remedy)
 
     def begin_anew(self) -> None:
-        """Hold nothing any more, and go on until the same limit."""
+        """Release all memory of the question, and continue with the same deadline."""
         self.reserve(-self.held_bytes)

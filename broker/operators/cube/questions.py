@@ -30,9 +30,9 @@ class Questions:
     def __init__(
         self, snapshot: Callable[[], Snapshot], park_damaged: Callable[[CubeId, int], None], limit_s: float
     ) -> None:
-        """Answer none yet. ``snapshot`` returns the newest one. ``limit_s``: of each answer.
+        """Answer no question yet. ``snapshot`` returns the newest snapshot. ``limit_s``: the time limit of each answer.
 
-        ``park_damaged`` is called with the cube and the number of a piece.
+        ``park_damaged`` is called with the cube and the number of a damaged piece.
         """
         self._snapshot = snapshot
         self._park_damaged = park_damaged
@@ -41,22 +41,26 @@ class Questions:
         self.figures = QuestionFigures()
 
     def query(self, cube: CubeId, body: Mapping[str, Any], cancellation: Cancellation | None = None) -> dict[str, Any]:
-        """Return the answer to a body as the API takes it, from one commit.
+        """Return the answer to a request body in the form of the API, from one commit.
 
-        Raises CubeError for a body that is refused, UnknownQueryError, TooManyQuestionsError, SlowAnswerError and
+        Raise CubeError if the body is refused. Raise also UnknownQueryError, TooManyQuestionsError, SlowAnswerError and
         CancelledError.
         """
         return self._answered(cube, self._ask(cube, body), cancellation)
 
     def query_text(self, cube: CubeId, body: Mapping[str, Any], cancellation: Cancellation | None = None) -> bytes:
-        """Return the answer to a body as :meth:`query` does, as JSON in UTF-8, which counts as a part of the answer."""
+        """Return the answer of :meth:`query` as JSON in UTF-8. Writing the text counts towards the limits of the
+        answer.
+        """
         ask = self._ask(cube, body)
         return self._answered(
             cube, lambda snapshot, reserve: answer_text(ask(snapshot, reserve), reserve), cancellation
         )
 
     def look(self, cube: CubeId, wanted: Wanted, cancellation: Cancellation | None = None) -> Look:
-        """Return what a page wants to see of a cube, from one commit: one question, with its limits and errors."""
+        """Return the content of a page about a cube, from one commit. It counts as one question, with its limits and
+        errors.
+        """
         found = self._answered(cube, lambda snapshot, reserve: snapshot.look(cube, wanted, reserve), cancellation)
         self.figures.cells.observe(found.answered_by["cells"])
         return found
@@ -70,7 +74,7 @@ class Questions:
         return ask
 
     def _answered(self, cube: CubeId, ask: Ask[Answer], cancellation: Cancellation | None) -> Answer:
-        """Return what the newest snapshot says to a question."""
+        """Return the answer of the newest snapshot to a question."""
         begun = time.perf_counter()
         with self._turns.turn(self._limit_s, cancellation) as turn:
             try:

@@ -34,9 +34,9 @@ class PieceReader:
         self.size_bytes = 0
 
     def piece(self, layout: Layout, piece: StoredPiece, read: Read, *, is_kept: bool = True) -> Cells:
-        """Return the cells of a piece; DamagedPieceError where it is damaged.
+        """Return the cells of a piece. Raise DamagedPieceError if it is damaged.
 
-        ``read``: the bytes of a piece that is in the store, the cells of one that a commit has replaced.
+        ``read`` returns the bytes of a piece that is in the store, or the cells of a piece that a commit has replaced.
         """
         kept = self._of((piece.number,))
         if kept is not None:
@@ -48,9 +48,9 @@ class PieceReader:
         return found
 
     def run(self, layout: Layout, run: Run, read: Read, reserve: Reserve = unbounded) -> Cells:
-        """Return the cells of panes after one another; DamagedPieceError where a piece is damaged.
+        """Return the cells of successive panes. Raise DamagedPieceError if a piece is damaged.
 
-        ``reserve`` is called before they are read, with the bytes that they hold, and may raise.
+        ``reserve`` is called before the cells are read, with their bytes, and may raise.
         """
         numbers = tuple(piece.number for pieces in run for piece in pieces)
         found = self._of(numbers)
@@ -71,7 +71,7 @@ class PieceReader:
             return merged(layout, parts)
 
     def keep(self, numbers: Numbers, cells: Cells) -> None:
-        """Keep cells, unless they alone exceed the capacity; drop the oldest ones beyond it."""
+        """Cache cells unless they alone exceed the capacity. Drop the oldest cells beyond the capacity."""
         size_bytes = cells.size_bytes
         if size_bytes > self._kept_bytes:
             return
@@ -84,7 +84,7 @@ class PieceReader:
                 self.size_bytes -= freed_bytes
 
     def forget(self, number: int) -> None:
-        """Keep the cells of a piece no more."""
+        """Remove the cells of a piece from the cache."""
         with self._lock:
             former = self._kept.pop((number,), None)
             self.size_bytes -= 0 if former is None else former[1]
@@ -99,7 +99,7 @@ class PieceReader:
 
 
 def decoded_bytes(layout: Layout, piece: StoredPiece) -> int:
-    """Return the bytes that the cells of a piece hold at most: what is stored, the pane and the codes of each cell."""
+    """Return the most bytes that the cells of a piece hold: the stored bytes, and the pane and codes of each cell."""
     return piece.size_bytes + piece.cells * (8 + 4 * len(layout.dimensions))
 
 

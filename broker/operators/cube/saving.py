@@ -31,7 +31,7 @@ class SavedCubes:
     """The cubes of a store, read as states. A write stores only the differences between two states."""
 
     def __init__(self, store: Store, schema: Schema, time_zone: str, lateness_us: int) -> None:
-        """Read and write the cubes of one store. ``schema`` and ``time_zone``: of the records of the stream."""
+        """Read and write the cubes of one store. ``schema`` and ``time_zone``: those of the stream's records."""
         self._store = store
         self._schema = schema
         self._time_zone = time_zone
@@ -39,11 +39,13 @@ class SavedCubes:
         self.windows = SavedWindows(store)
 
     def layout(self, definition: CubeDefinition) -> Layout:
-        """Return the layout of a cube over the records of the stream; CubeError where it does not fit them."""
+        """Return the layout of a cube over the records of the stream. Raise CubeError if the cube does not fit them."""
         return Layout.of(definition, self._schema, self._time_zone)
 
     def numbers(self) -> Mapping[str, int]:
-        """Return the numbers of the last commit and of that of the last batch, and the largest of pieces and gaps."""
+        """Return the numbers of the last commit and of the last batch's commit, and the largest of pieces and of
+        gaps.
+        """
         found = {"commit": 0, "batch": 0, **dict(self._store.execute("SELECT name, value FROM stream"))}
         for table in ("pieces", "gaps"):
             found[table] = self._store.execute(f"SELECT coalesce(max(number), 0) FROM {table}")[0][0]
@@ -54,7 +56,7 @@ class SavedCubes:
         return dict(self._store.execute("SELECT time, mark_us FROM marks"))
 
     def cubes(self) -> dict[CubeId, CubeState]:
-        """Return all cubes. Cost: a row a piece, without the bytes."""
+        """Return all cubes. Cost: one row for each piece, without the bytes of the piece."""
         marks = self.marks()
         rows = self._store.execute(f"SELECT {_CUBE} FROM cubes")
         definitions = {row[0]: self._definition(row[3]) for row in rows}
@@ -104,7 +106,7 @@ class SavedCubes:
         return found
 
     def add(self, cube: CubeId, definition: CubeDefinition, layout: Layout, since: int, version: int) -> CubeState:
-        """Write a cube that begins empty, and return it. Within a transaction."""
+        """Write a cube that begins empty, and return it. Call within a transaction."""
         plain, now_s = json.dumps(definition.plain()), int(time.time())
         values = (cube.query, cube.generation, plain, _types(layout), now_s, since, version)
         columns = "query, generation, definition, types, first_seen_s, since, version"
@@ -115,7 +117,7 @@ class SavedCubes:
         return CubeState(cube, rows[0][0], *own, since, version)
 
     def save(self, before: CubeState, after: CubeState, added: Iterable[NewPiece], gone: Iterable[int]) -> None:
-        """Write what differs between two states of a cube. Within a transaction."""
+        """Write the differences between two states of a cube. Call within a transaction."""
         number, store = after.number, self._store
         store.execute_all("DELETE FROM pieces WHERE number = ?", ((each,) for each in gone))
         store.execute_all(
@@ -156,7 +158,7 @@ class SavedCubes:
         return {name: Clock(EventTimeProgress(marks.get(name), own[0]), own[1]) for name, own in found.items()}
 
     def save_clocks(self, before: Mapping[str, Clock], after: Mapping[str, Clock]) -> None:
-        """Write what differs between clocks, but for the marks. Within a transaction."""
+        """Write the differences between clocks, except the marks. Call within a transaction."""
         rows = []
         for name, clock in after.items():
             former = _rows_of(before.get(name, Clock()))
@@ -165,13 +167,13 @@ class SavedCubes:
         self._store.execute_all(f"INSERT OR REPLACE INTO newest ({columns}) VALUES (?, ?, ?, ?, ?)", rows)
 
     def save_stream(self, commit: int, batch: int, marks: Mapping[str, int]) -> None:
-        """Write the numbers of the last commits, and marks. Within a transaction."""
+        """Write the numbers of the last commits, and marks. Call within a transaction."""
         rows = (("commit", commit), ("batch", batch))
         self._store.execute_all("INSERT OR REPLACE INTO stream (name, value) VALUES (?, ?)", rows)
         self._store.execute_all("INSERT OR REPLACE INTO marks (time, mark_us) VALUES (?, ?)", marks.items())
 
     def mark_damaged(self, numbers: Iterable[int]) -> None:
-        """Note that pieces are damaged. Within a transaction."""
+        """Mark pieces as damaged. Call within a transaction."""
         self._store.execute_all("UPDATE pieces SET is_damaged = 1 WHERE number = ?", ((each,) for each in numbers))
 
     def _definition(self, text: str) -> CubeDefinition:
@@ -213,7 +215,7 @@ class SavedCubes:
 
 
 def _grouped(rows: Rows) -> dict[int, Rows]:
-    """Return rows by the number of their cube, without it."""
+    """Return rows by the number of their cube, which is removed from the rows."""
     found: dict[int, Rows] = {}
     for number, *own in rows:
         found.setdefault(number, []).append(tuple(own))
@@ -244,7 +246,7 @@ def _types(layout: Layout) -> str:
 
 
 def _other_types(types: str, now: str) -> str:
-    """Return why pieces do not fit the records, from :func:`_types` of both."""
+    """Return the reason why pieces do not fit the records, from the :func:`_types` of both."""
     zone_now, own_now = json.loads(now)
     try:
         own = json.loads(types)[1]
@@ -254,7 +256,7 @@ def _other_types(types: str, now: str) -> str:
 
 
 def _zone_of(types: str) -> str | None:
-    """Return the time zone of :func:`_types`; None where it is damaged."""
+    """Return the time zone in a result of :func:`_types`. Return None if the text is damaged."""
     try:
         return str(json.loads(types)[0])
     except (ValueError, TypeError, LookupError):
@@ -262,7 +264,9 @@ def _zone_of(types: str) -> str | None:
 
 
 def _other_zone(zone: str | None, now: str) -> str | None:
-    """Return why pieces of another time zone do not fit the records; None for those of the same or of none."""
+    """Return the reason why pieces of another time zone do not fit the records. Return None for the same zone or no
+    zone.
+    """
     if zone in (None, now):
         return None
     # Times without a zone and literals are read in it, in the records and in WHERE too, which the store has not got.

@@ -46,7 +46,8 @@ class Snapshot:
         store: Store,
         reader: PieceReader,
     ) -> None:
-        """Take the cubes of a commit. ``numbers``: of that commit, and of the last batch's. ``clocks``: by time.
+        """Hold the cubes of a commit. ``numbers``: the numbers of this commit and of the last batch. ``clocks``: by
+        time.
 
         The attribute ``ends`` has the offsets up to which any of the cubes has read.
         """
@@ -67,32 +68,32 @@ class Snapshot:
         self._next: Snapshot | None = None
 
     def cube(self, cube: CubeId) -> CubeState:
-        """Return a cube; UnknownQueryError where there is none."""
+        """Return a cube. Raise UnknownQueryError if it does not exist."""
         found = self.cubes.get(cube)
         if found is None:
             raise UnknownQueryError("cube", cube.query, "is not kept, or was replaced: list the queries")
         return found
 
     def watermark_us(self, state: CubeState) -> int | None:
-        """Return the watermark of a cube; None before its first record with a time."""
+        """Return the watermark of a cube. Return None before its first record with a time."""
         mark_us = self.marks.get(state.time)
         return None if mark_us is None else mark_us - self.lateness_us
 
     def closes_us(self, state: CubeState) -> int | None:
-        """Return the mark at which the next pane of a cube closes; None before its first record with a time."""
+        """Return the mark at which the next pane of a cube closes. Return None before its first record with a time."""
         open_from = self._open_from(state)
         return None if open_from is None else (open_from + 1) * state.grain_us + self.lateness_us
 
     def is_whole(self, state: CubeState) -> bool:
-        """Return whether no record of a cube is missing at any time."""
+        """Return whether a cube misses no record at any time."""
         return next(state.told_gaps(self.batch, self.ends), None) is None
 
     def query(self, cube: CubeId, body: Mapping[str, Any], reserve: Reserve = unbounded) -> dict[str, Any]:
-        """Return the answer to a body as the API takes it, of closed panes unless it is ``live``.
+        """Return the answer to a request body in the form of the API; open panes are included only if it is ``live``.
 
-        Raises CubeError for a body that is refused, and DamagedPieceError. ``reserve`` is called before each part of
-        the work, with the bytes that it holds from then on, and may raise. Cost: runs of closed panes are decoded once,
-        as long as there is memory for them.
+        Raise CubeError if the body is refused, and DamagedPieceError. ``reserve`` is called before each part of the
+        work, with the bytes that it holds from then on, and may raise. Cost: runs of closed panes are decoded once, as
+        long as the cache has memory for them.
         """
         state, layout = self._sound(cube)
         asked = Asked.parse(body, state, self.commit, self._open_from(state))
@@ -107,7 +108,7 @@ class Snapshot:
         }
 
     def look(self, cube: CubeId, wanted: Wanted, reserve: Reserve = unbounded) -> Look:
-        """Return what a page wants to see of a cube, as :meth:`query` answers, which raises the same errors."""
+        """Return the content of a page about a cube. Raise the same errors as :meth:`query`."""
         state, layout = self._sound(cube)
         asked = Asked.parse(wanted.question(state.definition), state, self.commit, self._open_from(state))
         question = replace(asked.question, skip=wanted.skip)
@@ -115,7 +116,7 @@ class Snapshot:
         return look_at(layout, parts, question, wanted, told=self._told(state, question), reserve=reserve)
 
     def status(self, cube: CubeId) -> dict[str, Any]:
-        """Return what is kept of a cube: the accounting line, cells, bytes, gaps, offsets and times of partitions."""
+        """Return the status of a cube: the accounting line, cells, bytes, gaps, offsets and times of partitions."""
         state = self.cube(cube)
         watermark_us, mark_us = self.watermark_us(state), self.marks.get(state.time)
         gaps = [gap.plain() for gap in state.told_gaps(self.batch, self.ends)]
@@ -145,15 +146,15 @@ class Snapshot:
         }
 
     def cells(self, layout: Layout, piece: StoredPiece, *, is_kept: bool = True) -> Cells:
-        """Return the cells of a piece of this snapshot; DamagedPieceError where it is damaged."""
+        """Return the cells of a piece of this snapshot. Raise DamagedPieceError if it is damaged."""
         return self._reader.piece(layout, piece, self._read, is_kept=is_kept)
 
     def succeed(self, gone: Mapping[int, Cells | None]) -> None:
-        """Take the cells of the pieces that the next commit deletes, before it does; None of damaged ones."""
+        """Receive the cells of the pieces that the next commit will delete; None for damaged pieces."""
         self._gone = gone
 
     def precede(self, following: Snapshot) -> None:
-        """Take the snapshot of the next commit, before there is another one."""
+        """Set the snapshot of the next commit, before there is a further one."""
         self._next = following
 
     def parts(
@@ -167,9 +168,10 @@ class Snapshot:
         has_late: bool = False,
         reserve: Reserve = unbounded,
     ) -> Iterator[Cells]:
-        """Yield the cells of runs of closed panes that meet an interval, and of the pieces of open ones, in order.
+        """Yield the cells of the runs of closed panes that overlap an interval, then of the pieces of open panes, in
+        order.
 
-        ``has_late``: those of late records that stay apart come after them.
+        ``has_late``: whether the cells of late records that stay apart follow.
         """
         for panes in (state.panes, state.apart) if has_late else (state.panes,):
             for run in panes.closed.runs(first, end):
@@ -181,7 +183,7 @@ class Snapshot:
                         yield self.cells(layout, piece)
 
     def _sound(self, cube: CubeId) -> tuple[CubeState, Layout]:
-        """Return a cube and its layout; QueryError where its pieces do not fit the records of the stream any more."""
+        """Return a cube and its layout. Raise QueryError if its pieces no longer fit the records of the stream."""
         state = self.cube(cube)
         if state.layout is None:
             raise QueryError("cube", cube.query, f"is parked, {state.parked}")
@@ -191,7 +193,7 @@ class Snapshot:
         return first_open(self.marks.get(state.time), self.lateness_us, state.grain_us)
 
     def _told(self, state: CubeState, question: Question) -> dict[str, Any]:
-        """Return what an answer says of the interval of a question beside its rows."""
+        """Return the fields of an answer that describe the question's interval, besides the rows."""
         first_us, end_us = (None if pane is None else pane * state.grain_us for pane in (question.first, question.end))
         gaps = [gap.plain() for gap in state.told_gaps(self.batch, self.ends) if gap.overlaps(first_us, end_us)]
         watermark_us = self.watermark_us(state)

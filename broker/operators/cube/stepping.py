@@ -41,7 +41,7 @@ class Step:
 
     @property
     def new_gaps(self) -> tuple[Gap, ...]:
-        """Return the gaps that the batch has shown, but those that became part of former ones."""
+        """Return the gaps that the batch has revealed, except those merged into former gaps."""
         former = {gap.number for gap in self.before.gaps}
         return tuple(gap for gap in self.after.gaps if gap.number not in former)
 
@@ -62,7 +62,7 @@ class BatchSteps:
         late: LateCells,
         gap_numbers: Iterator[int],
     ) -> None:
-        """Evaluate a batch for each cube. ``clocks``: before the batch."""
+        """Evaluate a batch for each cube. ``clocks``: the clocks before the batch."""
         self._snapshot = snapshot
         self._batch = batch
         self._partials = partials
@@ -87,17 +87,17 @@ class BatchSteps:
 
     @property
     def clocks(self) -> dict[str, Clock]:
-        """Return the clocks after the batch, of all cubes."""
+        """Return the clocks of all cubes after the batch."""
         return {time: own.after for time, own in self._batch_times.items()}
 
     @property
     def is_repeat(self) -> bool:
-        """Return whether there is nothing to write: no cube is kept, or some have the batch and none wants it."""
+        """Return whether nothing is to be written: there are no cubes, or some have the batch and none needs it."""
         wanted = {cube for cube, own in self._outcomes.items() if own in ("folded", "partly")}
         return not self._outcomes or ("covered" in self._outcomes.values() and not wanted)
 
     def all(self) -> list[Step]:
-        """Return the step of each cube. Raises CubeStoreError where a piece cannot be read for now."""
+        """Return the step of each cube. Raise CubeStoreError if a piece cannot be read at present."""
         return [self._step(state, self._outcomes[cube]) for cube, state in self._snapshot.cubes.items()]
 
     def _outcome(self, state: CubeState) -> Outcome:
@@ -140,7 +140,7 @@ class BatchSteps:
     def _after(
         self, state: CubeState, outcome: Outcome, batch_time: BatchTime
     ) -> tuple[CubeState, Merged, LateChanges]:
-        """Return the state of a cube after the batch, its pieces, and what is late."""
+        """Return the state of a cube after the batch, its pieces, and the changes by late records."""
         partial = self._partials.get(state.id)
         if outcome == "folded" and partial is not None:
             over = partial.failed
@@ -164,6 +164,8 @@ class BatchSteps:
         return merged.kept_by(state), merged, NO_LATE_CHANGES
 
     def _with_watermark(self, state: CubeState, batch_time: BatchTime) -> CubeState:
-        """Return a state with the watermark up to which it has the records, if it has read as far as other cubes."""
+        """Return a state with the watermark up to which the cube has the records, if it has read as far as other
+        cubes.
+        """
         has_all = state.reaches(self._snapshot.ends)
         return replace(state, watermark_us=batch_time.watermark_us if has_all else None)

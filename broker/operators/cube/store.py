@@ -106,7 +106,7 @@ class Store:
 
     @staticmethod
     def open(path: Path) -> Store:
-        """Return the store in a file, which is made where it is missing; CubeStoreError where it cannot be used."""
+        """Return the store in a file, which is created if missing. Raise CubeStoreError if it cannot be used."""
         try:
             _make_folder(path.parent)
             connection = sqlite3.connect(path, timeout=_WAITED_S, isolation_level=None, check_same_thread=False)
@@ -129,14 +129,14 @@ class Store:
         return store
 
     def close(self) -> None:
-        """Close the file; harmless where it is closed."""
+        """Close the file. Do nothing if it is already closed."""
         with self._lock:
             self._is_closed = True
             self._connection.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write all that is executed within it, or nothing; CubeStoreError where it cannot be written."""
+        """Write all that is executed within the context, or nothing. Raise CubeStoreError if the write fails."""
         with self._lock:
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -150,7 +150,7 @@ class Store:
                 raise
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Rows:
-        """Return the rows that a statement gives; CubeStoreError where the file refuses it."""
+        """Return the rows of a statement's result. Raise CubeStoreError if the statement fails."""
         with self._lock:
             try:
                 return self._connection.execute(sql, values).fetchall()
@@ -158,7 +158,7 @@ class Store:
                 raise _refused(self.path, error) from None
 
     def execute_all(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Execute a statement for each of some rows; CubeStoreError where the file refuses it."""
+        """Execute a statement for each of some rows. Raise CubeStoreError if it fails."""
         with self._lock:
             try:
                 self._connection.executemany(sql, rows)
@@ -166,7 +166,9 @@ class Store:
                 raise _refused(self.path, error) from None
 
     def piece(self, number: int) -> bytes | None:
-        """Return the bytes of a piece; None where it is no more. DamagedPieceError where its pages are damaged."""
+        """Return the bytes of a piece, None if it no longer exists. Raise DamagedPieceError if its pages are
+        damaged.
+        """
         try:
             rows = self.execute("SELECT data FROM pieces WHERE number = ?", (number,))
         except CubeStoreError as error:
@@ -176,7 +178,7 @@ class Store:
         return bytes(rows[0][0]) if rows else None
 
     def former_cells(self, number: int) -> tuple[int, bytes]:
-        """Return the CRC32 and the bytes of former cells; DamagedFormerCellsError where their pages are damaged."""
+        """Return the CRC32 and the bytes of former cells. Raise DamagedFormerCellsError if their pages are damaged."""
         try:
             rows = self.execute("SELECT crc, data FROM former_cells WHERE number = ?", (number,))
         except CubeStoreError as error:
@@ -187,16 +189,16 @@ class Store:
         return crc, bytes(data)
 
     def remove(self, cube: int) -> None:
-        """Delete a cube with all that belongs to it, but for the bytes of its panes: see :meth:`purge`."""
+        """Delete a cube with all its data except the bytes of its panes: see :meth:`purge`."""
         for table in _OF_CUBES:
             self.execute(f"DELETE FROM {table} WHERE cube = ?", (cube,))
         self.execute("DELETE FROM cubes WHERE number = ?", (cube,))
         self.execute("INSERT INTO removed (cube) VALUES (?)", (cube,))
 
     def purge(self, most: int) -> bool:
-        """Delete some pieces and former cells of deleted cubes; return whether there are more.
+        """Delete some pieces and former cells of deleted cubes. Return whether there are more.
 
-        Within a transaction. Cost: some 0.2 ms a piece, for its pages are read and noted to be free.
+        Call within a transaction. Cost: some 0.2 ms for each piece, because its pages are read and marked as free.
         """
         for (cube,) in self.execute("SELECT cube FROM removed"):
             for table in _WITH_DATA:
@@ -209,11 +211,12 @@ class Store:
         return False
 
     def copy(self, path: Path, look: Callable[[], None]) -> None:
-        """Write a copy of the file, as it is after the last commit before the end; the path is replaced.
+        """Write a copy of the file, in the state after the last commit before the end of copying. An existing file is
+        replaced.
 
-        ``look`` is called between the parts of the work, and ends it where it raises. CubeStoreError where the copy
-        cannot be written; a part of it may be there then. Cost: a commit waits for a part of 2 MiB, of some 10 ms. Its
-        rows are in the copy as well.
+        ``look`` is called between the parts of the work, and may stop it by raising. Raise CubeStoreError if the copy
+        cannot be written; an incomplete copy may remain. Cost: a commit waits for a part of 2 MiB, some 10 ms. The copy
+        then also contains the commit's rows.
         """
 
         def pause(_status: int, _left: int, _total: int) -> None:
@@ -263,7 +266,7 @@ class Store:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder with those above it, so that they are there after a power failure."""
+    """Create a folder and its parents durably, so that they exist after a power failure."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for each in missing:
@@ -275,7 +278,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _refused(path: Path, error: sqlite3.Error) -> CubeStoreError:
-    """Return why SQLite refuses, in one line."""
+    """Return SQLite's error as an error with one line."""
     text = str(error)
     if "locked" in text:
         remedy = "is open in another process: stop that one"

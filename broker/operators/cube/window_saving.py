@@ -33,7 +33,7 @@ class SavedWindows:
         self._store = store
 
     def last_number(self) -> int:
-        """Return the largest number of former cells that are kept."""
+        """Return the largest number of stored former cells."""
         return int(self._store.execute("SELECT coalesce(max(number), 0) FROM former_cells")[0][0])
 
     def states(self, definitions: Mapping[int, CubeDefinition]) -> dict[int, WindowState]:
@@ -57,7 +57,9 @@ class SavedWindows:
     def save(
         self, cube: int, before: WindowState | None, after: WindowState | None, definition: CubeDefinition
     ) -> None:
-        """Write what differs between two states of the windows of a cube, but for former cells. In a transaction."""
+        """Write the differences between two states of the windows of a cube, except former cells. Call within a
+        transaction.
+        """
         if before is after:
             return
         if after is None or before is None or not after.is_of(before.topic, before.output):
@@ -83,7 +85,7 @@ class SavedWindows:
         )
 
     def add_change(self, cube: int, change: KeptChange, data: bytes) -> None:
-        """Write a change with its former cells. Within a transaction."""
+        """Write a change with its former cells. Call within a transaction."""
         panes = change.panes.astype("<i8").tobytes()
         self._store.execute(
             'INSERT INTO former_cells (number, cube, first, "end", panes, panes_crc, crc, data) '
@@ -92,7 +94,9 @@ class SavedWindows:
         )
 
     def former_cells(self, layout: Layout, change: KeptChange) -> FormerCells:
-        """Return the former cells of a change; DamagedFormerCellsError where it is not what was written."""
+        """Return the former cells of a change. Raise DamagedFormerCellsError if the bytes differ from the bytes
+        written.
+        """
         crc, data = self._store.former_cells(change.number)
         if not change.is_damaged and crc32(data) == crc:
             with suppress(pa.ArrowException, OSError, StopIteration, ValueError):
@@ -107,7 +111,7 @@ class SavedWindows:
         return int(rows[0][0]) if rows else 0
 
     def save_revisions(self, cube: int, raised: Mapping[Unit, int]) -> None:
-        """Write revisions. Within a transaction."""
+        """Write revisions. Call within a transaction."""
         self._store.execute_all(
             "INSERT OR REPLACE INTO revisions (cube, window, place, revision) VALUES (?, ?, ?, ?)",
             ((cube, *unit, revision) for unit, revision in raised.items()),
@@ -124,7 +128,7 @@ def _change(sliding: Sliding, row: Sequence[Any]) -> KeptChange:
 
 
 def _output(text: str, definition: CubeDefinition | None) -> Output | None:
-    """Return an output of a store; None where its cube is not there, or of a form that nobody knows."""
+    """Return an output from the store. Return None if its cube does not exist, or if its form is unknown."""
     try:
         return None if definition is None else Output.parse(json.loads(text), definition)
     except (ValueError, AttributeError, AscError):

@@ -35,7 +35,9 @@ class WindowSender:
         self._failed: BaseException | None = None
 
     def send(self, topic: str, query: str, rows: Iterable[WindowRow]) -> Counter[str]:
-        """Send rows, and return how many of each kind. TooLargeWindowError for one that the topic does not take."""
+        """Send rows, and return the number of each kind. Raise TooLargeWindowError if the topic does not accept a
+        row.
+        """
         found: Counter[str] = Counter()
         with self._forgetting():
             for row in rows:
@@ -48,12 +50,16 @@ class WindowSender:
         return found
 
     def flush(self, topic: str) -> None:
-        """Wait until all replicas have the rows that were sent to a topic. TooLargeWindowError as :meth:`send`."""
+        """Wait until all replicas have the rows that were sent to a topic. Raise TooLargeWindowError as :meth:`send`
+        does.
+        """
         with self._forgetting(), self._talking(topic):
             self._wait()
 
     def close(self) -> None:
-        """Close the connection; a later row opens it again. One who waits for Kafka then is left alone."""
+        """Close the connection; a later row opens it again. A thread that waits for Kafka meanwhile is not
+        interrupted.
+        """
         if self._lock.acquire(timeout=_CLOSED_WITHIN_S):
             try:
                 self._forget()
@@ -62,7 +68,9 @@ class WindowSender:
 
     @contextmanager
     def _forgetting(self) -> Iterator[None]:
-        """Forget everything where something fails within, so that a repeat begins anew."""
+        """Reset the state of the sender if an error occurs within the context, so that a repeat starts from the
+        beginning.
+        """
         with self._lock:
             try:
                 yield
@@ -72,7 +80,7 @@ class WindowSender:
 
     @contextmanager
     def _talking(self, topic: str) -> Iterator[None]:
-        """Raise what Kafka's client raises within as a KafkaError."""
+        """Convert the errors of Kafka's client within the context to KafkaError."""
         from kafka.errors import MessageSizeTooLargeError, RecordListTooLargeError
 
         with self._cluster.client.clear_errors():

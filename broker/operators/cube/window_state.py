@@ -37,11 +37,11 @@ class KeptChange:
 
     @staticmethod
     def of(number: int, first: int, end: int, panes: npt.NDArray[np.int64], data_bytes: int) -> KeptChange:
-        """Return a change. ``data_bytes``: of its former cells."""
+        """Return a change. ``data_bytes``: the size of its former cells."""
         return KeptChange(number, first, end, panes, _CHANGE_BYTES + panes.nbytes + data_bytes)
 
     def following(self, sliding: Sliding, window: int) -> int | None:
-        """Return its first window from one on; None where there is none."""
+        """Return the first window of the change from ``window`` on. Return None if there is none."""
         window = max(window, self.first)
         first, end = sliding.panes(window)
         place = int(np.searchsorted(self.panes, first))
@@ -52,7 +52,9 @@ class KeptChange:
         return found if found < self.end else None
 
     def spans(self, sliding: Sliding) -> list[tuple[int, int]]:
-        """Return its panes that its windows hold, those after one another from the first to before the end."""
+        """Return the panes of the change that its windows hold, as ranges of successive panes, each from first to
+        before end.
+        """
         first, end = sliding.panes(self.first)[0], sliding.panes(self.end - 1)[1]
         panes = self.panes[np.searchsorted(self.panes, first) : np.searchsorted(self.panes, end)]
         if self.is_damaged or not len(panes):
@@ -92,7 +94,7 @@ class WindowState:
     def beginning(topic: str, output: Output, open_from: int | None, *, is_new: bool) -> WindowState:
         """Return the state before the first window.
 
-        A cube that has pieces already begins with the windows that end after its watermark.
+        If the cube already has pieces, its first window is the first one that ends after its watermark.
         """
         if is_new or open_from is None:
             return WindowState(topic, output)
