@@ -22,9 +22,9 @@ class Definition(Protocol):
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any]) -> Self:
-        """Return the definition of a JSON object, in which defaults may be missing.
+        """Return the definition in a JSON object, which may omit defaults.
 
-        QueryError names field, value and remedy.
+        Raise QueryError with the field, the value and the remedy if the object is invalid.
         """
 
     def plain(self) -> dict[str, Any]:

@@ -54,18 +54,18 @@ class RecordAnalyser(Protocol):
 
     @property
     def time_zone(self) -> str:
-        """Return the zone in which Spark reads times without one: ``spark.time_zone`` of a daemon."""
+        """Return the zone in which Spark reads times without a zone; in a daemon this is ``spark.time_zone``."""
 
     def normalise(self, where: str) -> Predicate:
-        """Return the normal form of a predicate; PredicateError where it is none."""
+        """Return the normal form of a predicate. Raise PredicateError if the text is not a valid predicate."""
 
     def over(self, schema: Schema) -> RecordAnalyser:
-        """Return the analyser of predicates over another schema, for the same Spark."""
+        """Return the analyser of predicates over another schema, with the same Spark session."""
 
     def check(self, predicate: Predicate, *, patiently: bool = False) -> None:
-        """Raise QueryError where Spark refuses a predicate, or reads it in another way.
+        """Raise QueryError if Spark refuses a predicate, or interprets it differently.
 
-        ``patiently``: without a limit of time.
+        ``patiently``: without a time limit.
         """
 
 
@@ -83,15 +83,17 @@ class Expression:
 
     @property
     def computed(self) -> str:
-        """Return the SQL that Spark computes for its role; of a position a predicate that reads it."""
+        """Return the SQL that Spark computes for the role of the expression. For a position it is a predicate that
+        reads it.
+        """
         if self.role == "position":
             return f"ST_DistanceSphere(ST_Point(0, 0), {self.sql}) <= 1"
         return _COMPUTED[self.role].format(sql=self.sql)
 
     def read(self, analyser: RecordAnalyser) -> Predicate:
-        """Return the expression as a predicate of the one p-attribute that it is; QueryError where it is refused.
+        """Return a predicate whose one p-attribute is the expression. Raise QueryError if the expression is refused.
 
-        As a predicate it goes through all that keeps an expression from throwing or stalling.
+        Because it is a predicate, all checks that keep an expression from throwing or stalling apply to it.
         """
         is_position = self.role == "position"
         if self.role == "key":
@@ -109,7 +111,9 @@ class Expression:
         return found
 
     def _asked(self, analyser: RecordAnalyser) -> str:
-        """Return the predicate by whose p-attribute it is read; PredicateError for a value that has no type."""
+        """Return the predicate by whose p-attribute the expression is read. Raise PredicateError if its value has no
+        type.
+        """
         if self.role == "position":
             return self.computed
         if self.role in ("number", "value"):
@@ -117,7 +121,7 @@ class Expression:
         return _ASKED[self.role].replace("{computed}", self.computed)
 
     def _check_key(self, analyser: RecordAnalyser) -> None:
-        """Raise QueryError for a key of bytes, of which few are UTF-8: their text would be that of other keys."""
+        """Raise QueryError for a key of bytes. Most bytes are not UTF-8, so different keys would get the same text."""
         try:
             read = analyser.normalise(f"({self.sql}) IS NOT NULL").read
         except PredicateError:
@@ -128,7 +132,7 @@ class Expression:
             raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
 
     def _check_number(self, analyser: RecordAnalyser) -> None:
-        """Raise QueryError for another type than a number: a text of digits would pass as one in a CAST."""
+        """Raise QueryError if the type is not numeric. A text of digits would otherwise pass through a CAST."""
         try:
             found = read_operand(self.sql, analyser.attributes, analyser.time_zone).type
         except PredicateError:
@@ -142,7 +146,7 @@ class Expression:
         raise QueryError(f"operator.{self.name}", self.sql[:_SHOWN_CHARS], remedy)
 
     def _remedy(self, error: PredicateError, time_zone: str) -> str:
-        """Return the remedy in words of the user's text, and not of the text around it."""
+        """Return the remedy in terms of the user's text, not of the generated text around it."""
         if self.role == "time" and error.value == shortened(self.computed):
             return "is no TIMESTAMP: name one, or CAST it to one"
         try:
@@ -178,7 +182,9 @@ class OperatorExpressions:
         return (*self.fields, *self.carried_reads)
 
     def beside(self, predicate: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the plain form of a predicate with the expressions, and with their warnings after its own."""
+        """Return the plain form of a predicate together with the expressions. Their warnings follow those of the
+        predicate.
+        """
         read = dict.fromkeys(attribute for each in self.all for attribute in each.read)
         return {
             **predicate,

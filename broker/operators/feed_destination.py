@@ -47,18 +47,18 @@ class Track:
 
     @property
     def time_name(self) -> str:
-        """Return the name of its time expression: tracks with an equal one share its watermark."""
+        """Return the name of the time expression. Tracks with the same name share a watermark."""
         return hashed([self.time_us])
 
     def plain(self) -> list[Any]:
-        """Return the track as JSON has it."""
+        """Return the track as JSON."""
         carried = None if self.carried is None else [list(pair) for pair in self.carried]
         position = list(self.position)
         return [self.name, self.op, self.key, self.time_us, position, carried, self.observes_all, self.by_key]
 
     @staticmethod
     def of_plain(plain: Sequence[Any]) -> Track:
-        """Return the track of its JSON."""
+        """Return the track from its JSON."""
         name, op, key, time_us, position, carried, observes_all, by_key = plain
         own = None if carried is None else tuple((column, sql) for column, sql in carried)
         return Track(name, op, key, time_us, tuple(position), own, observes_all, by_key)
@@ -78,7 +78,7 @@ class FeedDestination:
 
     @property
     def op(self) -> str:
-        """Return the tag of its kind."""
+        """Return the tag of the query's kind."""
         return self.track.op
 
     @property
@@ -88,18 +88,20 @@ class FeedDestination:
 
     @property
     def selection(self) -> str:
-        """Return the name of the records that the query accepts; of a join that of all its shapes together."""
+        """Return the name of the records that the query accepts. For a join it is the name for all of its shapes
+        together.
+        """
         return self.query.selections[0]
 
     def in_plan(self) -> Destination:
-        """Return the destination as plans have it."""
+        """Return the destination in the form that plans have."""
         plain = {"track": self.track.plain(), "query": self.query.plain(), "conditions": list(self.conditions)}
         names = (self.track.name, self.selection)
         return Destination(self.query.id, self.track.op, FORM, *names, json.dumps(plain, separators=(",", ":")))
 
     @staticmethod
     def of(destination: Destination) -> FeedDestination:
-        """Return the query of a plan's destination; PlanError for one of another form."""
+        """Return the query in a plan's destination. Raise PlanError if the destination has another form."""
         if destination.form != FORM:
             remedy = f"another version wrote it: {FORM} is known"
             raise PlanError(f"form of the destination of query '{destination.name}'", destination.form, remedy)
@@ -109,14 +111,16 @@ class FeedDestination:
 
 
 def destinations_in(plan: Plan) -> list[FeedDestination]:
-    """Return the queries of a plan whose records go to the feed, each once, however many shapes a join has."""
+    """Return the queries of a plan whose records go to the feed. A join occurs once, whatever the number of its
+    shapes.
+    """
     return [FeedDestination.of(own) for own in plan.destinations.used() if own.target != NO_TARGET]
 
 
 def routed_topics(plan: Plan) -> set[str]:
-    """Return the topics that the job of the stream writes to: those of queries without an operator.
+    """Return the topics that the job of the stream writes to: the topics of queries without an operator.
 
-    Cost: a pass over the topics, and over the queries where some have an operator.
+    Cost: a pass over the topics, and if some queries have an operator, a pass over the queries.
     """
     if not plan.destinations.entries:
         return set(plan.topics.unique().to_pylist())
@@ -125,13 +129,15 @@ def routed_topics(plan: Plan) -> set[str]:
 
 
 def selection_of(predicate: Predicate) -> str:
-    """Return the name of the records that a predicate accepts: predicates with one normal form share it."""
+    """Return the name of the records that a predicate accepts. Predicates with the same normal form share a name."""
     conjuncts = sorted(map(_conjunct_text, predicate.conjuncts))
     return hashed(["where", predicate.match_all, conjuncts], digest_bytes=8)
 
 
 def selection_of_join(where: str, layer: str) -> str:
-    """Return the name of the records that a join accepts, for all of its shapes; joins with one text share it."""
+    """Return the name of the records that a join accepts, for all of its shapes. Joins with the same text share a
+    name.
+    """
     return hashed(["join", where, layer], digest_bytes=8)
 
 

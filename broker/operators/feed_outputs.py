@@ -19,7 +19,7 @@ PartFunction = Callable[[Any, "Iterable[pd.DataFrame]", "GroupState"], "Iterator
 
 
 def outputs_of(feed: DataFrame, function: PartFunction, ddl: str) -> DataFrame:
-    """Return the outputs of a feed (FED_DDL): rows of ``ddl``, as the function of a part makes them."""
+    """Return the outputs of a feed (FED_DDL): rows of ``ddl`` that the function returns for each part."""
     from pyspark.sql.streaming.state import GroupStateTimeout
 
     from broker.operators.feed_task import PACKED_DDL, STATE_DDL, packed
@@ -31,7 +31,7 @@ def outputs_of(feed: DataFrame, function: PartFunction, ddl: str) -> DataFrame:
 
 
 def records_of(outputs: DataFrame) -> DataFrame:
-    """Return the records to write of outputs that have topic, key, value, identity, query and source."""
+    """Return the records to write, from outputs with topic, key, value, identity, query and source."""
     return outputs.select("topic", "key", "value", event_headers().alias("headers"))
 
 

@@ -10,10 +10,10 @@ _MASK = 0xFFFFFFFF
 
 
 def part_of(track: str) -> int:
-    """Return the part of a track whose observations are all in one: Spark's ``pmod(hash(track, NULL), 16)``.
+    """Return the part of a track whose observations are all in one part: Spark's ``pmod(hash(track, NULL), 16)``.
 
-    Spark's hash is MurmurHash3 for 32 bits, which takes the bytes of a text that fill no word one by one, as signed
-    numbers. NULL leaves a hash as it is.
+    Spark's hash is the 32-bit MurmurHash3, except for the last bytes of a text that do not fill a word. These are mixed
+    in one by one, as signed numbers. NULL leaves the hash unchanged.
 
     >>> part_of("5f1d0c6a9b21")
     10

@@ -41,7 +41,7 @@ class FeedProjection(Operator):
     def of(
         destinations: Sequence[FeedDestination], feed_topic: str, max_future_s: float, writer: str
     ) -> FeedProjection | None:
-        """Return the feeding of the destinations of a plan; None where there are none."""
+        """Return the projection for the destinations of a plan. Return None if there are no destinations."""
         if not destinations:
             return None
         tracks = {each.track.name: each.track for each in destinations}
@@ -49,20 +49,20 @@ class FeedProjection(Operator):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of its columns, a track each."""
+        """Return the names of the projection's columns, one for each track."""
         return tuple(f"{_COLUMN}{track.name}" for track in self.tracks)
 
     @property
     def time_names(self) -> tuple[str, ...]:
-        """Return the names of the tracks' event times, each once."""
+        """Return the names of the tracks' event times, without repetition."""
         return tuple(self._first_with_time())
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """Return a struct for each track.
 
-        Its fields are kind and name, the key, the time, whether that is in the future, the position, and the carried
-        values.
+        Its fields are kind and name, the key, the time, whether the time is in the future, the position, and the
+        carried values.
         """
         from pyspark.sql import functions as sf
 
@@ -86,7 +86,9 @@ class FeedProjection(Operator):
         return f"if(rand() + 1D > 0D, {text}, NULL)" if "->" in text else text
 
     def times(self) -> tuple[Column, ...]:
-        """Return the columns from which the tally finds the progress of event time: source partition, and each time."""
+        """Return the columns from which the tally computes the progress of event time: the source partition and each
+        time.
+        """
         from pyspark.sql import functions as sf
 
         first = self._first_with_time().values()
@@ -94,16 +96,17 @@ class FeedProjection(Operator):
         return (source_partition(), *map(sf.expr, times))
 
     def _first_with_time(self) -> dict[str, str]:
-        """Return the column of the first track that has each time, by the time's name."""
+        """Return, by the name of each time, the column of the first track that has it."""
         found: dict[str, str] = {}
         for track, name in zip(self.tracks, self.names, strict=True):
             found.setdefault(track.time_name, name)
         return found
 
     def targets(self, deliveries: Column) -> Column:
-        """Return the targets of a record with one for each track that observes all, NULL for no target.
+        """Return the targets of a record, including one for each track that observes all. Return NULL if there is no
+        target.
 
-        A target has no selections where no query of its track accepts the record.
+        A target has no selections if no query of its track accepts the record.
         """
         from pyspark.sql import functions as sf
 
@@ -160,7 +163,7 @@ class FeedProjection(Operator):
         return (sf.octet_length("value") + _OVERHEAD_BYTES).cast("bigint")
 
     def _of_target(self, columns: Sequence[Column]) -> Column:
-        """Return the column, of one for each track, of the track that the target names."""
+        """Return, from columns that correspond to the tracks, the column of the track that the target names."""
         from pyspark.sql import functions as sf
 
         *others, found = columns
@@ -178,12 +181,16 @@ def source_partition() -> Column:
 
 
 def target_of(track: Track) -> str:
-    """Return the text that begins the targets of a track; its last character is in no topic's name."""
+    """Return the text with which the targets of a track begin. Its last character cannot occur in the name of a
+    topic.
+    """
     return f"{track.name}{AFTER_TARGET}"
 
 
 def carried_sql(columns: Sequence[tuple[str, str]]) -> str:
-    """Return the carried values of an observation as Spark SQL: a JSON text of columns by name, NULL for none."""
+    """Return the carried values of an observation as Spark SQL: a JSON text of columns by name, NULL if there are
+    none.
+    """
     fields = ", ".join(f"{quoted(name)}, {sql}" for name, sql in columns)
     return f"to_json(named_struct({fields}))" if fields else "CAST(NULL AS STRING)"
 

@@ -52,7 +52,9 @@ class FeedTally:
     latest: Mapping[int, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
 
     def merged(self, later: FeedTally) -> FeedTally:
-        """Return the sum of both; of what a part holds, and of its queries, the later one replaces the other."""
+        """Return the sum of both tallies. For the held objects of a part and the figures of its queries, the later
+        tally wins.
+        """
         return FeedTally(
             {**self.held, **later.held},
             self.observations + later.observations,
@@ -78,9 +80,9 @@ def feed_accumulator(context: SparkContext) -> Accumulator[FeedTally]:
 def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the records that a task has of a feed, FED_DDL, as PACKED_DDL: the function of ``mapInArrow``.
 
-    A task reads a partition, so a part has one row. PySpark 4.0 takes the places of groups among several rows for
-    floats where there are more rows than groups (with pyarrow 26), and fails. Cost: the records that the task reads of
-    a batch, once in memory.
+    A task reads one partition, so each part has one row. With more rows than groups, PySpark 4.0 (with pyarrow 26)
+    fails, because it reads the row indices of groups as floats. Cost: the records that the task reads of a batch, once
+    in memory.
     """
     arrived = list(batches)
     # To a task with no record for its query, Spark sends no batch at all.
@@ -99,11 +101,11 @@ class PartState(Protocol[_T_co]):
 
     @property
     def counts(self) -> FeedCounts:
-        """Return the counts of the messages that it read."""
+        """Return the counts of the messages that were read."""
 
     @property
     def held(self) -> int:
-        """Return the number of objects, observations or points that it holds."""
+        """Return the number of objects, observations or points in the state."""
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[_T_co]:
         """Yield the outputs of the next messages."""
@@ -119,7 +121,8 @@ def part_task(
 ) -> PartFunction:
     """Return the function of ``applyInPandasWithState``, in which a group is a part of the feed.
 
-    ``state_of`` makes the state of a part from its previous bytes (None at first). ``frame`` makes rows of the outputs.
+    ``state_of`` restores the state of a part from its previous bytes, which are None at first. ``frame`` converts
+    outputs to rows.
     """
 
     def read(group: Any, frames: Iterable[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:

@@ -12,15 +12,15 @@ _SETTINGS = {"retention.ms": str(86_400_000)}
 
 
 def make_feed(cluster: KafkaCluster, topic: str) -> None:
-    """Make a feed where it is missing; KafkaError where it cannot be, or has too few partitions."""
+    """Create the topic of a feed if it is missing. Raise KafkaError if that fails, or if it has too few partitions."""
     cluster.ensure_topics([topic], _SETTINGS, partitions=PARTS)
     _check_partitions(cluster, topic)
 
 
 def refused_feed(cluster: KafkaCluster, topic: str) -> AscError | None:
-    """Return the reason why a feed cannot be made, or cannot be one; None where it can.
+    """Return the reason why a topic cannot be created or used as a feed. Return None if it can.
 
-    KafkaError where Kafka does not answer.
+    Raise KafkaError if Kafka does not answer.
     """
     refused, missing = cluster.destinations([topic], "feed")
     if refused or missing:

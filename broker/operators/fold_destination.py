@@ -47,12 +47,12 @@ class FoldDestination:
 
     @property
     def attributes(self) -> tuple[PAttribute, ...]:
-        """Return the expressions that it reads of a record, the time first, each once."""
+        """Return the expressions of a record that the query reads, the time first, without repetition."""
         time = PAttribute(self.time, pa.int64())
         return tuple(dict.fromkeys((time, *(column.attribute for column in self.columns))))
 
     def in_plan(self) -> Destination:
-        """Return the destination as plans have it."""
+        """Return the destination in the form that plans have."""
         columns = [
             [column.name, own.sql, ddl_of_type(own.type), None if own.path is None else list(own.path)]
             for column in self.columns
@@ -71,7 +71,7 @@ class FoldDestination:
 
     @staticmethod
     def of(destination: Destination) -> FoldDestination:
-        """Return the query of a plan's destination; PlanError for one of another form."""
+        """Return the query in a plan's destination. Raise PlanError if the destination has another form."""
         if destination.form != FORM:
             remedy = f"another version wrote it: {FORM} is known"
             raise PlanError(f"form of the destination of query '{destination.name}'", destination.form, remedy)

@@ -72,11 +72,11 @@ class FoldTotals:
 
     @property
     def excluded(self) -> Mapping[str, int]:
-        """Return the excluded records by reason."""
+        """Return the numbers of excluded records by reason."""
         return {reason: count for reason, count in self._excluded.copy().items() if count}
 
     def add(self, counts: FoldCounts) -> None:
-        """Add the records of a query in a batch, now that they are committed."""
+        """Add the records of a query in a batch, after they are committed."""
         self.counted += counts.counted
         self._excluded.update(counts.excluded)
 
@@ -86,7 +86,7 @@ class Folder(Protocol):
 
     @property
     def held(self) -> int | None:
-        """Return the number of things in its states; None where it is not known."""
+        """Return the number of things in the states. Return None if it is not known."""
 
     @property
     def watermarks_us(self) -> Mapping[str, int]:
@@ -94,43 +94,44 @@ class Folder(Protocol):
 
     @property
     def totals(self) -> FoldTotals:
-        """Return the records of its commits: a batch that is run again adds nothing more."""
+        """Return the totals of the records committed. A batch that runs again adds nothing."""
 
     @property
     def outputs(self) -> Mapping[str, int]:
-        """Return the records that it wrote since the daemon started, by type."""
+        """Return the numbers of records written since the daemon started, by type."""
 
     def stand(self, registered: Mapping[str, int | None], planned: Mapping[str, FoldDestination], version: int) -> None:
-        """Take the queries of the kind that are registered: begin the states of planned ones, delete those of others.
+        """Set the registered queries of the kind: begin the states of planned queries, and delete those of removed
+        queries.
 
-        ``registered``: their ``since`` by id, None where it cannot be read, those that are paused or not served too.
-        ``planned``: by id, those in the plan of a version, which no batch has yet. A write that fails now is left to
-        :meth:`tidy`; batches of earlier plans bring nothing back.
+        ``registered``: the ``since`` of each query by id, None if it cannot be read; paused and unserved queries are
+        included. ``planned``: by id, the queries in the plan of ``version``, which no batch has yet. If a write fails,
+        :meth:`tidy` repeats it. Batches of earlier plans do not restore deleted states.
         """
 
     def tidy(self) -> None:
-        """Do what :meth:`stand` could not. To be called often; harmless where nothing is left."""
+        """Repeat the writes that failed in :meth:`stand`. Call this often; it does nothing if no write is left."""
 
     def write_left(self) -> Mapping[str, str]:
-        """Write a part of what the last batch has left to write, where no batch came since the last call.
+        """Write a part of what the last batch has left to write, if no batch came since the last call.
 
-        Return the queries that cannot write theirs, with the reasons. To be called often, beside the batches; harmless
-        where nothing is left. Raises BrokerError where it cannot be written now.
+        Return the queries that cannot be written, with the reasons. Call this often, between batches; it does nothing
+        if nothing is left. Raise BrokerError if the write is not possible now.
         """
 
     def kept(self, query_id: str, where: str, definition: Any, *, is_brief: bool = False) -> Mapping[str, Any] | None:
-        """Return what is kept of one query, as answers have it; None where nothing is known of it.
+        """Return the state of one query as answers show it. Return None if nothing is known of the query.
 
-        ``is_brief``: the few numbers and truths alone that a list of queries shows, by the names of their columns; they
-        tell nothing of values of records.
+        ``is_brief``: only the few numbers and booleans that a list of queries shows, by the names of their columns.
+        They reveal no values of records.
         """
 
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:
-        """Commit a batch durably; return the queries that are not counted from it on, with the reasons.
+        """Commit a batch durably. Return the queries that are not counted from this batch on, with the reasons.
 
         An interval of offsets that was committed before is skipped, whatever the id of its batch. An exception fails
-        the batch, which is run again.
+        the batch, which then runs again.
         """
 
     def close(self) -> None:
-        """Close what it has open; a later commit opens it again."""
+        """Close open resources; a later commit opens them again."""

@@ -96,14 +96,14 @@ def last_hop(headers: Iterable[tuple[str, bytes | None]]) -> LastHop:
 
 
 def _start_of_run(names: Sequence[str], end: int, wanted: Collection[str]) -> int:
-    """Return the place of the first of the consecutive headers of some names that end at a place."""
+    """Return the index of the first of the consecutive headers with some names that end at an index."""
     while end and names[end - 1] in wanted:
         end -= 1
     return end
 
 
 def source_timestamp_ms(headers: Iterable[tuple[str, bytes | None]]) -> int | None:
-    """Return the source record's own timestamp in ms, by the last ``asc-timestamp``; None without one.
+    """Return the source record's own timestamp in ms, from the last ``asc-timestamp``. Return None if there is none.
 
     >>> source_timestamp_ms([("asc-source", b"s-0-7"), ("asc-timestamp", b"1359619205000")])
     1359619205000
@@ -125,7 +125,8 @@ def dead_letter_error(headers: Iterable[tuple[str, bytes | None]]) -> str | None
 
 
 def is_whole(headers: Iterable[tuple[str, bytes | None]]) -> bool:
-    """Return whether a dead letter has all of the record: not where that is too large for a destination.
+    """Return whether a dead letter contains all of the record. It does not if the record is too large for a
+    destination.
 
     >>> is_whole([("asc-error", b"record for topic late takes 2000000 bytes ..."), ("asc-source", b"flights-0-7")])
     False
@@ -134,7 +135,7 @@ def is_whole(headers: Iterable[tuple[str, bytes | None]]) -> bool:
 
 
 def as_it_came(headers: Iterable[tuple[str, bytes | None]]) -> list[tuple[str, bytes | None]]:
-    """Return the headers that a dead letter had before it was one: without the ``asc-error`` and its consequences.
+    """Return the headers that a record had before it became a dead letter: without ``asc-error`` and its consequences.
 
     >>> as_it_came([("trace", b"1"), ("asc-error", b"value is empty"), ("asc-source", b"flights-0-7")])
     [('trace', b'1')]

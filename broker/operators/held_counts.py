@@ -14,12 +14,12 @@ class HeldCounts:
     """The number of objects or observations that each part of a feed holds: see :class:`PartFile`."""
 
     def __init__(self, folder: Path) -> None:
-        """Read the counts that a folder has; the folder may be missing until counts are kept."""
+        """Read the counts in a folder. The folder may be missing until counts are written."""
         self._file = PartFile(folder / _FILE)
 
     @property
     def total(self) -> int | None:
-        """Return the number in all parts; None where it is not known."""
+        """Return the number of objects in all parts. Return None if it is not known."""
         counts = self._file.by_part
         try:
             return None if counts is None else sum(map(int, counts.values()))

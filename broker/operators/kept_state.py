@@ -46,5 +46,7 @@ KeptState = Annotated[KeptBody, _ByName]
 
 
 def kept_state(name: str, kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a folder, or the feed, says of a query as answers have it, with the name of its operator."""
+    """Return the state of a query, as a folder or the feed reports it, in the form of answers with its operator's
+    name.
+    """
     return {"name": name, **kept}

@@ -99,13 +99,13 @@ class OperatorKind(Protocol[D]):
     def kept(self) -> type[KeptBody] | None: ...
 
     def read(self, definition: D, analyser: RecordAnalyser, *, patiently: bool = False) -> OperatorExpressions:
-        """Return the expressions of a definition, checked; QueryError where one is refused.
+        """Return the checked expressions of a definition. Raise QueryError if an expression is refused.
 
-        ``patiently``: Spark has all the time that it needs for its answers.
+        ``patiently``: without a time limit for Spark's answers.
         """
 
     def excess(self, definition: D, limits: LimitsConfig) -> QueryError | None:
-        """Return the reason why a definition by itself is over a limit of a stream; None where it is over none."""
+        """Return the reason why a definition alone exceeds a limit of a stream. Return None if it exceeds no limit."""
 
 
 class FeedKind(OperatorKind[D], Protocol[D]):
@@ -116,12 +116,12 @@ class FeedKind(OperatorKind[D], Protocol[D]):
     ) -> FeedDestination:
         """Return the destination of a query in plans.
 
-        ``query`` has the id, topic and selection of the query, and in its definition ``since``, the version of the
-        registration whose state goes on. The kind adds its track and its parameters.
+        ``query`` has the id, topic and selection of the query. Its definition has ``since``, the version of the
+        registration whose state continues. The kind adds its track and its parameters.
         """
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
-        """Return the number of objects or observations that one holder may hold, with so many queries of the kind."""
+        """Return the most objects or observations that one holder may hold, for a number of queries of the kind."""
 
     def reader(self, stream: StreamContext) -> FeedReader:
         """Return the reader of the kind's messages in the feed of a stream."""
@@ -146,23 +146,23 @@ class FoldKind(OperatorKind[D], Protocol[D]):
         """Return the destination of a query in plans."""
 
     def fold(self) -> Fold:
-        """Return the computation of its states. Workers load it by its module."""
+        """Return the computation of the kind's states. Workers load it by its module."""
 
     def folder(self, stream: FoldContext) -> Folder:
-        """Return the owner of its states in a stream, which opens nothing before the first commit."""
+        """Return the owner of the kind's states in a stream. It opens nothing before the first commit."""
 
     def estimate(self, destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
-        """Return how large the states of a query would be, by a sample of records; a text says why there is none.
+        """Return the estimated size of a query's states, from a sample of records.
 
-        A figure that no record shows is null.
+        If ``sample`` is a text, it is the reason why there is no sample. A figure that the sample cannot show is null.
         """
 
 
 def read_fields(definition: Definition, analyser: RecordAnalyser) -> tuple[Predicate, ...]:
-    """Return the expressions of a definition over a record, checked, in order; QueryError where one is refused."""
+    """Return the checked expressions of a definition over a record, in order. Raise QueryError if one is refused."""
     return tuple(own.read(analyser) for own in definition.expressions() if own.role != "predicate")
 
 
 def conditions_of(definition: Definition) -> tuple[str, ...]:
-    """Return the predicates of a definition, which the reader of the feed evaluates itself, as the user gave them."""
+    """Return the predicates of a definition that the feed reader evaluates itself, as the user wrote them."""
     return tuple(own.sql for own in definition.expressions() if own.role == "predicate")

@@ -30,9 +30,10 @@ OPERATORS: Mapping[str, OperatorKind[Any]] = {
 
 
 def definition_of(plain: Mapping[str, Any]) -> Definition | None:
-    """Return the definition of the ``operator`` of a query, as records and the API have it; None for ``route``.
+    """Return the definition of the ``operator`` of a query, in the form of records and the API. Return None for
+    ``route``.
 
-    QueryError where it is none.
+    Raise QueryError if the definition is invalid.
 
     >>> definition_of({"name": "events", "key": "icao24"}).summary()
     'enter, exit, lost of icao24, lost after 3600 s'
@@ -54,12 +55,12 @@ def definition_of(plain: Mapping[str, Any]) -> Definition | None:
 
 
 def described(definition: Definition | None) -> dict[str, Any] | None:
-    """Return the ``operator`` of a query as answers have it: its definition, and the fields computed of it."""
+    """Return the ``operator`` of a query as answers show it: its definition, and the fields computed from it."""
     return None if definition is None else {**definition.plain(), "summary": definition.summary()}
 
 
 def settable(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the ``operator`` of an answer without computed fields, as it can be registered again.
+    """Return the ``operator`` of an answer without computed fields, so that it can be registered again.
 
     >>> settable({"name": "events", "key": "icao24", "summary": "enter of icao24"})
     {'name': 'events', 'key': 'icao24'}
@@ -68,12 +69,12 @@ def settable(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def name_of(definition: Definition | None) -> str:
-    """Return the tag of a definition, ``route`` for none."""
+    """Return the tag of a definition. Return ``route`` if there is no definition."""
     return ROUTE if definition is None else definition.name
 
 
 def check_name(name: str) -> None:
-    """Raise QueryError for a tag that no kind has."""
+    """Raise QueryError if no kind has the tag."""
     if name != ROUTE and name not in OPERATORS:
         raise UnknownOperatorError("operator", shown(name), f"is not known: {_known()}")
 
@@ -93,7 +94,7 @@ def fold_kinds() -> Mapping[str, FoldKind[Any]]:
 
 
 def kept_bodies() -> Mapping[str, type[KeptBody]]:
-    """Return the models of what answers say of the states of queries, by the tags of the kinds that have one."""
+    """Return the models of the states of queries in answers, by the tags of the kinds that have such a model."""
     return {name: kind.kept for name, kind in OPERATORS.items() if kind.kept is not None}
 
 

@@ -19,7 +19,7 @@ class LatestFigures:
         self._file = PartFile(folder / _FILE)
 
     def of(self, query_id: str) -> Mapping[str, Any] | None:
-        """Return the figures of a query; None where there are none yet."""
+        """Return the figures of a query. Return None if there are none yet."""
         for figures in (self._file.by_part or {}).values():
             found = figures.get(query_id) if isinstance(figures, dict) else None
             if isinstance(found, dict) and found:
@@ -27,5 +27,5 @@ class LatestFigures:
         return None
 
     def keep(self, figures: Mapping[int, Mapping[str, Mapping[str, Any]]]) -> None:
-        """Replace the figures of some parts, by query: a query that is not among them is of the part no more."""
+        """Replace the figures of some parts, by query. A query without figures no longer belongs to the part."""
         self._file.keep(figures)

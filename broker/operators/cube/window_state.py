@@ -103,29 +103,31 @@ class WindowState:
 
     @property
     def has_left(self) -> bool:
-        """Return whether the last commit has written as much as it may, and windows or revisions are left."""
+        """Return whether the last commit reached its limit, so that windows or revisions remain to be written."""
         return self.is_behind or (bool(self.changes) and not self.is_due)
 
     @property
     def size_bytes(self) -> int:
-        """Return the bytes that it takes, of memory and of the store."""
+        """Return the bytes that the state takes, in memory and in the store."""
         return sum(own.size_bytes for own in self.changes) + _REVISION_BYTES * self.revisions
 
     def is_of(self, topic: str, output: Output) -> bool:
-        """Return whether it goes on with a topic and an output."""
+        """Return whether the state continues with a topic and an output."""
         return (self.topic, self.output) == (topic, output)
 
     def due_to(self, open_from: int | None) -> int | None:
-        """Return the last window that is final and to be written; None where there is none before another commit."""
+        """Return the last final window to be written. Return None if no window is to be written before the next
+        commit.
+        """
         if open_from is None or self.is_behind:
             return None
         last = self.output.sliding.last_final(open_from)
         return last if self.written is None or last > self.written else None
 
     def late_panes(self) -> tuple[int | None, int] | None:
-        """Return the first pane of written windows, and the one after the last; None where none is written.
+        """Return the first pane of written windows, and the pane after their last. Return None if no window is written.
 
-        The first is None where there is no such bound.
+        The first pane is None if there is no lower bound.
         """
         if self.written is None or (self.begun is not None and self.written < self.begun):
             return None
@@ -133,14 +135,15 @@ class WindowState:
         return None if self.begun is None else sliding.panes(self.begun)[0], sliding.panes(self.written)[1]
 
     def touched(self) -> WindowState:
-        """Return it after the commit of a batch without late records."""
+        """Return the state after the commit of a batch without late records."""
         is_same = not self.is_behind and self.is_due >= bool(self.changes)
         return self if is_same else replace(self, is_due=self.is_due or bool(self.changes), is_behind=False)
 
     def changed(self, panes: npt.NDArray[np.int64], data_bytes: int, numbers: Iterator[int]) -> WindowState:
-        """Return it after the commit of a batch with late records.
+        """Return the state after the commit of a batch with late records.
 
-        ``panes``: those of :meth:`late_panes` that the batch changed, ascending. ``data_bytes``: of their former cells.
+        ``panes``: the panes within :meth:`late_panes` that the batch changed, ascending. ``data_bytes``: the size of
+        their former cells.
         """
         assert self.written is not None
         first, end = self.output.sliding.holding(int(panes[0])).start, self.output.sliding.holding(int(panes[-1])).stop
@@ -150,7 +153,7 @@ class WindowState:
         return replace(self, changes=(*self.changes, *new), is_due=True, is_behind=False)
 
     def _parts(self, change: KeptChange) -> Iterator[KeptChange]:
-        """Yield a change in parts, so that the round at the position ends each as a whole, or from its first window."""
+        """Yield a change in parts, so that the round at the position completes each part, or has not begun it."""
         at = self.position.window
         bounds = [change.first, change.end]
         if at is not None:
@@ -162,22 +165,24 @@ class WindowState:
                 yield part
 
     def changes_of(self, first: int, last: int) -> list[KeptChange]:
-        """Return what was changed of the windows from one to another."""
+        """Return the changes of the windows from ``first`` to ``last``."""
         sliding = self.output.sliding
         panes = sliding.panes(first)[0], sliding.panes(last)[1]
         met = (own for own in self.changes if own.first <= last and first < own.end)
         return [own for own in met if np.diff(np.searchsorted(own.panes, panes))[0]]
 
     def begun_by(self, change: KeptChange) -> Unit | None:
-        """Return the window and output cuboid with a part of the rows of a change written; None where none has."""
+        """Return the window and output cuboid for which a part of a change's rows is written. Return None if there is
+        none.
+        """
         at = self.position
         is_begun = at.window is not None and at.skipped and change.first <= at.window < change.end
         return (at.window, at.place) if at.window is not None and is_begun else None
 
     def without_change(self, gone: KeptChange, raised: Mapping[Unit, int]) -> WindowState:
-        """Return it without a change that is damaged; a window that has it and is revised in part begins anew.
+        """Return the state without a damaged change. A partly revised window with this change begins anew.
 
-        ``raised``: the revision of such a window, which is used up.
+        ``raised``: the revision of such a window, which is used.
         """
         kept, at = tuple(own for own in self.changes if own.number != gone.number), self.position
         if not kept:
@@ -191,7 +196,7 @@ class WindowState:
         return max(own.number for own in self.changes if own.first <= window < own.end)
 
     def revised(self, position: Position, raised: Mapping[Unit, int]) -> WindowState:
-        """Return it after revisions up to a position. ``raised``: revisions that are used up."""
+        """Return the state after revisions up to a position. ``raised``: the revisions that are used."""
         begun, following = self.position, position.window
         if following is None:
             assert self.written is not None

@@ -45,9 +45,9 @@ class WindowWriter:
         limits: RevisionLimits | None = None,
         first_limits: FirstLimits | None = None,
     ) -> None:
-        """Write by a keeper and a sender. ``outputs`` counts the rows that were noted, by their kind.
+        """Write through a keeper and a sender. ``outputs`` counts the recorded rows by kind.
 
-        ``limits``, ``first_limits``: of each commit.
+        ``limits``, ``first_limits``: the limits of each commit.
         """
         self._keeper = keeper
         self._sender = sender
@@ -56,16 +56,18 @@ class WindowWriter:
         self._first_limits = FirstLimits() if first_limits is None else first_limits
 
     def write(self, cubes: Iterable[CubeId]) -> Mapping[str, str]:
-        """Send what is due of some cubes; return those that cannot be written, with the reasons. Raises KafkaError.
+        """Send the due rows of some cubes. Return the cubes that cannot be written, with the reasons. Raise KafkaError.
 
-        Called before a commit it sends what the last one left behind, which may have arrived already.
+        A call before a commit sends the rows that the last commit left unrecorded, which may have arrived already.
         """
         return self._written(cubes, self._write)
 
     def write_left(self, cubes: Iterable[CubeId]) -> Mapping[CubeId, str]:
-        """Send what the last commit has left of some cubes, as the next one would; return as :meth:`write` does.
+        """Send the rows that the last commit left for some cubes, as the next commit would. Return as :meth:`write`
+        does.
 
-        Of a parked cube it is the revisions of windows that it has written. So one with too many bytes gets fewer.
+        For a parked cube these are revisions of windows already written. So a cube parked for too many bytes gets
+        smaller.
         """
         refused: dict[CubeId, str] = {}
         for cube in cubes:
@@ -140,7 +142,9 @@ class WindowWriter:
         return self._noted(cube, own.revised(revised.position, revised.raised), sent, revised.raised)
 
     def _finish(self, cube: CubeId, own: WindowState, windows: Windows, cells: _StateCells, due_to: int) -> None:
-        """Write the windows up to one, as many as a commit may. They are noted together: a repeat has the same ones."""
+        """Write the windows up to ``due_to``, within a commit's limit. They are recorded together, so a repeat is
+        identical.
+        """
         sent: Counter[str] = Counter()
         count, done, read_before, is_behind = own.count, 0, cells.count, False
         for number in own.output.sliding.due(cells.following, own.written, due_to):
@@ -156,7 +160,7 @@ class WindowWriter:
     def _noted(
         self, cube: CubeId, after: WindowState, sent: Counter[str], raised: Mapping[Unit, int] = _NONE
     ) -> WindowState:
-        """Note windows when their rows are acknowledged."""
+        """Record windows after their rows are acknowledged."""
         if sent:
             self._sender.flush(after.topic)
         self._keeper.note(cube, after, raised)
@@ -165,7 +169,7 @@ class WindowWriter:
 
 
 def _is_writable(state: CubeState) -> bool:
-    """Return whether windows of a cube can be computed; not of one that is parked for a damaged piece."""
+    """Return whether windows of a cube can be computed. They cannot if the cube is parked for a damaged piece."""
     has_pieces = state.parked is None or not any(piece.is_damaged for piece in state.pieces())
     return state.layout is not None and has_pieces
 

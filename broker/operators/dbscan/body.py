@@ -89,7 +89,7 @@ class DbscanBody(KindBody):
 
     @classmethod
     def combinations(cls, query_id: str, plain: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-        """Return the ids and operators of all combinations of lists of eps and min_samples; QueryError."""
+        """Return the ids and operators of all combinations of lists of eps and min_samples. Raise QueryError."""
         try:
             return combinations(query_id, plain)
         except DbscanError as error:

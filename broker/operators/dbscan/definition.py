@@ -24,7 +24,7 @@ class StandingDbscan:
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any]) -> StandingDbscan:
-        """Return the definition of a JSON object, in which defaults may be missing; QueryError where it is none.
+        """Return the definition in a JSON object, which may omit defaults. Raise QueryError if the object is invalid.
 
         >>> plain = {"name": "dbscan", "attributes": ["x"], "eps": 0.5, "min_samples": 5, "window_s": 60, "slide_s": 10}
         >>> StandingDbscan.parse(plain).summary()
@@ -42,7 +42,9 @@ class StandingDbscan:
             raise refusal_of(error) from None
 
     def plain(self) -> dict[str, Any]:
-        """Return the definition as a JSON object, with its name; a field that another one replaces is null."""
+        """Return the definition as a JSON object with its name. If one field replaces another, the replaced one is
+        null.
+        """
         own = self.own
         unit = "s" if own.is_timed else "points"
         windows = dict.fromkeys(("window_s", "slide_s", "window_points", "slide_points"))
@@ -60,7 +62,7 @@ class StandingDbscan:
         }
 
     def expressions(self) -> tuple[Expression, ...]:
-        """Return its time, its position or attributes, and its key."""
+        """Return the expressions of the time, of the position or attributes, and of the key."""
         own = self.own
         assert own.time is not None
         values = [Expression("attributes", sql, "number") for sql in own.attributes]
@@ -75,6 +77,6 @@ class StandingDbscan:
 
 
 def refusal_of(error: DbscanError) -> QueryError:
-    """Return the refusal of a definition as that of a query."""
+    """Return the error for a refused definition as a QueryError."""
     value = error.value
     return QueryError(error.subject, value if isinstance(value, (int, float)) else shown(value), error.remedy)

@@ -48,7 +48,7 @@ class DbscanKind:
     def read(
         self, definition: StandingDbscan, analyser: RecordAnalyser, *, patiently: bool = False
     ) -> OperatorExpressions:
-        """Return its time, its position or attributes, and its key, checked."""
+        """Return the checked expressions of the time, of the position or attributes, and of the key."""
         position = definition.own.position
         if position is not None and analyser.attributes.crs == PLANAR:
             remedy = "needs degrees, and the stream is planar: name x and y as attributes"
@@ -56,7 +56,9 @@ class DbscanKind:
         return OperatorExpressions(read_fields(definition, analyser), warnings=definition.own.warnings)
 
     def excess(self, definition: StandingDbscan, limits: LimitsConfig) -> QueryError | None:
-        """Return the refusal of windows by counts with more points than a window may have: all would be skipped."""
+        """Return the error for windows by counts that hold more points than allowed, because all of them would be
+        skipped.
+        """
         own, most = definition.own, limits.stream_dbscan_points
         if own.is_timed or own.window <= most:
             return None
@@ -66,7 +68,7 @@ class DbscanKind:
     def destination(
         self, definition: StandingDbscan, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
     ) -> FeedDestination:
-        """Return the destination."""
+        """Return the destination of a query."""
         own = definition.own
         time_us, *values = (field.read[0] for field in expressions.fields)
         key = NO_KEY if own.key is None else values.pop().sql
@@ -81,7 +83,7 @@ class DbscanKind:
         return FeedDestination(track, asked.settings())
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
-        """Return the number of points that a window may have; a track holds those of three windows."""
+        """Return the most points of a window. A track holds the points of three windows."""
         return limits.stream_dbscan_points
 
     def reader(self, stream: StreamContext) -> FeedReader:

@@ -42,7 +42,7 @@ class DbscanReader(FeedReader):
         return writer_of(outputs_of(feed, dbscan_task(tallies, self._parts), RECORDS_DDL), self._sink)
 
     def warm_up(self, spark: SparkSession) -> None:
-        """Have one worker compile the kernels: what it compiled is on disk then, for all of them."""
+        """Let one worker compile the kernels. The compiled code is then on disk for all workers."""
         from broker.operators.dbscan.task import WARM_DDL, warmed
 
         with own_interpreter(spark.sparkContext):

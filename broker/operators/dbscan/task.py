@@ -22,8 +22,10 @@ RECORDS_DDL = "topic STRING, key STRING, value STRING, identity STRING, query ST
 
 
 def dbscan_task(tallies: Accumulator[FeedTally], parts: Broadcast[WorkerParts]) -> PartFunction:
-    """Return the function of ``applyInPandasWithState``: a group is a part of the feed, its state that of
-    :class:`asc.operators.dbscan.clusters.Clusters`. ``parts``: those that each worker process keeps.
+    """Return the function of ``applyInPandasWithState``, in which a group is a part of the feed.
+
+    The state of a part is that of :class:`asc.operators.dbscan.clusters.Clusters`. ``parts``: the parts that each
+    worker process caches.
     """
 
     def part_of(state: bytes | None) -> WorkerPart:
@@ -40,7 +42,7 @@ WARM_DDL = "records BIGINT"
 def warmed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the number of records of made-up windows, for each batch of rows: the function of ``mapInArrow``.
 
-    All rows are read: Spark uses a worker again only then.
+    All rows are read, because otherwise Spark does not reuse the worker.
     """
     for _ in list(batches):
         yield pa.record_batch({"records": pa.array([warm_up()], pa.int64())})

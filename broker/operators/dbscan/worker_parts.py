@@ -30,7 +30,7 @@ class WorkerParts:
         self._is_warm = False
 
     def taken(self, state: bytes | None) -> WorkerPart:
-        """Return the part of a state, the kept one where there is one; without a state an empty one."""
+        """Return the part of a state, from the cache if it is there. Without a state, return an empty part."""
         if not self._is_warm:
             # Before the first window is due, for it takes seconds where nothing was compiled on this machine.
             warm_up()
@@ -45,7 +45,7 @@ class WorkerParts:
         return WorkerPart(kept, self)
 
     def keep(self, state: bytes, part: Clusters) -> None:
-        """Keep a part under the bytes that it wrote, and drop others beyond the capacity."""
+        """Cache a part under the bytes that it wrote, and drop other parts beyond the capacity."""
         self._kept[state] = part
         while len(self._kept) > PARTS or self._held_bytes() > self._room:
             del self._kept[next(iter(self._kept))]
@@ -76,7 +76,7 @@ class WorkerPart:
         return self.part.read(texts)
 
     def to_bytes(self) -> bytes:
-        """Return the state, and have the worker keep the part for it."""
+        """Return the state, and cache the part under it in the worker."""
         state = self.part.to_bytes()
         self.worker.keep(state, self.part)
         return state

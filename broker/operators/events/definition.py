@@ -43,7 +43,7 @@ class EventsDefinition:
     lost_after_s: float = DEFAULT_LOST_AFTER_S
 
     def plain(self) -> dict[str, Any]:
-        """Return the definition as records and the API have it."""
+        """Return the definition in the form that records and the API have."""
         return {
             "name": OP,
             "events": list(self.kinds),
@@ -55,7 +55,7 @@ class EventsDefinition:
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any]) -> EventsDefinition:
-        """Return the definition of a JSON object, in which defaults may be missing; QueryError where it is none.
+        """Return the definition in a JSON object, which may omit defaults. Raise QueryError if the object is invalid.
 
         >>> EventsDefinition.parse({"name": "events", "key": "icao24", "dwell_s": 30.0}) == EventsDefinition(
         ...     "icao24", "_timestamp", ("enter", "exit", "lost"), dwell_s=30, lost_after_s=3600
@@ -77,7 +77,7 @@ class EventsDefinition:
         )
 
     def expressions(self) -> tuple[Expression, ...]:
-        """Return its key and its time."""
+        """Return the expressions of the key and the time."""
         return (Expression("key", self.key, "key"), Expression("time", self.time, "time"))
 
     def summary(self) -> str:

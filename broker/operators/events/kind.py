@@ -45,7 +45,7 @@ class EventsKind:
     def read(
         self, definition: EventsDefinition, analyser: RecordAnalyser, *, patiently: bool = False
     ) -> OperatorExpressions:
-        """Return its key and its time, checked."""
+        """Return the checked expressions of the key and the time."""
         return OperatorExpressions(read_fields(definition, analyser))
 
     def excess(self, definition: EventsDefinition, limits: LimitsConfig) -> QueryError | None:
@@ -59,7 +59,7 @@ class EventsKind:
         predicate: Predicate,
         expressions: OperatorExpressions,
     ) -> FeedDestination:
-        """Return the destination; the position of its objects is the first one that the predicate reads."""
+        """Return the destination of a query. The position of its objects is the first one that the predicate reads."""
         key, time_us = (own.read[0].sql for own in expressions.fields)
         positions = [attribute for attribute in predicate.read if attribute.parts]
         position = positions[0].part_texts if positions else ()
