@@ -36,7 +36,7 @@ class FeedCounts:
 
 
 def exclusion_reason(seen: Observation, *, is_planar: bool) -> str | None:
-    """Return why a record by itself, whatever came before, is excluded; None where it is not."""
+    """Return the reason why a record is excluded, regardless of earlier records. Return None if it is not excluded."""
     if seen.key is None or len(seen.key.encode("utf-8", "replace")) > KEY_BYTES_MAX:
         return "key"
     if seen.is_future:
@@ -47,7 +47,7 @@ def exclusion_reason(seen: Observation, *, is_planar: bool) -> str | None:
 
 
 def _is_position(position: tuple[float | None, ...], *, is_planar: bool) -> bool:
-    """Return whether all parts are numbers, in range where they are degrees: longitude, latitude, of a box twice."""
+    """Return whether all parts are numbers. Degrees must be in range: longitude and latitude, twice for a box."""
     for place, part in enumerate(position):
         # A whole number may be beyond all doubles.
         if not isinstance(part, (int, float)) or isinstance(part, bool) or not abs(part) <= sys.float_info.max:

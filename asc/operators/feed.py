@@ -58,7 +58,9 @@ class QuerySettings:
 
     @staticmethod
     def of_plain(plain: Mapping[str, Any]) -> QuerySettings:
-        """Return the query of its JSON object. ValueError, KeyError, TypeError, AttributeError where it is none."""
+        """Return the query in a JSON object. Raise ValueError, KeyError, TypeError or AttributeError if it is
+        invalid.
+        """
         query_id, topic, track, time = (_name(plain[each]) for each in ("id", "topic", "track", "time"))
         return QuerySettings(query_id, topic, track, time, names(plain["selections"]), plain["definition"])
 
@@ -80,7 +82,7 @@ class Settings:
     lateness_us: int = 0
 
     def text(self, writer: str | None = None) -> str:
-        """Return the settings as a message of a writer."""
+        """Return the settings as the text of a message, with its writer."""
         return json.dumps({**_head(writer), "op": self.op, "settings": self.plain()}, **_COMPACT)
 
     def plain(self) -> dict[str, Any]:
@@ -95,7 +97,7 @@ class Settings:
 
     @staticmethod
     def of_plain(op: str, plain: Mapping[str, Any]) -> Settings:
-        """Return the settings of a kind of their JSON object; raises as :meth:`QuerySettings.of_plain`."""
+        """Return the settings of a kind from their JSON object. Raise the errors of :meth:`QuerySettings.of_plain`."""
         queries = tuple(map(QuerySettings.of_plain, plain["queries"]))
         if type(plain["planar"]) is not bool:
             raise ValueError("planar is neither true nor false")
@@ -111,7 +113,7 @@ class Watermarks:
     by_time: Mapping[str, int]
 
     def text(self, writer: str | None = None) -> str:
-        """Return the watermarks as a message of a writer."""
+        """Return the watermarks as the text of a message, with its writer."""
         return json.dumps({**_head(writer), TIME_KEY: dict(sorted(self.by_time.items()))}, **_COMPACT)
 
 
@@ -140,7 +142,9 @@ class Observation:
     carried: str | None = None
 
     def text(self, writer: str | None = None) -> str:
-        """Return the observation as a message of a writer, as the stream's job writes it."""
+        """Return the observation as the text of a message, with its writer, in the form that the stream's job
+        writes.
+        """
         plain = {
             **_head(writer),
             "op": self.op,
@@ -158,8 +162,10 @@ class Observation:
 
     @staticmethod
     def of_plain(plain: Mapping[str, Any]) -> Observation:
-        """Return the observation of its JSON object, in which NULL fields are absent. ValueError, TypeError where a
-        field has a value that no record has: nothing that is in a feed makes its readers fail.
+        """Return the observation in a JSON object, in which NULL fields are absent.
+
+        Raise ValueError or TypeError if a field has a value that no record can have. So nothing in a feed makes its
+        readers fail.
         """
         get = plain.get
         time_us, carried = get("e"), get("c")
@@ -195,7 +201,7 @@ def parse(text: str | bytes, op: str, query_of: Callable[[QuerySettings], object
 
 
 def messages_of(plain: Any, op: str, query_of: Callable[[QuerySettings], object]) -> tuple[Message, ...]:
-    """Return the same of the parsed text of a record."""
+    """Return the messages in the parsed text of a record, as :func:`parse` does."""
     # Form 1 has no tag, and another field ``v``.
     if "op" not in plain and TIME_KEY not in plain:
         return tuple(_of_kind(own, query_of) for own in messages_of_form_1(plain, op))
@@ -227,14 +233,14 @@ def _of_kind(plain: Mapping[str, Any], query_of: Callable[[QuerySettings], objec
 
 
 def text_or_none(given: Any) -> str | None:
-    """Return a text that UTF-8 can encode, or None; ValueError, AttributeError for other values."""
+    """Return a text that UTF-8 can encode, or None. Raise ValueError or AttributeError for other values."""
     if given is not None and not given.isascii():
         given.encode()
     return given  # type: ignore[no-any-return]
 
 
 def _name(given: Any) -> str:
-    """Return a name, of a selection or a query; ValueError, AttributeError for other values."""
+    """Return the name of a selection or a query. Raise ValueError or AttributeError for other values."""
     name = text_or_none(given)
     if name is None:
         raise ValueError("a name is missing")
@@ -242,14 +248,14 @@ def _name(given: Any) -> str:
 
 
 def names(given: Any) -> tuple[str, ...]:
-    """Return the names of a list; ValueError, TypeError, AttributeError for other values."""
+    """Return the names in a list. Raise ValueError, TypeError or AttributeError for other values."""
     if not isinstance(given, (list, tuple)):
         raise TypeError("names are in a list")
     return tuple(map(_name, given))
 
 
 def whole(given: Any, bits: int = 63) -> int:
-    """Return a whole number of so many bits beside its sign; ValueError for other values."""
+    """Return an integer of at most ``bits`` bits plus the sign. Raise ValueError for other values."""
     if type(given) is not int or not -(1 << bits) <= given < 1 << bits:
         raise ValueError(f"{str(given)[:50]} is no whole number of {bits} bits")
     return given

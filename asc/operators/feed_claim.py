@@ -17,7 +17,7 @@ _CLAIM = "claim"
 
 
 def claim_of(writer: str) -> str:
-    """Return the claim of a writer: to a reader that knows none, watermarks without any.
+    """Return the claim of a writer. A reader that does not know claims reads it as watermarks without any entry.
 
     >>> claim_of("a7")
     '{"v":2,"w":"a7","claim":true,"time":{}}'
@@ -38,9 +38,9 @@ class ClaimedFeed:
         self.writer = writer
 
     def messages(self, texts: Iterable[str | bytes], counts: FeedCounts) -> Iterator[Message]:
-        """Yield the messages that count among the next texts; the others are counted, claims are not.
+        """Yield the messages among the next texts that count. Count the others, except claims.
 
-        FeedFormError where a later version wrote one.
+        Raise FeedFormError if a later version wrote a message.
         """
         for text in texts:
             try:

@@ -18,7 +18,7 @@ _BETWEEN_IDS = "\x1f"
 
 
 def messages_of_form_1(plain: Mapping[str, Any], op: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the JSON objects of form 2 for a kind that a message of form 1 says; none where it is of another kind.
+    """Yield the JSON objects of form 2 that correspond, for a kind, to a message of form 1. Other kinds yield none.
 
     >>> [*messages_of_form_1({"watermarks": {"n1": 7, "ab": 8}}, "near")]
     [{'time': {'n1': 7}}]
@@ -37,7 +37,7 @@ def messages_of_form_1(plain: Mapping[str, Any], op: str) -> Iterator[Mapping[st
 
 
 def settings_of_form_1(plain: Mapping[str, Any], op: str) -> dict[str, Any] | None:
-    """Return the settings of a kind in form 2; None for a kind that form 1 did not have."""
+    """Return the settings of a kind in form 2. Return None for a kind that form 1 did not have."""
     if op == _EVENTS:
         limit, queries = plain["objects_max"], list(map(_event_query, plain["queries"]))
     elif op == _NEAR:

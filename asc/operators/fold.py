@@ -15,16 +15,17 @@ class FoldState(Protocol):
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes that the state takes, about those of :meth:`to_bytes` or more."""
+        """Return the size of the state in bytes: about that of :meth:`to_bytes`, or more."""
 
     def fold(self, columns: Any, rows: npt.NDArray[np.int64]) -> int:
-        """Add some records of a batch; return how many of them are too large, and excluded.
+        """Add some records of a batch. Return how many of them are too large and therefore excluded.
 
-        ``columns``: as :meth:`Fold.columns` returns them. ``rows``: ascending places in them, each with a usable time.
+        ``columns``: the result of :meth:`Fold.columns`. ``rows``: ascending indices into them; each row has a usable
+        time.
         """
 
     def to_bytes(self) -> bytes:
-        """Return the state."""
+        """Return the state as bytes."""
 
 
 class Fold(Protocol):
@@ -35,7 +36,9 @@ class Fold(Protocol):
     """
 
     def prepare(self, definition: Mapping[str, Any]) -> Any:
-        """Return the definition of a query in the form that its states take, once a plan: it travels to workers."""
+        """Return the definition of a query in the form that states read. It is computed once for a plan, and sent to
+        workers.
+        """
 
     def columns(self, batch: pa.RecordBatch) -> Any:
         """Return the columns of a batch in the form that states read, shared by all queries of the kind."""
@@ -44,4 +47,4 @@ class Fold(Protocol):
         """Return the empty state of a query."""
 
     def merge(self, prepared: Any, states: Sequence[bytes]) -> bytes:
-        """Return the state that partial states make together, merged in their order."""
+        """Return the result of merging partial states in order."""

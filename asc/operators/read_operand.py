@@ -27,7 +27,7 @@ class ReadOperand:
 
 
 def read_operand(sql: str, schema: Schema, time_zone: str) -> ReadOperand:
-    """Return what an expression is; PredicateError for what is none, does not type, or is not allowed.
+    """Return the analysis of an expression. Raise PredicateError if it is invalid, has no type or is not allowed.
 
     >>> found = read_operand("delay / 60", Schema.from_ddl("delay INT"), "UTC")
     >>> str(found.type), found.path, found.is_constant

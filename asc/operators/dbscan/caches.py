@@ -25,9 +25,9 @@ class StoredNeighbours:
     arrivals: Ints
 
     def rows(self, arrivals: Ints) -> Ints | None:
-        """Return the rows of the first of some points in order, up to one that is not stored.
+        """Return the stored rows of the first points in order, up to the first point that is not stored.
 
-        None where a later point is stored, or where they are in another order.
+        Return None if a later point is stored, or if the points are in another order.
         """
         if not len(arrivals):
             return np.zeros(0, dtype=np.int64)
@@ -56,9 +56,9 @@ class NeighbourCache:
         self._stored: StoredNeighbours | None = None
 
     def of(self, points: Points, values: Floats, settled: int, radii: Floats) -> tuple[Neighbours, Ints]:
-        """Return neighbours among which the first ``settled`` points in order are, and the rows of these.
+        """Return neighbours that include the first ``settled`` points in order, and the rows of these points.
 
-        ``values``: of the points in the space of the radii.
+        ``values``: the points in the space of the radii.
         """
         if self._stored is not None:
             found = self._extended(self._stored, points, values, settled, radii)
@@ -78,7 +78,7 @@ class NeighbourCache:
     def _extended(
         self, stored: StoredNeighbours, points: Points, values: Floats, settled: int, radii: Floats
     ) -> tuple[Neighbours, Ints] | None:
-        """Return the same from what is stored; None where it is of no use."""
+        """Return the result of :meth:`of` from stored neighbours. Return None if they cannot be used."""
         if not np.array_equal(stored.radii, radii):
             return None
         rows = stored.rows(points.arrival)
@@ -104,7 +104,7 @@ class LabelCache:
         self._held: dict[str, tuple[int, Labels]] = {}
 
     def put(self, query: str, number: int, labels: Labels) -> None:
-        """Keep the labels of a query's window, in place of those of the one before, where the bytes suffice."""
+        """Store the labels of a query's window in place of the previous window's, if the limit in bytes allows it."""
         self.drop(query)
         size = _size(labels)
         if size <= self._room:
@@ -113,7 +113,7 @@ class LabelCache:
             self._held[query] = number, labels
 
     def get(self, query: str, number: int) -> Labels | None:
-        """Return the labels of a query's window, where they are kept."""
+        """Return the labels of a query's window. Return None if they are not cached."""
         found = self._held.get(query)
         return found[1] if found is not None and found[0] == number else None
 

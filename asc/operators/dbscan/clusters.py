@@ -57,14 +57,14 @@ class Clusters:
         self.counts = FeedCounts()
 
     def count_anew(self) -> None:
-        """Begin new counts, for the next messages."""
+        """Reset the counts for the next messages."""
         self.counts = FeedCounts()
         for track in self._tracks.values():
             track.counts = self.counts
 
     @property
     def cache_bytes(self) -> int:
-        """Return the bytes of points and caches."""
+        """Return the size of points and caches in bytes."""
         tracks = self._tracks.values()
         return self._labels.held_bytes + sum(track.points.nbytes + track.neighbours.nbytes for track in tracks)
 
@@ -74,11 +74,11 @@ class Clusters:
         return sum(track.points.count for track in self._tracks.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[DbscanOutput]:
-        """Yield the records of the next messages; a text that is no message is counted."""
+        """Yield the records that the next messages cause. A text that is not a message is counted."""
         return self.told(self._feed.messages(texts, self.counts))
 
     def told(self, messages: Iterable[Message]) -> Iterator[DbscanOutput]:
-        """Yield the records of the next messages, in their order."""
+        """Yield the records that the next messages cause, in order."""
         for message in messages:
             if isinstance(message, Observation):
                 self._take(message)
@@ -96,9 +96,9 @@ class Clusters:
         }
 
     def settled(self) -> Iterator[DbscanOutput]:
-        """Yield the records of the windows by counts that are full, as though no earlier point would come.
+        """Yield the records of full windows by counts, on the assumption that no earlier point arrives.
 
-        It is the end of a feed: no message may follow.
+        Call this at the end of a feed only: no message may follow.
         """
         for track in self._tracks.values():
             for output in track.settled(self._settings.source_topic, self._labels, self._on_labels):
@@ -192,7 +192,7 @@ class Clusters:
         keeps_neighbours: bool = True,
         on_labels: OnLabels | None = None,
     ) -> Clusters:
-        """Return the clusters of their bytes; FeedFormError for another form."""
+        """Return the clusters that :meth:`to_bytes` wrote. Raise FeedFormError for another form."""
         parts = _parts(content)
         plain: dict[str, Any] = json.loads(next(parts))
         form = plain.get("form")

@@ -61,15 +61,15 @@ class DbscanQuery:
 
     @property
     def radius(self) -> float:
-        """Return eps in the space of its points."""
+        """Return ``eps`` in the space of the query's points."""
         return chord(self.eps) if self.is_position else self.eps
 
     def continues(self, other: DbscanQuery) -> bool:
-        """Return whether it has the points and the windows of another one, whose place it takes."""
+        """Return whether the query has the same points and windows as another query that it replaces."""
         return (*self._windows, self.attributes, self.since) == (*other._windows, other.attributes, other.since)
 
     def is_same(self, other: DbscanQuery) -> bool:
-        """Return whether it is another one, but for the lateness, which is the stream's."""
+        """Return whether the query equals another one, apart from the lateness, which the stream sets."""
         return replace(self, lateness_us=other.lateness_us) == other
 
     @property
@@ -77,7 +77,7 @@ class DbscanQuery:
         return self.track, self.time, self.selections, self.is_timed, self.window, self.slide
 
     def settings(self) -> QuerySettings:
-        """Return the query as a feed has it.
+        """Return the query in the form that a feed has.
 
         >>> query = DbscanQuery("crowds", "asc.crowds", "t", "e", ("s",), 2, False, 0.05, 5, True, 600, 60)
         >>> DbscanQuery.of(query.settings()) == query
@@ -102,7 +102,9 @@ class DbscanQuery:
 
     @staticmethod
     def of(settings: QuerySettings) -> DbscanQuery:
-        """Return the query of its settings; KeyError, TypeError, ValueError where these are none of a DBSCAN query."""
+        """Return the query in some settings. Raise KeyError, TypeError or ValueError if they are not those of a DBSCAN
+        query.
+        """
         own = settings.definition
         is_timed = "window_us" in own
         unit = "us" if is_timed else "points"

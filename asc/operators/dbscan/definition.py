@@ -61,9 +61,9 @@ class DbscanDefinition:
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any], *, needs_time: bool = True) -> DbscanDefinition:
-        """Return the definition of a JSON object; DbscanError where it is none.
+        """Return the definition in a JSON object. Raise DbscanError if the object is invalid.
 
-        ``needs_time``: false for a query over a file, which may do without a time.
+        ``needs_time``: false for a query over a file, which may have no time.
 
         >>> plain = {"attributes": ["x", "y"], "eps": 0.5, "min_samples": 5, "window_points": 100, "slide_points": 10}
         >>> DbscanDefinition.parse(plain).summary()
@@ -97,7 +97,7 @@ class DbscanDefinition:
         )
 
     def plain(self) -> dict[str, Any]:
-        """Return the definition as a JSON object, from which :meth:`parse` makes it again."""
+        """Return the definition as a JSON object that :meth:`parse` accepts."""
         unit = "s" if self.is_timed else "points"
         return {
             "name": OP,
@@ -143,7 +143,7 @@ class DbscanDefinition:
         lateness_us: int | None = None,
         since: int = -1,
     ) -> DbscanQuery:
-        """Return the query as a feed has it. ``lateness_us``: None for that of the stream."""
+        """Return the query in the form that a feed has. ``lateness_us``: None for the lateness of the stream."""
         schedule = self.schedule
         return DbscanQuery(
             query_id,

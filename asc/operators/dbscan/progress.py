@@ -27,7 +27,7 @@ class View:
     places: Ints
 
     def before(self, place: int) -> int:
-        """Return the number of points before a place."""
+        """Return the number of points before a position on the axis."""
         return int(np.searchsorted(self.places, place))
 
 
@@ -56,7 +56,7 @@ class DueWindow:
         return self.progress.query.schedule.bounds(self.number)[1]
 
     def preceding(self) -> DueWindow:
-        """Return the window before."""
+        """Return the preceding window."""
         begin, end = self.progress.query.schedule.bounds(self.number - 1)
         return DueWindow(self.progress, self.number - 1, self.view, self.view.before(begin), self.view.before(end))
 
@@ -89,12 +89,12 @@ class QueryProgress:
 
     @staticmethod
     def of(query: DbscanQuery, arrived: int, watermark_us: int) -> QueryProgress:
-        """Return the progress of a query that is registered when so many points had come."""
+        """Return the progress of a query that is registered after ``arrived`` points of its track."""
         return QueryProgress(query, arrived, query.schedule.last_final(watermark_us) if query.is_timed else -1)
 
     @property
     def needed_from(self) -> int:
-        """Return the first place along the axis whose points a later window or comparison needs."""
+        """Return the first position on the axis whose points a later window or comparison needs."""
         return self.query.schedule.bounds(self.done + (self.ids is None))[0]
 
     def late_before(self, watermark_us: int) -> int:
@@ -102,9 +102,10 @@ class QueryProgress:
         return self.query.schedule.late_before(watermark_us) if self.query.is_timed else watermark_us
 
     def due(self, view: View, mark: int, points_max: int) -> Iterator[DueWindow]:
-        """Yield the windows to output that end at or before a mark, ascending; each is ``done`` when the next is due.
+        """Yield the windows to output that end at or before a mark, ascending. A window is ``done`` when the next one
+        is due.
 
-        Cost: a search for each of them, however many without a point are between.
+        Cost: a search for each of them, however many empty windows are in between.
         """
         schedule = self.query.schedule
         last = schedule.last_final(mark)
@@ -125,7 +126,9 @@ class QueryProgress:
                 self.lost = None
 
     def _place_from(self, view: View, begin: int) -> int | None:
-        """Return the first place from ``begin`` on that has a point, be it dropped; None where there is none."""
+        """Return the first position from ``begin`` on that has a point, even a dropped one. Return None if there is
+        none.
+        """
         row = view.before(begin)
         places = [int(view.places[row])] if row < len(view.places) else []
         if self.lost is not None and begin <= self.lost[1]:
@@ -133,7 +136,7 @@ class QueryProgress:
         return min(places, default=None)
 
     def lose(self, first: int, last: int, newest: Place) -> None:
-        """Take points from one place to another as dropped; ``newest`` is the last of them."""
+        """Record that the points from one position to another were dropped. ``newest``: the last of these points."""
         if self.lost is not None:
             first, newest = min(first, self.lost[0]), max(newest, self.lost[2])
             last = max(last, self.lost[1])
@@ -143,13 +146,13 @@ class QueryProgress:
             self.ids = None
 
     def plain(self) -> list[Any]:
-        """Return the progress as JSON has it, but for the ids."""
+        """Return the progress as JSON, without the ids."""
         own = (self.query.id, self.since, self.done, self.first_us, self.is_quiet, self.newest, self.numbered)
         return [*own, self.lost, self.told, None if self.ids is None else len(self.ids)]
 
     @staticmethod
     def of_plain(query: DbscanQuery, plain: Sequence[Any], ids: Sequence[Id] | None) -> QueryProgress:
-        """Return the progress of its JSON list."""
+        """Return the progress from its JSON list."""
         _, since, done, first_us, is_quiet, newest, numbered, lost, told, _ = plain
         return QueryProgress(
             query,
@@ -204,14 +207,14 @@ class Views:
         return self._rows[name]
 
     def timed(self, progress: QueryProgress) -> View:
-        """Return the view of a query by time."""
+        """Return the view of a query whose windows are by time."""
         name = progress.query.selections, progress.since
         if name not in self._timed:
             self._timed[name] = View(*self.rows(progress))
         return self._timed[name]
 
     def counted(self, progress: QueryProgress, before_us: int) -> View:
-        """Return the view of a query by counts, whose points before a time all have a number."""
+        """Return the view of a query by counts. All of its points before a time have a number."""
         rows, times_us = self.rows(progress)
         settled = int(np.searchsorted(times_us, before_us))
         first = progress.numbered - settled

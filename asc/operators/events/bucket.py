@@ -78,7 +78,7 @@ class _Track:
     longest_us: int = 0
 
     def watched_by(self, queries: dict[str, EventQuery]) -> None:
-        """Replace the queries that watch, and forget the runs of queries that are gone."""
+        """Replace the queries that watch the track, and forget the runs of queries that are gone."""
         self.queries, self.due_us = queries, FIRST_US
         self.time = next(iter(queries.values())).time
         self.watching = {}
@@ -91,7 +91,9 @@ class _Track:
             known.runs = {name: run for name, run in known.runs.items() if _query_of(name) in queries}
 
     def names_of(self, selections: Iterable[str]) -> list[str]:
-        """Return the queries that selections accept a record for, with the shapes of joins, as ``query/shape``."""
+        """Return the queries that accept a record with some selections; for joins with the shape, as
+        ``query/shape``.
+        """
         found = []
         for selected in selections:
             selection, of_shape, shape = selected.partition(OF_SHAPE)
@@ -99,7 +101,7 @@ class _Track:
         return found
 
     def due_of(self, known: _Object) -> int:
-        """Return the time at which a run of an object is to be closed, or the object forgotten."""
+        """Return the time at which a run of the object must be closed, or the object forgotten."""
         after_us = (self.queries[_query_of(name)].lost_after_us for name in known.runs)
         return known.newest_us + min(after_us, default=self.longest_us)
 
@@ -129,11 +131,11 @@ class Bucket:
         return sum(len(track.objects) for track in self._tracks.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[Event]:
-        """Return the events of the next messages; a text that is no message is counted."""
+        """Return the events that the next messages cause. A text that is not a message is counted."""
         return self.told(self._feed.messages(texts, self.counts))
 
     def told(self, messages: Iterable[Message]) -> Iterator[Event]:
-        """Yield the events of the next messages, in their order."""
+        """Yield the events that the next messages cause, in order."""
         for message in messages:
             if isinstance(message, Observation):
                 yield from self._observed(message)
@@ -188,7 +190,7 @@ class Bucket:
                 yield self._event(query, name, kind, key=seen.key, known=known, since_us=since_us)
 
     def _no_observation(self, seen: Observation, known: _Object | None) -> str | None:
-        """Return the reason for which a record is excluded; None where it is an observation."""
+        """Return the reason why a record is excluded. Return None if it is an observation."""
         reason = exclusion_reason(seen, is_planar=self._settings.is_planar)
         if reason is not None:
             return reason
@@ -227,7 +229,7 @@ class Bucket:
     # -- events
 
     def _event(self, query: EventQuery, name: str, kind: Kind, *, key: str, known: _Object, since_us: int) -> Event:
-        """Return the event of an object's last observation."""
+        """Return the event for an object's last observation."""
         source = f"{self._settings.source_topic}-{known.partition}-{known.offset}"
         shape = name[len(query.id) + 1 :] or None
         plain = {
@@ -256,7 +258,9 @@ class Bucket:
 
     @staticmethod
     def of_bytes(content: bytes) -> Bucket:
-        """Return the bucket of its bytes, of this form or the one before; FeedFormError for other forms."""
+        """Return the bucket that :meth:`to_bytes` wrote, in this form or the preceding one. Raise FeedFormError
+        otherwise.
+        """
         plain: dict[str, Any] = json.loads(content)
         form, own = plain.get("form"), plain["settings"]
         if form == 1:
@@ -277,7 +281,7 @@ class Bucket:
 def _stepped(
     runs: dict[str, _Run], name: str, is_accepted: bool, time_us: int, dwell_us: int
 ) -> tuple[Kind | None, int]:
-    """Take an observation into the run of an object, and return the event that it makes, and the start of the run."""
+    """Apply an observation to the run of an object. Return the resulting event, if any, and the start of the run."""
     run = runs.get(name)
     if run is None:
         run = runs[name] = _Run(is_inside=False, is_accepted=True, since_us=time_us)

@@ -32,7 +32,7 @@ class EventQuery:
     lost_after_us: int
 
     def settings(self) -> QuerySettings:
-        """Return the query as a feed has it.
+        """Return the query in the form that a feed has.
 
         >>> query = EventQuery("over", "asc.over", "t", "e", ("s",), ("enter",), 0, 9)
         >>> EventQuery.of(query.settings()) == query
@@ -43,7 +43,9 @@ class EventQuery:
 
     @staticmethod
     def of(settings: QuerySettings) -> EventQuery:
-        """Return the query of its settings; KeyError, TypeError, ValueError where these are none of an event query."""
+        """Return the query in some settings. Raise KeyError, TypeError or ValueError if they are not those of an event
+        query.
+        """
         own = settings.definition
         own_names = (settings.id, settings.topic, settings.track, settings.time, settings.selections)
         return EventQuery(*own_names, names(own["events"]), whole(own["dwell_us"]), whole(own["lost_after_us"]))

@@ -38,7 +38,7 @@ class NearQuery:
     condition: str | None = None
 
     def settings(self) -> QuerySettings:
-        """Return the query as a feed has it.
+        """Return the query in the form that a feed has.
 
         >>> query = NearQuery("close", "asc.close", "t", "e", ("s",), ("pair",), 9.0, 30, 10)
         >>> NearQuery.of(query.settings()) == query
@@ -55,7 +55,9 @@ class NearQuery:
 
     @staticmethod
     def of(settings: QuerySettings) -> NearQuery:
-        """Return the query of its settings; KeyError, TypeError, ValueError where these are none of a near query."""
+        """Return the query in some settings. Raise KeyError, TypeError or ValueError if they are not those of a near
+        query.
+        """
         own = settings.definition
         window_us, every_us = whole(own["window_us"]), whole(own["every_us"])
         if every_us < 1:

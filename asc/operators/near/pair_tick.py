@@ -58,7 +58,7 @@ class PairTick:
     source_topic: str
 
     def of(self, pairs: Pairs) -> PairTick:
-        """Return the tick with some of its pairs alone, and their objects."""
+        """Return the tick with only some of its pairs, and the objects of these pairs."""
         places = np.flatnonzero(np.bincount(pairs.ravel(), minlength=len(self.objects.x)))
         rows = self.objects.rows.take(pa.array(places)).combine_chunks()
         return PairTick(Snapshot(rows), np.searchsorted(places, pairs), self.source_topic)
@@ -84,10 +84,10 @@ class PairTick:
     def events(
         self, query: NearQuery, kind: Kind, time: str, others: Iterable[Carried] | None = None
     ) -> Iterator[PairEvent]:
-        """Yield the outputs for its pairs, as they are at this tick.
+        """Yield the outputs for the pairs, as they are at this tick.
 
-        ``time``: that of this tick or of the next. ``others``: for each pair the values that its objects carried at the
-        other tick.
+        ``time``: the time of this tick or of the next one. ``others``: for each pair, the values that its objects
+        carried at the other tick.
         """
         keys, times, positions, sources = self._told
         metres = millimetres_m(self.objects.x, self.objects.y, self.pairs)
@@ -129,7 +129,7 @@ def pairs_to_bytes(pairs: Pairs) -> bytes:
 
 
 def pairs_of_bytes(content: bytes) -> Pairs:
-    """Return the pairs of their bytes."""
+    """Return the pairs that :func:`pairs_to_bytes` wrote."""
     return np.frombuffer(content, dtype="<i4").reshape(-1, 2).astype(np.int64)
 
 
@@ -142,5 +142,5 @@ def table_to_bytes(table: pa.Table) -> bytes:
 
 
 def table_of_bytes(content: bytes) -> pa.Table:
-    """Return the table of its bytes."""
+    """Return the table that :func:`table_to_bytes` wrote."""
     return pa.ipc.open_stream(content).read_all()

@@ -112,21 +112,21 @@ class Positions:
 
     @property
     def first_tick_us(self) -> int | None:
-        """Return the first tick that an observation is for; None where there is no observation."""
+        """Return the first tick for which there is an observation. Return None if there is no observation."""
         first = pc.min(self._rows["time_us"]).as_py()
         return None if first is None else -(-first // self._every_us) * self._every_us
 
     @property
     def is_of_one(self) -> bool:
-        """Return whether all rows are of one object."""
+        """Return whether all rows belong to one object."""
         keys = self._rows["key"]
         return self.count > 0 and bool(pc.all(pc.equal(keys, keys[0])).as_py())
 
     def add(self, rows: pa.Table, room: int) -> int:
-        """Hold further observations, in their order, and return the number of them that are held.
+        """Add observations in order. Return how many of them are held.
 
-        ``room``: the capacity in observations. At capacity, an observation of an object and interval that has none yet
-        is excluded.
+        ``room``: the capacity in observations. At capacity, an observation is excluded if its object and interval have
+        none yet.
         """
         added = rows.num_rows
         if self.count + added > room:

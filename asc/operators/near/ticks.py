@@ -62,7 +62,7 @@ class _Watch:
         return (self.done_us // self.query.every_us + 1) * self.query.every_us
 
     def is_late(self, time_us: int) -> bool:
-        """Return whether all ticks that an observation could be in are final."""
+        """Return whether all ticks to which an observation could belong are final."""
         return time_us <= min(self.done_us, self.next_us - self.query.window_us)
 
 
@@ -96,7 +96,7 @@ class Ticks:
         return sum(watch.positions.count for watch in self._watches.values())
 
     def read(self, texts: Iterable[str | bytes]) -> Iterator[PairEvent]:
-        """Yield the pairs of the next messages; a text that is no message is counted."""
+        """Yield the pairs that the next messages cause. A text that is not a message is counted."""
         rows: dict[str, list[_Row]] = {}
         for message in self._feed.messages(texts, self.counts):
             if isinstance(message, Observation):
@@ -113,9 +113,9 @@ class Ticks:
     # -- settings
 
     def _set(self, settings: Settings) -> None:
-        """Adopt other queries, and drop the state of those that are gone.
+        """Replace the queries, and drop the state of the queries that are gone.
 
-        A query with another track, or other ticks, begins anew after the ticks that are final.
+        A query with another track or other ticks begins anew after the ticks that are final.
         """
         if settings == self._settings:
             return
@@ -140,7 +140,7 @@ class Ticks:
     # -- observations
 
     def _take(self, seen: Observation, rows: dict[str, list[_Row]]) -> None:
-        """Add the row of an observation for each query whose ticks it may be in."""
+        """Add the row of an observation for each query to whose ticks it may belong."""
         watches = self._watches_of(seen)
         if not watches:
             return
@@ -161,7 +161,7 @@ class Ticks:
         return [watch for accepted, watch in watched if not accepted.isdisjoint(selections)]
 
     def _hold(self, rows: Mapping[str, list[_Row]]) -> None:
-        """Hold the rows of observations, by query, in their order."""
+        """Add the rows of observations, by query, in order."""
         for query_id, found in rows.items():
             columns = [pa.array(c, f.type) for c, f in zip(zip(*found, strict=True), ROW_SCHEMA, strict=True)]
             limit = self._settings.limit
@@ -256,7 +256,9 @@ class Ticks:
 
     @staticmethod
     def of_bytes(content: bytes, pairs_max: int = PAIRS_MAX) -> Ticks:
-        """Return the ticks of their bytes, of this form or the one before; FeedFormError for other forms."""
+        """Return the ticks that :meth:`to_bytes` wrote, in this form or the preceding one. Raise FeedFormError
+        otherwise.
+        """
         parts = _parts(content)
         plain: dict[str, Any] = json.loads(next(parts))
         form, own = plain.get("form"), plain["settings"]
@@ -280,7 +282,7 @@ class Ticks:
 
 
 def _exclusion_reason(seen: Observation) -> str | None:
-    """Return why a record is excluded from pairs; None where it is not."""
+    """Return the reason why a record is excluded from pairs. Return None if it is not excluded."""
     if len((seen.key or "").encode()) + len((seen.carried or "").encode()) > WIDEST_BYTES:
         return "too_large"
     return exclusion_reason(seen, is_planar=False) or (None if len(seen.position) == 2 else "position")

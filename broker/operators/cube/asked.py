@@ -34,15 +34,17 @@ class Asked:
     digest: str
 
     def cursor(self, commit: int, shown: int) -> str:
-        """Return the cursor for the rows after so many, of the answer from a commit."""
+        """Return the cursor for the rows after the first ``shown`` ones of an answer from a commit."""
         return f"{commit}-{shown}-{self.digest}"
 
     @staticmethod
     def parse(body: Mapping[str, Any], state: CubeState, commit: int, open_from: int | None) -> Asked:
-        """Return what a body asks of a cube; CubeError names the field, the value and the remedy.
+        """Return the checked request body of a question to a cube. Raise CubeError with the field, the value and the
+        remedy.
 
-        ``commit``: that of the snapshot. ``open_from``: the first open pane; None where none is closed. But for a live
-        question the interval ends there at the latest, and with the last whole interval of its grain before that.
+        ``commit``: the number of the snapshot's commit. ``open_from``: the first open pane; None if no pane is closed.
+        Unless the question is live, its interval ends at ``open_from`` at the latest, after the last whole interval of
+        its grain.
         """
         live = _flag(body, "live", "for the open panes too")
         late = _flag(body, "late", "for late records that stay apart too")
@@ -66,7 +68,7 @@ def _flag(body: Mapping[str, Any], name: str, what: str) -> bool:
 
 
 def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None) -> dict[str, str]:
-    """Return the interval of ``last_s``, as the fields from and to."""
+    """Return the interval that ``last_s`` means, as the fields ``from`` and ``to``."""
     last_s = body["last_s"]
     step = interval_panes(body.get("grain_s"), state.definition) or 1
     grain_s = step * state.grain_us // 1_000_000
@@ -88,13 +90,13 @@ def _last(body: Mapping[str, Any], state: CubeState, open_from: int | None) -> d
 
 
 def _digest(state: CubeState, question: Question, live: bool, late: bool) -> str:
-    """Return what tells a question to a cube from others: eight hexadecimal digits."""
+    """Return a hash that distinguishes a question to a cube from others, as eight hexadecimal digits."""
     asked = (state.id.query, state.id.generation, live, late, replace(question, limit=1, body=None))
     return hashlib.blake2b(repr(asked).encode(), digest_size=4).hexdigest()
 
 
 def _skip(cursor: object, commit: int, digest: str) -> int:
-    """Return the rows that a cursor has gone through."""
+    """Return the number of rows that a cursor skips."""
     if cursor is None:
         return 0
     found = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None

@@ -31,7 +31,7 @@ class Clock:
     states: Mapping[int, PartitionState] = field(default_factory=lambda: MappingProxyType({}))
 
     def after(self, batch: BatchInterval, newest: Mapping[int, int], waiting: Collection[int] = ()) -> Clock:
-        """Return it after a batch with the newest times of its partitions; offsets of before move nothing."""
+        """Return the clock after a batch with the newest times of its partitions. Offsets already read move nothing."""
         topic, places = batch.topic_id, batch.places
         own = {
             partition: newest[partition]
@@ -46,7 +46,7 @@ class Clock:
         return Clock(self.progress.after(own, read=read, waiting=waiting), {**kept, **ends}, states)
 
     def time_after(self, place: Place, offset: int) -> int | None:
-        """Return the newest time of a partition as of offsets after one; None where none is known."""
+        """Return the newest time of a partition, for offsets from ``offset`` on. Return None if none is known."""
         end = self.ends.get(place)
         if end is None:
             topics = [topic for topic, partition in self.ends if partition == place[1]]
@@ -65,16 +65,16 @@ class BatchTime:
 
     @property
     def watermark_us(self) -> int | None:
-        """Return the watermark after it; None where no record had a time yet."""
+        """Return the watermark after the batch. Return None if no record has had a time yet."""
         mark_us = self.after.progress.mark_us
         return None if mark_us is None else mark_us - self.lateness_us
 
     def open_before(self, grain_us: int) -> int | None:
-        """Return the first pane that is open when the batch begins; None where none is closed."""
+        """Return the first pane that is open when the batch begins. Return None if no pane is closed."""
         return first_open(self.before.progress.mark_us, self.lateness_us, grain_us)
 
     def open_after(self, grain_us: int) -> int | None:
-        """Return the first pane that is open after the batch; None where none is closed."""
+        """Return the first pane that is open after the batch. Return None if no pane is closed."""
         return first_open(self.after.progress.mark_us, self.lateness_us, grain_us)
 
 

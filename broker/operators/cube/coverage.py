@@ -59,12 +59,14 @@ class Coverage:
         return self.intervals.get(place, ())
 
     def end(self, place: Place) -> int | None:
-        """Return the offset after the last one of a partition; None where nothing of it is known."""
+        """Return the offset after the last covered one of a partition. Return None if nothing of the partition is
+        covered.
+        """
         own = self.of(place)
         return own[-1][1] if own else None
 
     def reaches(self, ends: Mapping[Place, int]) -> bool:
-        """Return whether it goes as far as some offsets, in the partitions of the topics that it knows."""
+        """Return whether the coverage extends to some offsets, in the partitions of the topics that it has."""
         topics = {topic for topic, _ in self.intervals}
         return all((self.end(place) or 0) >= end for place, end in ends.items() if place[0] in topics)
 
@@ -74,12 +76,12 @@ class Coverage:
         return bool(self.intervals) and all(len(own) == 1 and own[0][0] == 0 for own in self.intervals.values())
 
     def uncovered(self, batch: Mapping[Place, Interval]) -> dict[Place, Intervals]:
-        """Return the offsets of a batch that are not in here, by partition, without empty ones."""
+        """Return the offsets of a batch that are not covered, by partition, without empty intervals."""
         found = {place: without(own, _meeting(self.of(place), own)) for place, own in batch.items()}
         return {place: intervals for place, intervals in found.items() if intervals}
 
     def meets(self, batch: Mapping[Place, Interval]) -> bool:
-        """Return whether some offsets of a batch are in here."""
+        """Return whether some offsets of a batch are covered."""
         return any(
             max(first, start) < min(end, stop)
             for place, (first, end) in batch.items()
@@ -87,12 +89,12 @@ class Coverage:
         )
 
     def with_all(self, added: Mapping[Place, Sequence[Interval]]) -> Coverage:
-        """Return it with intervals more, by partition."""
+        """Return the coverage with additional intervals, by partition."""
         own = {place: _with(self.of(place), several) for place, several in added.items()}
         return Coverage(MappingProxyType({**self.intervals, **own}))
 
     def without_all(self, removed: Mapping[Place, Interval]) -> Coverage:
-        """Return it without the offsets of some intervals."""
+        """Return the coverage without the offsets of some intervals."""
         found = dict(self.intervals)
         for place in removed.keys() & found.keys():
             own = found[place]
@@ -103,9 +105,10 @@ class Coverage:
         return Coverage(MappingProxyType({place: own for place, own in found.items() if own}))
 
     def bounded(self, most: int = INTERVALS_MAX) -> Coverage:
-        """Return it with at most so many intervals a partition: the nearest are one, with the offsets between them.
+        """Return the coverage with at most ``most`` intervals for each partition. The nearest ones are joined across
+        their gaps.
 
-        Invariant: no offset leaves it, and the first and the last one of a partition stay as they are.
+        Invariant: no offset is lost, and the first and the last offset of a partition are unchanged.
 
         >>> Coverage().with_all({("t", 0): [(0, 5), (9, 12), (13, 14)]}).bounded(2).of(("t", 0))
         ((0, 5), (9, 14))
@@ -115,7 +118,9 @@ class Coverage:
 
 
 def _nearest(own: Intervals, most: int) -> Intervals:
-    """Return disjoint, ascending intervals, the nearest as one until there are ``most``; of equally near the first."""
+    """Return disjoint, ascending intervals, with the nearest joined until ``most`` are left. At a tie the first are
+    joined.
+    """
     between = sorted(range(1, len(own)), key=lambda place: own[place][0] - own[place - 1][1])
     joined = set(between[: len(own) - most])
     found = [own[0]]
@@ -128,7 +133,7 @@ def _nearest(own: Intervals, most: int) -> Intervals:
 
 
 def _span(own: Intervals, interval: Interval) -> tuple[int, int]:
-    """Return the places of the disjoint, ascending intervals that may have an offset of another one."""
+    """Return the range of indices of the disjoint, ascending intervals that may share an offset with ``interval``."""
     first, end = interval
     return max(0, bisect_right(own, (first, first)) - 1), bisect_right(own, (end, end))
 
@@ -138,7 +143,7 @@ def _meeting(own: Intervals, interval: Interval) -> Intervals:
 
 
 def _with(own: Intervals, added: Sequence[Interval]) -> Intervals:
-    """Return disjoint, ascending intervals with more; those before all of these stay as they are."""
+    """Return disjoint, ascending intervals with additional ones. Intervals before all additions are unchanged."""
     if not added:
         return own
     start = max(0, bisect_right(own, min(added)) - 1)
@@ -146,7 +151,7 @@ def _with(own: Intervals, added: Sequence[Interval]) -> Intervals:
 
 
 def merged(intervals: Iterable[Interval]) -> Intervals:
-    """Return the offsets of some intervals as disjoint ones, ascending.
+    """Return the offsets of some intervals as disjoint, ascending intervals.
 
     >>> merged([(5, 7), (0, 2), (2, 3), (9, 9)])
     ((0, 3), (5, 7), (9, 9))
@@ -161,7 +166,7 @@ def merged(intervals: Iterable[Interval]) -> Intervals:
 
 
 def without(interval: Interval, others: Sequence[Interval]) -> Intervals:
-    """Return the offsets of an interval that are in none of some disjoint, ascending ones.
+    """Return the offsets of an interval that are in none of the other intervals, which are disjoint and ascending.
 
     >>> without((0, 10), ((2, 3), (8, 12)))
     ((0, 2), (3, 8))

@@ -66,13 +66,13 @@ class CubeState:
 
     @property
     def time(self) -> str:
-        """Return its time expression."""
+        """Return the time expression of the cube."""
         assert self.definition.time is not None
         return self.definition.time
 
     @property
     def grain_us(self) -> int:
-        """Return the length of its panes."""
+        """Return the length of the cube's panes in microseconds."""
         assert self.definition.grain_us is not None
         return self.definition.grain_us
 
@@ -83,13 +83,13 @@ class CubeState:
 
     @property
     def size_bytes(self) -> int:
-        """Return the bytes of its pieces, and of what its windows keep for late records."""
+        """Return the bytes of the pieces, and of the data that windows keep for late records."""
         windows = 0 if self.windows is None else self.windows.size_bytes
         return self.panes.size_bytes + self.apart.size_bytes + windows
 
     @property
     def pane_count(self) -> int:
-        """Return the number of panes; one that has late records apart counts once more."""
+        """Return the number of panes. A pane that also has late records apart counts twice."""
         return self.panes.count + self.apart.count
 
     def pieces(self) -> Iterator[StoredPiece]:
@@ -104,29 +104,33 @@ class CubeState:
 
     @property
     def accounting(self) -> str:
-        """Return in one line what became of the records that its query accepted."""
+        """Return a line that accounts for the records that the query accepted."""
         own = {name: self.counters.get(name, 0) for name in COUNTERS}
         late, counted = own.pop("late"), own.pop("counted")
         excluded = "".join(f" + {count:,} {name}" for name, count in own.items())
         return f"{self.accepted:,} accepted = {counted:,} counted ({late:,} late){excluded}"
 
     def seen(self) -> Coverage:
-        """Return the offsets that are folded or that a gap tells. Cost: all of their intervals."""
+        """Return the offsets that are folded or reported by a gap. Cost: all of their intervals."""
         return self.coverage.with_all(self.missed.intervals)
 
     def end(self, place: Place) -> int:
-        """Return the offset after the last one of a partition that is folded, or that a gap tells; 0 for none."""
+        """Return the offset after the last one of a partition that is folded or reported by a gap. Return 0 if there is
+        none.
+        """
         return max(self.coverage.end(place) or 0, self.missed.end(place) or 0)
 
     def reaches(self, ends: Mapping[Place, int]) -> bool:
-        """Return whether it has seen the offsets up to some ends, in the partitions of the topics that it knows."""
+        """Return whether the cube has seen the offsets up to some ends, in the partitions of the topics that it has."""
         topics = {topic for own in (self.coverage, self.missed) for topic, _ in own.intervals}
         return all(self.end(place) >= end for place, end in ends.items() if place[0] in topics)
 
     def told_gaps(self, last_batch: int, ends: Mapping[Place, int]) -> Iterator[Gap]:
-        """Yield all gaps: those of rows, all time before its first batch, and the time since it folds no more.
+        """Yield all gaps: the stored gaps, the time before the first batch, and the time since the cube stopped
+        folding.
 
-        ``last_batch``: the commit of the last batch of the stream. ``ends``: how far the cubes of the stream have read.
+        ``last_batch``: the commit of the last batch of the stream. ``ends``: the offsets up to which the stream's cubes
+        have read.
         """
         if not self.batch:
             yield Gap(None, None, NO_BATCH)
@@ -138,7 +142,7 @@ class CubeState:
             yield Gap(self.watermark_us, None, reason)
 
     def with_damage(self, numbers: Iterable[int], gap_numbers: Iterator[int]) -> CubeState:
-        """Return it parked for damaged pieces, the panes of which are gaps."""
+        """Return the state parked for damaged pieces, whose panes become gaps."""
         gone = set(numbers)
         found = [each for each in self.pieces() if each.number in gone]
         gaps, reason = list(self.gaps), self.parked
@@ -153,9 +157,9 @@ class CubeState:
     def with_damaged_change(
         self, gone: KeptChange, raised: Mapping[Unit, int], gap_numbers: Iterator[int]
     ) -> CubeState:
-        """Return it parked for damaged former cells of its windows, without them; their panes are gaps.
+        """Return the state parked for damaged former cells of windows, without these cells; their panes become gaps.
 
-        ``raised``: as :meth:`WindowState.without_change` has it.
+        ``raised``: as in :meth:`WindowState.without_change`.
         """
         assert self.windows is not None
         spans = [(first * self.grain_us, end * self.grain_us) for first, end in gone.spans(self.windows.output.sliding)]

@@ -48,7 +48,7 @@ class StandingCube:
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any]) -> StandingCube:
-        """Return the definition of a JSON object; QueryError where it is none.
+        """Return the definition in a JSON object. Raise QueryError if the object is invalid.
 
         >>> StandingCube.parse({"name": "cube", "measures": ["count(*) AS flights"], "grain_s": 60}).summary()
         'flights, every 60 s'
@@ -72,7 +72,7 @@ class StandingCube:
         return {**self.cube.plain(), **output, "late": self.late}
 
     def expressions(self) -> tuple[Expression, ...]:
-        """Return the time, then each expression of a dimension or measure once."""
+        """Return the time, then the expressions of dimensions and measures, without repetition."""
         time = self.cube.time
         assert time is not None
         dimensions = dict.fromkeys(self.cube.dimensions.names, "dimension")
@@ -89,7 +89,7 @@ class StandingCube:
 
 
 def late_of(plain: Mapping[str, Any]) -> Late:
-    """Return what becomes of late records, by the JSON object of a cube; CubeError where it is not known.
+    """Return how a cube treats late records, from its JSON object. Raise CubeError if the value is unknown.
 
     >>> late_of({}), late_of({"late": "apart"})
     ('merge', 'apart')
@@ -102,6 +102,6 @@ def late_of(plain: Mapping[str, Any]) -> Late:
 
 
 def refusal_of(error: CubeError) -> QueryError:
-    """Return the refusal of a cube as that of a query."""
+    """Return the error for a refused cube as a QueryError."""
     value = None if error.value is None else shown(error.value)
     return QueryError(f"operator.{error.subject}", value, error.remedy)

@@ -26,18 +26,18 @@ class Dump:
         self.size_bytes = 0
 
     def begin(self, path: Path) -> None:
-        """Take a whole copy over, and its name from it. Raises OSError."""
+        """Take over a complete copy, and remove its name. Raise OSError."""
         self._file = path.open("rb")
         path.unlink()
         self.size_bytes = self._file.seek(0, 2)
         self._file.seek(0)
 
     def read(self, most_bytes: int) -> bytes:
-        """Return the next bytes; none at the end."""
+        """Return the next bytes. Return no bytes at the end."""
         return b"" if self._file is None else self._file.read(most_bytes)
 
     def close(self) -> None:
-        """Free the bytes of the copy, and let another one be made; harmless where that is done."""
+        """Free the bytes of the copy, and allow another copy. Do nothing if the copy is already closed."""
         self.is_over = True
         if self._file is not None:
             self._file.close()
@@ -56,10 +56,10 @@ class Dumps:
         self._delete()
 
     def make(self, cancellation: Cancellation) -> Dump:
-        """Return a copy of all that is committed, which is made beside the file.
+        """Return a copy of all committed data. It is made next to the file.
 
-        Raises TooManyDumpsError while there is another one, CubeStoreError where it cannot be written, and
-        CancelledError where nobody wants it any more. Cost: some 3 s a GB, and as many bytes on the disk.
+        Raise TooManyDumpsError while another copy exists, CubeStoreError if the copy cannot be written, and
+        CancelledError if it is no longer wanted. Cost: some 3 s for each GB, and as many bytes on the disk.
         """
         found = Dump()
         with self._lock:

@@ -14,9 +14,10 @@ MEASURED_PANES_MAX = 1_000
 
 
 def estimated(destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
-    """Return the size of the cube of a query by a sample of records, folded as workers do.
+    """Return the size of a query's cube from a sample of records, folded as workers do.
 
-    Figures are null, with the reason, where no record is counted, or where there is no sample and a text says why.
+    If no record is counted, or ``sample`` is a text that says why there is no sample, figures are null, with the
+    reason.
     """
     fold = CubeFold()
     layout = fold.prepare(destination.definition)
@@ -34,7 +35,7 @@ def estimated(destination: FoldDestination, sample: FoldSample | str) -> FoldEst
 
 
 def _reason(found: Estimate) -> str | None:
-    """Return why the size is not known; None where it is."""
+    """Return the reason why the size is not known. Return None if it is known."""
     if not found.records:
         return "the stream has no records"
     return None if found.cells else f"none of the last {found.records:,} records is counted"

@@ -24,7 +24,7 @@ class FirstLimits:
     cells: int = FIRST_CELLS_MAX
 
     def are_reached(self, rows: int, windows: int, cells: int) -> bool:
-        """Return whether the other windows are for the next commits.
+        """Return whether the remaining windows must wait for the next commits.
 
         >>> FirstLimits(rows=5).are_reached(4, 1, 1), FirstLimits(rows=5).are_reached(5, 1, 1)
         (False, True)

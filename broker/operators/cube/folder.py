@@ -95,7 +95,7 @@ class CubeFolder:
 
     @property
     def keeper(self) -> Keeper:
-        """Return the keeper, opened; CubeStoreError where its file cannot be."""
+        """Return the keeper, after opening it. Raise CubeStoreError if its file cannot be opened."""
         with self._lock:
             return self._opened()
 
@@ -116,10 +116,10 @@ class CubeFolder:
         return self._keeper
 
     def _readable(self, *, is_brief: bool) -> Keeper | None:
-        """Return the keeper, opened; None where its file cannot be.
+        """Return the keeper, after opening it. Return None if its file cannot be opened.
 
-        A list, ``is_brief``, asks for each of its cubes, and opening waits for a file that another process has locked.
-        So a list does not try again for a moment.
+        A list (``is_brief``) calls this for each of its cubes, and opening waits for a file that another process has
+        locked. So after a failure a list does not try again for a moment.
         """
         with self._lock:
             if is_brief and self._keeper is None and time.monotonic() < self._refused_until_s:
@@ -156,7 +156,7 @@ class CubeFolder:
         return self._outputs.copy()
 
     def stand(self, registered: Mapping[str, int | None], planned: Mapping[str, FoldDestination], version: int) -> None:
-        """Begin the cubes of planned queries, and delete those of queries that are not registered any more."""
+        """Begin the cubes of planned queries, and delete the cubes of queries that are no longer registered."""
         self._standing = _Standing(registered, planned, version)
         try:
             self._tidy()
@@ -165,7 +165,7 @@ class CubeFolder:
             LOG.warning("the cubes of stream '%s' are not those that are registered: %s", self._stream.name, error)
 
     def tidy(self) -> None:
-        """Do what could not be done when the queries changed, as soon as it can be."""
+        """Repeat what could not be done when the queries changed, as soon as it is possible."""
         with suppress(BrokerError):
             self._tidy()
             if (keeper := self._keeper) is not None:
@@ -193,9 +193,9 @@ class CubeFolder:
             self._changing.release()
 
     def write_left(self) -> Mapping[str, str]:
-        """Write a part of what the last batch has left of windows, as the next batch would, where none came since.
+        """Write a part of the windows that the last batch has left, if no batch came since.
 
-        Return the planned cubes that cannot write theirs, with the reasons. Raises KafkaError and CubeStoreError.
+        Return the planned cubes whose windows cannot be written, with the reasons. Raise KafkaError and CubeStoreError.
         """
         if not self._changing.acquire(blocking=False):
             return {}
@@ -225,7 +225,7 @@ class CubeFolder:
         return self._writer
 
     def dump(self, cancellation: Cancellation) -> Dump:
-        """Return a copy of the file; NotThereError where there is none, other errors as of :meth:`Dumps.make`."""
+        """Return a copy of the file. Raise NotThereError if there is no file, and the errors of :meth:`Dumps.make`."""
         if not self._has_file():
             raise NotThereError("cubes of stream", self._stream.name, "are none: register a cube with 'asc cube add'")
         return self.keeper.dump(cancellation)
@@ -239,10 +239,10 @@ class CubeFolder:
     def kept(
         self, query_id: str, where: str, definition: StandingCube, *, is_brief: bool = False
     ) -> Mapping[str, Any] | None:
-        """Return what is kept of a cube; None where the file cannot be read, or has not got it yet.
+        """Return the state of a cube. Return None if the file cannot be read, or does not yet contain the cube.
 
-        It is what a list shows where ``is_brief``, else with the accounting line, gaps, offsets, the progress of each
-        partition, and what the watermark waits for.
+        With ``is_brief`` it has only the fields of a list. Otherwise it also has the accounting line, gaps, offsets,
+        the progress of each partition, and what holds the watermark back.
         """
         keeper = self._readable(is_brief=is_brief)
         if keeper is None:
@@ -257,9 +257,9 @@ class CubeFolder:
         return snapshot.status(cube)
 
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:
-        """Commit a batch, and write the windows that are due; return the cubes that go no further, with the reasons.
+        """Commit a batch, and write the windows that are due. Return the cubes that stop here, with the reasons.
 
-        KafkaError where windows cannot be written: the batch is run again, and counts nothing twice.
+        Raise KafkaError if windows cannot be written; then the batch runs again, and nothing is counted twice.
         """
         with self._changing:
             return self._commit(batch)
@@ -316,7 +316,7 @@ class CubeFolder:
         self.keeper.pause(standing.registered.keys() - standing.planned.keys())
 
     def _define(self, query: FoldDestination, version: int) -> str | None:
-        """Have the cube of a query kept; return why it cannot be, None where it can. Raises CubeStoreError."""
+        """Keep the cube of a query. Return the reason if it cannot be kept, else None. Raise CubeStoreError."""
         try:
             layout, own = self._layout(query), self._current(query)
             output = Output.parse(own.definition.get("output", {}), layout.definition)
@@ -329,13 +329,15 @@ class CubeFolder:
         return None
 
     def _current(self, query: FoldDestination) -> FoldDestination:
-        """Return the destination that the running plan has of the same cube, if any: its windows may have changed."""
+        """Return the running plan's destination of the same cube, if there is one, because its windows may have
+        changed.
+        """
         planned = None if self._standing is None else self._standing.planned.get(query.id)
         is_same = planned is not None and (cube_of(planned), planned.since) == (cube_of(query), query.since)
         return planned if planned is not None and is_same else query
 
     def close(self) -> None:
-        """Close the file, and the connection of windows."""
+        """Close the file, and the connection that writes windows."""
         self._sender.close()
         self._writer = None
         with self._lock:
@@ -359,7 +361,7 @@ def cube_of(query: FoldDestination) -> CubeId:
 
 
 def _partial(layout: Layout, batch: FoldBatch, name: str, *, is_apart: bool) -> Partial:
-    """Return what a batch is to a cube: nothing, where no record of it is accepted."""
+    """Return the partial of a cube from a batch. It is empty if no record of the batch is accepted."""
     none = Cells.none(layout)
     if name in batch.failed:
         return Partial(none, {}, failed=batch.failed[name])

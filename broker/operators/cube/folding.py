@@ -42,7 +42,7 @@ def folded_state(
 def passed_state(
     state: CubeState, batch: BatchInterval, batch_time: BatchTime, gap_numbers: Iterator[int]
 ) -> CubeState:
-    """Return the state of a cube that had a part of a batch: the rest is missed, and a gap tells it."""
+    """Return the state of a cube that already had a part of a batch. The rest is missed, and a gap reports it."""
     places, seen = batch.places, state.seen()
     missed = _skipped(state, places)
     is_later = True
@@ -57,7 +57,7 @@ def passed_state(
 
 
 def _skipped(state: CubeState, places: Mapping[Place, Interval]) -> dict[Place, list[Interval]]:
-    """Return the offsets between what a cube has seen and a batch."""
+    """Return the offsets between those that a cube has seen and a batch."""
     if not state.batch:
         return {}
     ends = {place: state.end(place) for place in places}

@@ -153,7 +153,7 @@ class WindowState:
         return replace(self, changes=(*self.changes, *new), is_due=True, is_behind=False)
 
     def _parts(self, change: KeptChange) -> Iterator[KeptChange]:
-        """Yield a change in parts, so that the round at the position completes each part, or has not begun it."""
+        """Yield a change in parts, so that the round at the position completes each part, or has not yet started it."""
         at = self.position.window
         bounds = [change.first, change.end]
         if at is not None:
