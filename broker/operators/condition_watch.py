@@ -48,14 +48,14 @@ class JudgedBatch(Protocol):
 
     @property
     def texts(self) -> Sequence[str]:
-        """Return the conditions, each once."""
+        """Return the conditions, without repetition."""
 
     @property
     def spark(self) -> SparkSession:
         """Return the session in whose jobs the batch runs."""
 
     def write(self, file: Path) -> None:
-        """Write the rows to a file of this machine."""
+        """Write the rows to a file on this machine."""
 
     def suspects(
         self, file: Path, texts: Sequence[str], *, master: str, driver_memory: str, time_zone: str
@@ -67,4 +67,4 @@ class ConditionWatch(Protocol):
     """The watch that excludes conditions from batches if their evaluation ends batches."""
 
     def judging(self, batch_id: int, batch: JudgedBatch) -> AbstractContextManager[Collection[str]]:
-        """Enter a context for the evaluation of a batch, with the texts of the conditions that it is to evaluate."""
+        """Enter a context for the evaluation of a batch. Its value is the texts of the conditions to evaluate."""

@@ -22,7 +22,7 @@ class Operator(Protocol):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Return the columns that it needs beside the record itself, over the attributes, each under a unique name."""
+        """Return the additional columns that the operator needs, over the attributes, each with a unique name."""
 
     def targets(self, deliveries: Column) -> Column:
         """Return the deliveries of a record, as a text or NULL, with the targets that the operator adds to them."""
@@ -34,7 +34,7 @@ class Operator(Protocol):
         """Return the topic (STRING)."""
 
     def partition(self) -> Column:
-        """Return the partition (INT); NULL where the key decides."""
+        """Return the partition (INT). It is NULL if the key determines the partition."""
 
     def key(self) -> Column:
         """Return the key (BINARY)."""
@@ -46,4 +46,4 @@ class Operator(Protocol):
         """Return the headers (ARRAY<STRUCT<key: STRING, value: BINARY>>)."""
 
     def size(self) -> Column:
-        """Return the most bytes that the record takes, over the columns before as well (BIGINT)."""
+        """Return an upper bound of the record's size in bytes, computed from the preceding columns as well (BIGINT)."""

@@ -15,12 +15,12 @@ from broker.operators.route_body import RouteBody
 
 
 def bodies() -> Mapping[str, type[KindBody]]:
-    """Return the body of each kind by its tag, that of ``route`` first."""
+    """Return the body of each kind by its tag. The body of ``route`` comes first."""
     return {ROUTE: RouteBody, **{name: kind.body for name, kind in OPERATORS.items()}}
 
 
 def operators_of(plain: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the operators that a body stands for: itself, or one for each combination of its lists. QueryError."""
+    """Return the operators that a body describes: one, or one for each combination of its lists. Raise QueryError."""
     name = plain.get("name")
     body = bodies().get(name) if isinstance(name, str) else None
     return [plain] if body is None else [each for _, each in body.combinations("", plain)]

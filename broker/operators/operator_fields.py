@@ -12,21 +12,21 @@ _EXPRESSION_CHARS_MAX = 10_000
 
 
 def check_known(plain: Mapping[str, object], known: Collection[str]) -> None:
-    """Raise QueryError where there is a field that is not known."""
+    """Raise QueryError if there is an unknown field."""
     for name in plain:
         if name not in known:
             raise QueryError("field operator", name, f"is not known: known are {', '.join(known)}")
 
 
 def key_of(operator: str, plain: Mapping[str, object]) -> str:
-    """Return the expression that identifies an object; QueryError where there is none."""
+    """Return the expression that identifies an object. Raise QueryError if it is missing."""
     if plain.get("key") is None:
         raise QueryError("operator", operator, "has no key: name the expression that identifies an object")
     return expression_of("key", plain["key"])
 
 
 def expression_of(name: str, given: object) -> str:
-    """Return an expression over the record; QueryError where it is none."""
+    """Return an expression over the record. Raise QueryError if the value is not an expression."""
     if not isinstance(given, str) or not given.strip() or len(given) > _EXPRESSION_CHARS_MAX:
         remedy = f"give an expression over the record, of at most {_EXPRESSION_CHARS_MAX:,} characters"
         raise QueryError(f"operator.{name}", shown(given), remedy)
@@ -40,7 +40,7 @@ def expression_of(name: str, given: object) -> str:
 
 
 def kinds_of(given: object, known: Sequence[str]) -> tuple[str, ...]:
-    """Return types of output, in the order of the known ones; QueryError where there is none, or another."""
+    """Return types of output, in the order of ``known``. Raise QueryError if there is none, or an unknown one."""
     remedy = f"give a list of some of {', '.join(known)}"
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         raise QueryError("operator.events", shown(given), remedy)
@@ -51,7 +51,9 @@ def kinds_of(given: object, known: Sequence[str]) -> tuple[str, ...]:
 
 
 def number_of(name: str, given: object, *, least: float, most: float, what: str = "seconds") -> float:
-    """Return a number of some unit, to a millionth; QueryError where it is none, or out of range."""
+    """Return a number, rounded to a millionth of its unit. Raise QueryError if it is not a number or is out of
+    range.
+    """
     if given is None:
         raise QueryError(f"operator.{name}", None, f"is missing: give {what}, from {least} to {most:,}")
     is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
@@ -63,5 +65,5 @@ def number_of(name: str, given: object, *, least: float, most: float, what: str 
 
 
 def shown(value: object) -> str:
-    """Return a given value as an error shows it."""
+    """Return a user's value as text for an error."""
     return str(value).encode("utf-8", "replace").decode()[:200]

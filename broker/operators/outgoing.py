@@ -86,9 +86,9 @@ def outgoing(
 
 
 def usual_limit(limits: Mapping[str, int]) -> tuple[int, dict[str, int]]:
-    """Return the limit that most topics have, for the broker creates them with it, and those of the others.
+    """Return the usual limit, with which the broker creates topics, and the limits of the topics that differ from it.
 
-    The projections depend on these alone: one more topic with the usual limit changes nothing.
+    The projections depend only on these, so an additional topic with the usual limit changes nothing.
     """
     usual = max(limits.values())
     return usual, {topic: limit for topic, limit in limits.items() if limit != usual}

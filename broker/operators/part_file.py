@@ -22,7 +22,7 @@ class PartFile:
     """
 
     def __init__(self, file: Path) -> None:
-        """Read the values that a file has; its folder may be missing until values are kept."""
+        """Read the values in a file. Its folder may be missing until values are written."""
         self._file = file
         self.by_part: Mapping[int, Any] | None = _read(file)
         """The values; None where they are not known."""

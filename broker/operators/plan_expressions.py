@@ -12,9 +12,10 @@ from broker.operators.fold_destination import FoldDestination, folds_in
 
 
 def expressions_of(plan: Plan) -> tuple[PAttribute, ...]:
-    """Return the p-attributes of a plan, in the order of their slots, then the expressions of its operators, each once.
+    """Return the p-attributes of a plan in the order of their slots, then its operators' expressions, without
+    repetition.
 
-    Operators' expressions are not part of the plan's constructs, but a batch computes them as well.
+    The expressions of operators are not part of the plan's constructs, but a batch computes them as well.
     """
     destinations: tuple[FeedDestination | FoldDestination, ...] = (*destinations_in(plan), *folds_in(plan))
     own = (one for destination in destinations for one in expressions_of_destination(destination))
@@ -22,9 +23,9 @@ def expressions_of(plan: Plan) -> tuple[PAttribute, ...]:
 
 
 def expressions_of_destination(destination: FeedDestination | FoldDestination) -> tuple[PAttribute, ...]:
-    """Return the expressions that the operator of one query reads of a record, as the batch computes them.
+    """Return the expressions of a record that the operator of one query reads, as the batch computes them.
 
-    In the feed they are key, time and position, and the values that a condition reads of both objects.
+    For the feed these are key, time and position, and the values that a condition reads of both objects.
     """
     if isinstance(destination, FoldDestination):
         return destination.attributes

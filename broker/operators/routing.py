@@ -94,7 +94,7 @@ class Routing(Operator):
 
 
 def _zipped(name: str, texts: str) -> str:
-    """Return headers of one name, with each of some texts between BETWEEN_IDS, as SQL."""
+    """Return SQL for headers with one name, one header for each of the texts between BETWEEN_IDS."""
     values = f"split({texts}, '{BETWEEN_IDS}')"
     zipped = f"arrays_zip(array_repeat('{name}', size({values})), CAST({values} AS ARRAY<BINARY>))"
     return f"CAST({zipped} AS ARRAY<STRUCT<key: STRING, value: BINARY>>)"

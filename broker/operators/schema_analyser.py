@@ -23,7 +23,7 @@ class SchemaAnalyser:
     time_zone: str = "UTC"
 
     def normalise(self, where: str) -> Predicate:
-        """Return the normal form of a predicate; PredicateError where it is none."""
+        """Return the normal form of a predicate. Raise PredicateError if the text is not a valid predicate."""
         from asc.predicate import normalise
 
         return normalise(where, self.attributes, time_zone=self.time_zone)
@@ -33,4 +33,4 @@ class SchemaAnalyser:
         return replace(self, attributes=schema)
 
     def check(self, predicate: Predicate, *, patiently: bool = False) -> None:
-        """Accept the predicate: the daemon asks Spark about it at its registration."""
+        """Accept the predicate, because the daemon has Spark check it at registration."""

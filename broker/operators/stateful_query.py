@@ -52,7 +52,7 @@ STATE_OPTIONS = {
 
 
 def feed_messages_max(records_max: int) -> int:
-    """Return the most messages of a feed in one batch, of a stream whose batches have ``records_max`` records at most.
+    """Return the most messages of a feed in one batch, if the stream's batches have at most ``records_max`` records.
 
     >>> feed_messages_max(200_000), feed_messages_max(1_000)
     (200000, 20000)
@@ -77,7 +77,7 @@ class FeedReader(Protocol):
         """
 
     def warm_up(self, spark: SparkSession) -> None:
-        """Have a worker of Spark's load and compile the code of the tasks, where that takes long."""
+        """Let a Spark worker load and compile the code of the tasks, if this takes long."""
         return
 
 
@@ -104,8 +104,8 @@ class StatefulQuery:
     ) -> None:
         """Create the query, without starting it.
 
-        ``others``: the Kafka keys of the other kinds' messages, which it does not read. ``source``: options of Spark's
-        Kafka source. ``prepare`` makes topics that are missing.
+        ``others``: the Kafka keys of the other kinds' messages, which the query skips. ``source``: options of Spark's
+        Kafka source. ``prepare`` creates missing topics.
         """
         self._stream = stream
         self._spark = spark
@@ -132,28 +132,31 @@ class StatefulQuery:
 
     @property
     def is_used(self) -> bool:
-        """Return whether it runs, or should."""
+        """Return whether the query runs, or should run."""
         return self._wanted.is_set()
 
     @property
     def tally(self) -> FeedTally | None:
-        """Return the counts of its batches since the daemon started; None where the query was not started."""
+        """Return the counts of the query's batches since the daemon started. Return None if the query was not
+        started.
+        """
         found: FeedTally | None = None if self._tallies is None else self._tallies.value
         return found
 
     @property
     def held(self) -> int | None:
-        """Return the number of objects or observations in its state; None where no batch has counted them."""
+        """Return the number of objects or observations in the state. Return None if no batch has counted them."""
         return self._held.total
 
     def latest(self, query_id: str) -> Mapping[str, Any] | None:
-        """Return the figures of the last output of a query; None where there are none."""
+        """Return the figures of the last output of a query. Return None if there are none."""
         return self._latest.of(query_id)
 
     def warm_up(self, *, is_rehearsal: bool = False) -> None:
-        """Warm up its tasks before the start, where it was started before; what fails then is slower later.
+        """Warm up the tasks before the start, if the query was started before. After a failure, the first batch is
+        slower.
 
-        ``is_rehearsal``: also where it was never started.
+        ``is_rehearsal``: warm up even if the query was never started.
         """
         if not is_rehearsal and not self._folder.exists():
             return
@@ -164,7 +167,7 @@ class StatefulQuery:
             LOG.warning("stream '%s': the first batch of %s will take longer: %s", self._stream, self._name, said)
 
     def start(self) -> None:
-        """Start the supervision, and the query itself where it was started before."""
+        """Start the supervision, and also the query if it was started before."""
         if self._folder.exists():
             self.begin()
         self._supervisor.start()
@@ -179,7 +182,9 @@ class StatefulQuery:
         self._wanted.set()
 
     def stop(self) -> None:
-        """Stop; a batch that was interrupted is run again at the next start. Harmless when called again."""
+        """Stop the query. An interrupted batch runs again at the next start. Do nothing if the query is already
+        stopped.
+        """
         self.ask_to_stop()
         query = self._query
         if query is not None:

@@ -12,10 +12,10 @@ from asc.schema import Schema
 
 
 def value_predicate(sql: str, attributes: Schema, time_zone: str) -> str:
-    """Return a predicate whose one p-attribute has the value of an expression; PredicateError where it has no type.
+    """Return a predicate whose one p-attribute has the value of an expression. Raise PredicateError if it has no type.
 
-    A computed boolean is read as 0 and 1, for the engine would look into it. Of an array, map or struct, of which it
-    only matters whether it is NULL, 1 is read. ``time_zone``: that of literals.
+    A computed boolean is read as 0 and 1, because the engine would otherwise analyse its parts. An array, map or struct
+    is read as 1, because only NULL or not NULL matters. ``time_zone``: the time zone of literals.
 
     >>> schema = Schema.from_ddl("n INT, s STRING, l ARRAY<INT>")
     >>> for sql in ("n", "n + 1", "s > 'a'", "lower(s)", "l"):

@@ -60,7 +60,7 @@ class Evaluation:
         self._space = unit_vectors(points.values) if is_position else points.values
 
     def told(self, due: Sequence[DueWindow]) -> Iterator[DbscanOutput]:
-        """Yield the records of windows, at most one a query, in their order."""
+        """Yield the records of windows in order. There is at most one window for each query."""
         widest = max((own.points for own in due), default=0)
         at_once = max(1, _LABELS_AT_ONCE // max(widest, 1))
         for low in range(0, len(due), at_once):
@@ -78,7 +78,7 @@ class Evaluation:
                 yield from self._records(own, now[query], before.get(query))
 
     def _before(self, due: Sequence[DueWindow]) -> dict[str, Window]:
-        """Return the preceding windows of those that are compared with them, from the cache or computed again."""
+        """Return the preceding windows for comparison, from the cache or computed again."""
         found: dict[str, Window] = {}
         missing = []
         for own in due:
@@ -93,7 +93,9 @@ class Evaluation:
         return {**found, **self._windows(missing)}
 
     def _rows(self, window: DueWindow) -> Ints:
-        """Return the rows of the points of a window: those that came before its end, where that is a time."""
+        """Return the rows of the points of a window. If its end is a time, these are the points that arrived before the
+        end.
+        """
         rows = window.view.rows[window.low : window.high]
         if not window.progress.query.is_timed:
             return rows
@@ -101,7 +103,7 @@ class Evaluation:
         return rows if in_time.all() else rows[in_time]
 
     def _windows(self, due: Sequence[DueWindow]) -> dict[str, Window]:
-        """Return the clusters of windows, by query: those of one view and one end together."""
+        """Return the clusters of windows, by query. Windows of the same view and end are computed together."""
         groups: dict[tuple[int, int, int], list[DueWindow]] = {}
         for own in due:
             end = own.end if own.progress.query.is_timed else 0
@@ -152,7 +154,7 @@ class Evaluation:
     def _evolved(
         self, own: DueWindow, now: Window, before: Window | None, summary: Summary, end: int
     ) -> tuple[Evolution, Codes | None]:
-        """Return what became of the clusters before, and the label that each point had then."""
+        """Return the evolution of the preceding window's clusters, and the label that each point had in that window."""
         ids = own.progress.ids
         if before is None or ids is None:
             return evolved(now.labels, end, summary.sizes), None
@@ -186,14 +188,14 @@ class Evaluation:
 
 
 def _taken(values: Floats, rows: Ints) -> Floats:
-    """Return the values of ascending rows; of rows that follow each other without a copy."""
+    """Return the values of ascending rows. If the rows are contiguous, the values are not copied."""
     if len(rows) and int(rows[-1]) - int(rows[0]) + 1 == len(rows):
         return values[int(rows[0]) : int(rows[-1]) + 1]
     return values[rows]
 
 
 def _is_partial(own: DueWindow) -> bool:
-    """Return whether a time window begins before what is known to be whole."""
+    """Return whether a window by time begins before the time from which the points are complete."""
     progress = own.progress
     if not progress.query.is_timed or progress.first_us is None:
         return False
@@ -226,5 +228,5 @@ def groups_of(due: Mapping[str, Iterator[DueWindow]]) -> Iterator[list[DueWindow
 
 
 def _last_row(window: DueWindow) -> int:
-    """Return the row after the last point before the end of a window."""
+    """Return the index after the last point before the end of a window."""
     return int(window.view.rows[window.high - 1]) + 1 if window.high else 0

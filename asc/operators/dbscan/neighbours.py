@@ -65,14 +65,14 @@ class Neighbours:
         return sum(own.nbytes for own in (self.values, self.radii, self.starts, self.older, self.ranks))
 
     def rank(self, radius: float) -> int | None:
-        """Return the place of a radius; None where its neighbours are not stored."""
+        """Return the index of a radius. Return None if its neighbours are not stored."""
         place = int(np.searchsorted(self.radii, radius))
         return place if place < len(self.radii) and self.radii[place] == radius else None
 
     def extended(self, values: Floats) -> Neighbours | None:
-        """Return the neighbours with points that come after all others; None where they are too many.
+        """Return the neighbours with points added after all others. Return None if there would be too many neighbours.
 
-        Cost: two sorts of all points, and a look at the points around each new one.
+        Cost: two sorts of all points, and a search of the points around each new one.
         """
         if not len(self.radii):
             starts = np.zeros(self.count + len(values) + 1, dtype=np.int64)
@@ -104,9 +104,9 @@ def _reached(values: Floats, radii: Floats) -> int:
 
 
 def _pairs(values: Floats, new_from: int, radii: Floats, room: int) -> tuple[Codes, Codes, _Ranks] | None:
-    """Return the newer and the older point of each pair with one from ``new_from`` on, and its rank.
+    """Return the newer and the older point of each pair with a point from ``new_from`` on, and the pair's rank.
 
-    None for more than ``room`` pairs.
+    Return None if there are more than ``room`` pairs.
     """
     grid = Grid.of(values, reach_of(float(radii[-1])))
     ranges = np.empty((2, values.shape[1]), dtype=np.int64)
@@ -119,7 +119,7 @@ def _pairs(values: Floats, new_from: int, radii: Floats, room: int) -> tuple[Cod
 
 
 def _listed(newer: Codes, older: Codes, ranks: _Ranks, points: int) -> tuple[Ints, Codes, _Ranks]:
-    """Return the pairs as lists of the newer points: where each begins, the older points, the ranks."""
+    """Return the pairs as lists by newer point: the start of each list, the older points, and the ranks."""
     ends = np.zeros(points + 1, dtype=np.int64)
     own_newer, own_ranks = np.empty_like(newer), np.empty_like(ranks)
     by_older(newer, older, ranks, ends, own_newer, own_ranks)

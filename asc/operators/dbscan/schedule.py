@@ -21,7 +21,7 @@ class Schedule:
     slide: int
 
     def bounds(self, number: int) -> tuple[int, int]:
-        """Return the first place of a window, and the one after its last."""
+        """Return the first position of a window, and the position after its last."""
         return number * self.slide, number * self.slide + self.window
 
     def last_final(self, mark: int) -> int:
@@ -29,11 +29,13 @@ class Schedule:
         return (mark - self.window) // self.slide
 
     def first_with(self, place: int) -> int:
-        """Return the first window that holds a place."""
+        """Return the first window that holds a position."""
         return (place - self.window) // self.slide + 1
 
     def late_before(self, mark: int) -> int:
-        """Return the place before which a point is late at a mark: all windows that would hold it are final."""
+        """Return the position before which a point is late at a mark, because all windows that would hold it are
+        final.
+        """
         return (self.last_final(mark) + 1) * self.slide
 
 

@@ -37,7 +37,7 @@ class Selections:
         return self._sets
 
     def code(self, selections: tuple[str, ...]) -> int:
-        """Return the code of the watched ones among selections, NONE where there is none."""
+        """Return the code of the watched selections among some selections. Return NONE if none is watched."""
         known = self._known.get(selections)
         if known is not None:
             return known
@@ -61,7 +61,7 @@ class Selections:
         return code
 
     def accepted(self, selections: Iterable[str]) -> npt.NDArray[np.bool_]:
-        """Return whether each code has one of these selections, bool[codes]."""
+        """Return for each code whether it contains one of some selections, bool[codes]."""
         bits = self._matrix()
         found = np.zeros(len(self._sets), dtype=np.bool_)
         for name in selections:
@@ -79,14 +79,14 @@ class Selections:
         return self._bits
 
     def watching(self, watched: Iterable[str], codes: _Codes) -> tuple[Selections, _Codes]:
-        """Return the selections where others are watched, and the codes of points by them."""
+        """Return the selections with another set of watched ones, and the new codes of points."""
         found = Selections(watched)
         places = {place: found._places.get(name) for name, place in self._places.items()}
         moved = np.array([found._code_of(_moved(own, places)) for own in self._sets], dtype=np.int32)
         return found, moved[codes] if len(codes) else codes
 
     def kept(self, codes: _Codes) -> tuple[Selections, _Codes]:
-        """Return the selections with the sets alone that points have, in the order of their first points."""
+        """Return the selections with only the sets that points have, in the order of their first points."""
         values, firsts = np.unique(codes, return_index=True)
         order = values[np.argsort(firsts)]
         moved = np.full(len(self._sets) + 1, NONE, dtype=np.int32)
@@ -99,7 +99,7 @@ class Selections:
 
     @staticmethod
     def of_plain(plain: dict[str, Any]) -> Selections:
-        """Return the selections of their JSON object."""
+        """Return the selections from their JSON object."""
         return Selections(plain["watched"], [int(own, 16) for own in plain["sets"]])
 
 

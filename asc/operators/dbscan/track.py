@@ -69,7 +69,7 @@ class Track:
     def watched_by(self, queries: Mapping[str, DbscanQuery], points_max: int, labels: LabelCache) -> None:
         """Replace the queries, and forget points that none of them needs.
 
-        One that is as before goes on; one of equal points and windows keeps these, and its ids start anew.
+        An unchanged query continues. A query with the same points and windows keeps these, and its ids start anew.
         """
         before, self.points_max = self.queries, points_max
         self.queries = {}
@@ -92,7 +92,7 @@ class Track:
     # -- points
 
     def take(self, seen: Observation) -> str | None:
-        """Take a record of the track, and return why it is excluded, as far as it says so itself."""
+        """Add a record of the track. Return the reason if the record by itself is excluded."""
         code = self.selections.code(seen.selections)
         if code == NONE:
             return None
@@ -109,7 +109,7 @@ class Track:
         return None
 
     def hold(self) -> None:
-        """Hold the points taken, each partition and offset once, and count those that are excluded."""
+        """Add the records taken to the points, each partition and offset once, and count excluded records."""
         come, self._come = self._come, []
         most, low = self.points_max * WINDOWS_HELD, 0
         while low < len(come):
@@ -135,7 +135,7 @@ class Track:
         self._begin(come.take(new))
 
     def _late(self, come: Points) -> Flags:
-        """Return whether each point is late for all queries that accept it."""
+        """Return for each point whether it is late for all queries that accept it."""
         before: dict[tuple[str, ...], int] = {}
         for progress in self.queries.values():
             own_us = progress.late_before(self.watermark_us)
@@ -149,7 +149,7 @@ class Track:
         return late
 
     def _begin(self, new: Points) -> None:
-        """Note the first point of each query that had none."""
+        """Record the first point of each query that has had none."""
         for progress in self.queries.values():
             if progress.first_us is None:
                 own = self._own(progress, new)
@@ -157,14 +157,14 @@ class Track:
                     progress.first_us = int(new.time_us[np.argmax(own)])
 
     def _own(self, progress: QueryProgress, points: Points) -> Flags:
-        """Return whether each point is one of a query's that is not late for it now."""
+        """Return for each point whether it belongs to a query and is not late for it now."""
         accepted = self.selections.accepted(progress.query.selections)[points.code]
         return accepted & (points.time_us >= progress.late_before(self.watermark_us))
 
     # -- capacity
 
     def _drop(self) -> None:
-        """Drop the oldest points beyond those that may be held."""
+        """Drop the oldest points beyond the capacity."""
         count = self.points.count - self.points_max * WINDOWS_HELD
         if count <= 0:
             return
@@ -200,7 +200,9 @@ class Track:
     def passed(
         self, watermark_us: int, source_topic: str, labels: LabelCache, on_labels: OnLabels | None
     ) -> Iterator[DbscanOutput]:
-        """Yield the records of the windows that are final at a watermark, and forget points that no later one needs."""
+        """Yield the records of the windows that are final at a watermark. Then forget points that no later one
+        needs.
+        """
         if watermark_us <= self.watermark_us:
             return
         self._drop()
@@ -216,7 +218,7 @@ class Track:
             self._forget(views)
 
     def settled(self, source_topic: str, labels: LabelCache, on_labels: OnLabels | None) -> Iterator[DbscanOutput]:
-        """Yield the records of the windows by counts that are full, as though no earlier point would come."""
+        """Yield the records of full windows by counts, on the assumption that no earlier point arrives."""
         views = Views(self.points, self.selections)
         due: dict[str, Iterator[DueWindow]] = {}
         for name, progress in self.queries.items():
@@ -266,7 +268,7 @@ class Track:
 
 
 def _values(position: Iterable[object], name: TrackName) -> list[float] | None:
-    """Return the values of a point; None where there are too few or too many, or one is no finite number in range."""
+    """Return the values of a point. Return None if their number is wrong, or one is not a finite number in range."""
     found: list[float] = []
     for part in position:
         # A whole number may be beyond all doubles.
@@ -279,7 +281,7 @@ def _values(position: Iterable[object], name: TrackName) -> list[float] | None:
 
 
 def _until(points: Points, place: Place) -> Flags:
-    """Return whether each point is at a place or before it."""
+    """Return for each point whether it is at a position or before it."""
     time_us, partition, offset = place
     is_earlier = (points.partition < partition) | ((points.partition == partition) & (points.offset <= offset))
     found: Flags = (points.time_us < time_us) | ((points.time_us == time_us) & is_earlier)

@@ -31,17 +31,19 @@ class CarriedColumn:
 
     @property
     def name(self) -> str:
-        """Return its name in carried values: quoted, hence unique among paths, and readable by Spark's JSON reader."""
+        """Return the column's name in carried values. It is quoted, so it is unique among paths and Spark's JSON reader
+        accepts it.
+        """
         return self.text
 
     @property
     def text(self) -> str:
-        """Return the column over the attributes of a record, as Spark SQL."""
+        """Return the column of a record's attributes as Spark SQL."""
         return ".".join(map(backquoted, self.path))
 
     @property
     def sent(self) -> str:
-        """Return the column as ``text`` has it, in values that JSON represents to the last bit."""
+        """Return the SQL for ``text`` in a type that JSON represents without loss."""
         text = self.text
         if pa.types.is_date(self.type):
             return f"unix_date({text})"
@@ -51,13 +53,13 @@ class CarriedColumn:
 
     @property
     def carried_ddl(self) -> str:
-        """Return the field of the carried values, as DDL."""
+        """Return the DDL of the column's field in the carried values."""
         is_number = pa.types.is_timestamp(self.type) or pa.types.is_date(self.type)
         whole = "INT" if pa.types.is_date(self.type) else "BIGINT"
         return f"{quoted_name(self.name)} {whole if is_number else ddl_of_type(self.type)}"
 
     def received(self, carried: str) -> str:
-        """Return its value in a struct of carried values, as Spark SQL."""
+        """Return the column's value in a struct of carried values, as Spark SQL."""
         text = f"{carried}.{quoted_name(self.name)}"
         if pa.types.is_date(self.type):
             return f"date_from_unix_date({text})"
@@ -80,14 +82,16 @@ class NearCondition:
 
     @property
     def sql(self) -> str:
-        """Return an expression that is 1 where it holds of ``a`` and ``b``, else NULL, guarded against exceptions."""
+        """Return an expression that is 1 if the condition holds for ``a`` and ``b``, else NULL, guarded against
+        exceptions.
+        """
         return self.predicate.read[0].sql
 
     @staticmethod
     def of(text: str, attributes: Schema, normalise: Callable[[str], Predicate]) -> NearCondition:
-        """Return the condition of a text over a stream's attributes; QueryError where it is none.
+        """Return the condition in a text over a stream's attributes. Raise QueryError if the text is not a condition.
 
-        ``normalise`` is that of :func:`pair_schema`.
+        ``normalise``: the function for predicates over :func:`pair_schema`.
         """
         try:
             # By itself first, so that it is no predicate merely by the text around it.
@@ -112,7 +116,7 @@ class NearCondition:
 
     @property
     def carried_ddl(self) -> str:
-        """Return the values that observations carry for it, as DDL."""
+        """Return the DDL of the values that observations carry for the condition."""
         return ", ".join(column.carried_ddl for column in self.columns)
 
     def object_sql(self, carried: str) -> str:
@@ -128,9 +132,10 @@ class NearCondition:
 
 
 def near_condition(text: str, analyser: RecordAnalyser, *, patiently: bool = False) -> NearCondition:
-    """Return the condition of a text over two records of a stream; QueryError where it is none, or Spark refuses it.
+    """Return the condition in a text over two records of a stream. Raise QueryError if it is invalid, or Spark refuses
+    it.
 
-    ``patiently``: Spark has all the time that it needs.
+    ``patiently``: without a time limit for Spark's answers.
     """
     pairs = analyser.over(pair_schema(analyser.attributes))
     found = NearCondition.of(text, analyser.attributes, pairs.normalise)

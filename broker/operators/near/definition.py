@@ -49,7 +49,7 @@ class NearDefinition:
     kinds: tuple[Kind, ...] = KINDS[:1]
 
     def plain(self) -> dict[str, Any]:
-        """Return the definition as records and the API have it."""
+        """Return the definition in the form that records and the API have."""
         return {
             "name": OP,
             "key": self.key,
@@ -64,7 +64,7 @@ class NearDefinition:
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any]) -> NearDefinition:
-        """Return the definition of a JSON object, in which defaults may be missing; QueryError where it is none.
+        """Return the definition in a JSON object, which may omit defaults. Raise QueryError if the object is invalid.
 
         >>> NearDefinition.parse({"name": "near", "key": "k", "distance_m": 100, "window_s": 30, "every_s": 10}).kinds
         ('pair',)
@@ -92,7 +92,7 @@ class NearDefinition:
         )
 
     def expressions(self) -> tuple[Expression, ...]:
-        """Return its key, its time, its position, and its condition over two records."""
+        """Return the expressions of the key, the time and the position, and the condition over two records."""
         own = (
             Expression("key", self.key, "key"),
             Expression("time", self.time, "time"),

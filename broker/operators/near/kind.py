@@ -54,7 +54,7 @@ class NearKind:
     def read(
         self, definition: NearDefinition, analyser: RecordAnalyser, *, patiently: bool = False
     ) -> OperatorExpressions:
-        """Return its key, time and position, and the columns that its condition reads, checked."""
+        """Return the checked expressions of key, time and position, and the columns that the condition reads."""
         fields = read_fields(definition, analyser)
         if definition.on is None:
             return OperatorExpressions(fields, ())
@@ -71,7 +71,7 @@ class NearKind:
     def destination(
         self, definition: NearDefinition, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
     ) -> FeedDestination:
-        """Return the destination."""
+        """Return the destination of a query."""
         key, time_us, position = (own.read[0] for own in expressions.fields)
         carried = expressions.carried or ()
         name = _TRACK_PREFIX + hashed([key.sql, time_us.sql, *position.part_texts, carried])
@@ -86,7 +86,7 @@ class NearKind:
         return FeedDestination(track, own.settings(), conditions_of(definition))
 
     def held_limit(self, limits: LimitsConfig, queries: int) -> int:
-        """Return the number of observations that a query may hold: all of one query are in one part of the feed."""
+        """Return the most observations of a query. All observations of one query are in one part of the feed."""
         return max(1, limits.stream_objects // 2 // max(1, queries))
 
     def reader(self, stream: StreamContext) -> FeedReader:

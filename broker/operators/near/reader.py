@@ -93,9 +93,10 @@ class NearReader(FeedReader):
         tallies.add(FeedTally(outputs={row[0]: row[1] for row in counts}))
 
     def _accepted(self, pairs: DataFrame, conditions: Mapping[str, NearCondition]) -> DataFrame:
-        """Return the pairs without a condition, and those whose known condition holds now, and not at the other tick.
+        """Return the pairs without a condition, and the pairs whose known condition holds now but not at the other
+        tick.
 
-        A condition sees the pairs of its own queries alone.
+        A condition is evaluated only for the pairs of its own queries.
         """
         from pyspark.sql import functions as sf
 
@@ -119,7 +120,7 @@ class NearReader(FeedReader):
         return pairs.filter(sf.col("condition").isNull() | (own & ~other))
 
     def _checked(self, text: str) -> NearCondition | None:
-        """Return the condition of a text; None, with a line in the log once, for one that is refused by now."""
+        """Return the condition in a text. If it is now refused, log this once and return None."""
         if text not in self._conditions:
             if len(self._conditions) >= _CONDITIONS_KEPT:
                 self._conditions.clear()

@@ -43,7 +43,7 @@ class SuspectPairs:
     def of(
         file: Path, conditions: Mapping[str, NearCondition], *, master: str, driver_memory: str, time_zone: str
     ) -> SuspectPairs:
-        """Return the suspects of a file, for conditions by their text as the pairs have it, in that order."""
+        """Return the suspects in a file. ``conditions``: by the texts that the pairs have, in that order."""
         columns = {column.name: column for condition in conditions.values() for column in condition.columns}
         attributes = []
         for text, condition in conditions.items():
@@ -67,7 +67,7 @@ class SuspectPairs:
         return self.file
 
     def frame(self, spark: SparkSession) -> DataFrame:
-        """Return the pairs, with both objects as conditions name them."""
+        """Return the pairs, with both objects under the names that conditions use."""
         from pyspark.sql import functions as sf
 
         read = spark.read.parquet(self.file)
@@ -87,7 +87,7 @@ class JudgedPairs:
 
     @property
     def texts(self) -> Sequence[str]:
-        """Return the conditions, each once."""
+        """Return the conditions, without repetition."""
         return list(self.conditions)
 
     @property
@@ -96,7 +96,7 @@ class JudgedPairs:
         return self.pairs.sparkSession
 
     def write(self, file: Path) -> None:
-        """Write the values that conditions read, each once, to a file of this machine."""
+        """Write the distinct values that conditions read to a file on this machine."""
         write_pairs(self.pairs, file)
 
     def suspects(
@@ -108,9 +108,9 @@ class JudgedPairs:
 
 
 def write_pairs(pairs: DataFrame, file: Path) -> None:
-    """Write the values that conditions read in a batch, each once, to a file of this machine.
+    """Write the distinct values that conditions read in a batch to a file on this machine.
 
-    Cost: a job a partition; some thousand rows of a batch are in memory at a time.
+    Cost: one job for each partition; a few thousand rows of a batch are in memory at a time.
     """
     from pyspark.sql import functions as sf
 
