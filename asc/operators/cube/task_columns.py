@@ -34,7 +34,7 @@ class TaskColumns(Columns):
 
 
 def _whole(column: pa.Array) -> pa.Array:
-    """Return a column of texts, of whose bytes nobody has made sure."""
+    """Return a column of texts that may contain invalid UTF-8, with the invalid bytes repaired."""
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:

@@ -36,7 +36,7 @@ class CubePartial:
     records: Mapping[int, int]
 
     def to_bytes(self, layout: Layout) -> bytes:
-        """Return it as an Arrow IPC stream of one batch."""
+        """Return the partial as an Arrow IPC stream of one batch."""
         fields = [pa.field(_PANE, pa.int64()), *layout.piece_schema]
         schema = pa.schema(fields, {_RECORDS: json.dumps(list(self.records.items())).encode()})
         arrays = [pa.array(self.cells.panes), *(key.array() for key in self.cells.keys), *self.cells.states]
@@ -48,7 +48,7 @@ class CubePartial:
 
     @staticmethod
     def of_bytes(layout: Layout, content: bytes) -> CubePartial:
-        """Return what :meth:`to_bytes` wrote."""
+        """Return the partial that :meth:`to_bytes` wrote."""
         with pa.ipc.open_stream(content) as reader:
             batch = reader.read_next_batch()
             records = json.loads(reader.schema.metadata[_RECORDS])
@@ -73,7 +73,7 @@ class CubeState:
         return sum(part.size_bytes for part in self._cells.parts)
 
     def fold(self, columns: TaskColumns, rows: npt.NDArray[np.int64]) -> int:
-        """Add some records of a batch; return how many have too large a key."""
+        """Add some records of a batch. Return how many of them have too large a key."""
         found = folded(self._layout, columns, rows)
         # The dictionaries of a batch have the values of all its records.
         self._cells.add(found.cells.compact())
@@ -81,7 +81,7 @@ class CubeState:
         return found.too_large
 
     def to_bytes(self) -> bytes:
-        """Return its cells and the records in them."""
+        """Return the cells, and the number of records in them, as bytes."""
         return CubePartial(self._cells.cells, self._records).to_bytes(self._layout)
 
 
@@ -106,7 +106,7 @@ class CubeFold:
         return CubeState(prepared)
 
     def merge(self, prepared: Layout, states: Sequence[bytes]) -> bytes:
-        """Return the cells of several tasks together."""
+        """Return the merged cells of several tasks."""
         whole, records = GrowingCells(prepared), Counter[int]()
         for state in states:
             part = CubePartial.of_bytes(prepared, state)

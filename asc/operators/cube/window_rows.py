@@ -37,13 +37,13 @@ class WindowWriting:
     output: Output
 
     def columns(self, place: int) -> tuple[int, ...]:
-        """Return the places of the dimensions of an output cuboid."""
+        """Return the indices of the dimensions of an output cuboid."""
         return self.layout.definition.dimensions.columns(self.output.cuboids[place])
 
     def rows(
         self, cells: Cells, number: int, place: int, *, revision: int, is_whole: bool, is_late: bool = False
     ) -> Iterator[WindowRow]:
-        """Yield a row for each group of cells of an output cuboid, in the window of a number."""
+        """Yield a row for each group of an output cuboid in the window ``number``."""
         if not cells.count:
             return
         layout = self.layout
@@ -61,7 +61,7 @@ class WindowWriting:
             yield WindowRow(kind, key, f"{head}{measures}{tail}".encode(), identity)
 
     def tombstones(self, cells: Cells, number: int, place: int, *, revision: int) -> Iterator[WindowRow]:
-        """Yield a tombstone for each group of cells of an output cuboid, none of which the window of a number has."""
+        """Yield a tombstone for each group in ``cells``. The window ``number`` has none of these groups."""
         identity = self._identity(number, place, revision)
         for key in self._keys(cells, place):
             yield WindowRow("tombstone", key, None, identity)

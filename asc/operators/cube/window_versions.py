@@ -57,8 +57,8 @@ class WindowVersions:
     ) -> None:
         """Read the cells of the windows from the first to the last one of ``windows``.
 
-        ``groups``: the wanted ones, by default those that late records touch. The attribute ``count`` is the number of
-        cells that were looked at so far.
+        ``groups``: the groups to read, by default the groups that late records touch. The attribute ``count`` is the
+        number of cells that were read so far.
         """
         self._layout = layout
         self._sliding = sliding
@@ -94,7 +94,7 @@ class WindowVersions:
     def cells(self, number: int, after: int) -> Cells:
         """Return the groups of a window as they were before the batches with a greater number than ``after``.
 
-        -1 is before all of them, ``NOW`` after all.
+        ``after``: -1 for the state before all batches, ``NOW`` for the state after all batches.
         """
         versions = self._versions.at(number, after, self._sliding.panes(number))
         return rolled_up(self._layout, [self._untouched(number), versions], self._every)
@@ -131,7 +131,7 @@ class _Versions:
 
     @staticmethod
     def of(layout: Layout, former: Sequence[tuple[LateChange, FormerCells]], now: Cells) -> _Versions:
-        """Return the versions that changes tell, and those of now, a row each."""
+        """Return the versions in the changes and the current versions, one row for each."""
         parts, told = [Cells.none(layout)], [(0, 0, 0, False)]
         for change, own in former:
             for cells, is_absent in ((own.cells, False), (own.new, True)):
@@ -150,12 +150,14 @@ class _Versions:
         return _Versions(whole, ids, numbers, firsts, ends, absents.astype(np.bool_))._taken(order)
 
     def rolled_up(self, columns: Sequence[int], is_wanted: npt.NDArray[np.bool_]) -> _Versions:
-        """Return some of them, with some of the keys alone."""
+        """Return the wanted versions with only some of the keys."""
         own = self._taken(np.flatnonzero(is_wanted))
         return replace(own, cells=own.cells.rolled_up(columns))
 
     def at(self, number: int, after: int, panes: tuple[int, int]) -> Cells:
-        """Return the cells of the panes of a window as they were before the batches after a number."""
+        """Return the cells in the panes of a window as they were before the batches with a greater number than
+        ``after``.
+        """
         start, stop = (int(own) for own in np.searchsorted(self.cells.panes, panes))
         own = slice(start, stop)
         has = (self.firsts[own] <= number) & (number < self.ends[own]) & (self.numbers[own] > after)

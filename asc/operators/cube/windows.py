@@ -28,7 +28,7 @@ class Windows:
         self._kept: dict[int, Cells] = {}
 
     def is_whole(self, number: int) -> bool:
-        """Return whether no record of a window is missing."""
+        """Return whether a window misses no record."""
         return self._is_whole(*self._sliding.panes(number))
 
     def cells(self, number: int, place: int) -> Cells:
@@ -41,9 +41,9 @@ class Windows:
     def rows(self, number: int, begun: int | None) -> Iterator[WindowRow]:
         """Yield the rows of a window that is written for the first time.
 
-        A window with a group is written completely, or what differs from the window before. Each group that the one
-        before had, and this one has not, gets a tombstone. ``begun``: the first window that ever was written; None
-        where there is no such bound.
+        The rows are all groups of the window, or only the groups that differ from the preceding window. Each group that
+        the preceding window had and this one lacks gets a tombstone. ``begun``: the first window ever written; None if
+        there is no such bound.
         """
         writing, layout = self._writing, self._writing.layout
         is_whole = self.is_whole(number)
@@ -56,7 +56,9 @@ class Windows:
             yield from writing.tombstones(gone, number, place, revision=0)
 
     def _base(self, number: int) -> Cells:
-        """Return the groups of a window by all dimensions that outputs name. The last two are kept."""
+        """Return the groups of a window by all dimensions that outputs name. The results for the last two windows are
+        cached.
+        """
         found = self._kept.pop(number, None)
         if found is None:
             first, end = self._sliding.panes(number)

@@ -65,7 +65,7 @@ class Cells:
 
     @staticmethod
     def of(values: Floats, least: float, widest: float | None = None, orders: Ints | None = None) -> Cells:
-        """Return the cells of points in order. ``orders``: the points by each attribute, where they are known."""
+        """Return the cells of points in order. ``orders``: the points sorted by each attribute, if known."""
         widest = least if widest is None else widest
         side = side_within(least, values.shape[1])
         grid = Grid.of(values, side, orders)
@@ -76,7 +76,9 @@ class Cells:
         return Cells(widest, grid, low, high, reach)
 
     def near(self) -> Iterator[_Near]:
-        """Yield the cells near each cell, for some cells at a time; all are listed once where one buffer holds them."""
+        """Yield the cells near each cell, for several cells at a time. If one buffer holds all lists, they are computed
+        once.
+        """
         if self._listed:
             yield self._listed[0]
             return
@@ -108,7 +110,7 @@ class Cells:
         return found
 
     def labels(self, setting: CellSetting, is_core: Flags | None = None) -> Labels:
-        """Return the clusters for a setting. ``is_core``: of the points of the window, where it is known."""
+        """Return the clusters for a setting. ``is_core``: whether each point of the window is core, if known."""
         grid, square, boxes = self.grid, setting.radius * setting.radius, (self.low, self.high)
         points = len(grid.order)
         if is_core is None:
@@ -133,10 +135,10 @@ class Cells:
 
 
 def labels_by_cells(values: Floats, settings: Sequence[CellSetting]) -> Iterator[tuple[CellSetting, Labels]]:
-    """Yield the clusters of the points of a window for each of different settings.
+    """Yield the clusters of the points of a window for each of several distinct settings.
 
-    Radii that are alike share their cells. Where several settings ask, the nearest points of each are listed once: the
-    k-th of them says whether a point is core.
+    Radii that are alike share their cells. If several settings share them, the nearest points of each point are listed
+    once: the k-th nearest determines whether a point is core.
     """
     if not settings:
         return
@@ -154,7 +156,7 @@ def labels_by_cells(values: Floats, settings: Sequence[CellSetting]) -> Iterator
 
 
 def _core_of(nearest: Floats | None, setting: CellSetting) -> Flags | None:
-    """Return whether each point is core, by its nearest points; None where these do not say it."""
+    """Return for each point whether it is core, from its nearest points. Return None if these do not determine it."""
     others = setting.min_samples - 1
     if nearest is None or others > nearest.shape[1]:
         return None
@@ -165,7 +167,7 @@ def _core_of(nearest: Floats | None, setting: CellSetting) -> Flags | None:
 
 
 def _alike(settings: Sequence[CellSetting]) -> list[list[CellSetting]]:
-    """Return settings in groups of radii that are alike, the greatest first."""
+    """Return settings in groups of similar radii, with the greatest radii first."""
     groups: list[list[CellSetting]] = []
     for setting in sorted(settings, key=lambda own: (-own.radius, own.min_samples)):
         if not groups or setting.radius * _ALIKE < groups[-1][0].radius:

@@ -34,7 +34,7 @@ class Grid:
 
     @staticmethod
     def of(values: Floats, side: float, orders: Ints | None = None) -> Grid:
-        """Return the grid of points. ``orders``: as :func:`orders_of` returns them, where they are known."""
+        """Return the grid of points. ``orders``: the result of :func:`orders_of`, if known."""
         count, attributes = values.shape
         orders = orders_of(values) if orders is None else orders
         bins = np.empty((attributes, count), dtype=np.int32)

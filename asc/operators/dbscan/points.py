@@ -66,12 +66,12 @@ class Points:
 
     @staticmethod
     def none(attributes: int) -> Points:
-        """Return no points."""
+        """Return an empty set of points."""
         return Points.arrived([], 0, attributes)
 
     @staticmethod
     def arrived(come: Sequence[Come], seen_us: int, attributes: int) -> Points:
-        """Return points as they came, under one watermark, for :meth:`merged`."""
+        """Return points in order of arrival, under one watermark, as input for :meth:`merged`."""
         count = len(come)
         times_us, partitions, offsets, values, keys, codes = zip(*come, strict=True) if come else ((),) * 6
         return Points(
@@ -92,11 +92,11 @@ class Points:
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of the columns, but for keys."""
+        """Return the size of the columns in bytes, without keys."""
         return sum(getattr(self, name).nbytes for name in _COLUMNS)
 
     def place(self, row: int) -> Place:
-        """Return the place of a point."""
+        """Return the position of a point in the order."""
         return Place(int(self.time_us[row]), int(self.partition[row]), int(self.offset[row]))
 
     def before(self, time_us: int) -> int:
@@ -104,7 +104,7 @@ class Points:
         return int(np.searchsorted(self.time_us, time_us))
 
     def until(self, place: Place) -> int:
-        """Return the number of points up to a place, the point there among them."""
+        """Return the number of points up to a position, including the point there."""
         low, high = 0, self.count
         for column, value in ((self.time_us, place.time_us), (self.partition, place.partition)):
             same: npt.NDArray[Any] = column[low:high]
@@ -123,9 +123,10 @@ class Points:
         return Points(*own, code, self.keys)
 
     def merged(self, come: Points, arrived: int) -> tuple[Points, Ints]:
-        """Return the points with those that came, and which of these are new: each partition and offset counts once.
+        """Return the points with newly arrived ones, and which of these are new: each partition and offset counts once.
 
-        ``arrived``: how many points of the track came before. Cost: a sort of the points from the earliest new one on.
+        ``arrived``: the number of points of the track that arrived before. Cost: a sort of the points from the earliest
+        new one on.
         """
         if not come.count:
             return self, np.zeros(0, dtype=np.int64)
@@ -151,7 +152,7 @@ class Points:
 
     @staticmethod
     def of_bytes(parts: Iterator[bytes], attributes: int) -> Points:
-        """Return the points of their parts."""
+        """Return the points from the parts that :meth:`to_bytes` yielded."""
         own: dict[str, Any] = {name: np.frombuffer(next(parts), dtype=kind) for name, kind in _COLUMNS.items()}
         # Compiled loops are compiled for arrays that may be written.
         own["values"] = own["values"].reshape(-1, attributes).copy()
@@ -160,7 +161,7 @@ class Points:
 
 
 def _joined(one: Points, other: Points) -> Points:
-    """Return the points of both, one after the other."""
+    """Return the points of both arguments, concatenated."""
     columns: dict[str, Any] = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in _COLUMNS}
     keys = None
     if one.keys is not None or other.keys is not None:

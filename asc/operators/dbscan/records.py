@@ -116,7 +116,7 @@ class PointTexts:
         self._numbers: dict[float, str] = {}
 
     def labelled(self, rows: Sequence[int], labels: Sequence[int]) -> str:
-        """Return a list of points as JSON without its brackets, each with its values and a label."""
+        """Return points as a JSON list without its brackets. Each point has its values and a label."""
         if not rows:
             return ""
         known = self._begins
@@ -143,7 +143,7 @@ class PointTexts:
         return [known[row] for row in rows]
 
     def lists(self, rows: Sequence[Sequence[float]]) -> list[str]:
-        """Return lists of values of points as JSON has them: of coordinates, which occur again and again."""
+        """Return lists of coordinates of points as JSON. Texts are shared, because coordinates repeat."""
         known, found = self._numbers, []
         for own in rows:
             texts = []
@@ -177,7 +177,7 @@ class WindowRecords:
     newest: Place | None
 
     def skipped(self, *, is_partial: bool) -> DbscanOutput:
-        """Return the record of a window whose points are too many."""
+        """Return the record of a window that was skipped because it has too many points."""
         return self._window(f'"partial":{_flag(is_partial)},"skipped":"capacity"')
 
     def told(
@@ -245,7 +245,7 @@ class WindowRecords:
         return self._output("window", f"{self._head('window')},{rest}}}", None, self.newest)
 
     def _sample(self, now: Labels, rows: Ints) -> str:
-        """Return at most so many points as the query shows, every k-th in order, with their labels."""
+        """Return at most ``sample`` points of the query, every k-th in order, with their labels."""
         if not self.query.sample or not len(rows):
             return ""
         every = -(-len(rows) // self.query.sample)
@@ -261,7 +261,7 @@ class WindowRecords:
 
 
 def _changed(now: Labels, evolution: Evolution, old_labels: Codes | None) -> Flags:
-    """Return whether the cluster of each point is another one than in the preceding window."""
+    """Return for each point whether its cluster differs from its cluster in the preceding window."""
     if old_labels is None:
         return now.labels >= 0
     # The old label of the cluster that a point is in now; the last one is that of noise.
@@ -271,7 +271,7 @@ def _changed(now: Labels, evolution: Evolution, old_labels: Codes | None) -> Fla
 
 
 def id_text(own: Id) -> str:
-    """Return an id as records have it.
+    """Return an id in the form that records have.
 
     >>> id_text((1533100800000, 2))
     '1533100800000-2'
@@ -292,18 +292,18 @@ def _disappeared(disappeared: Mapping[Id, Sequence[Id]]) -> tuple[str, str]:
 
 
 def _more(name: str, count: int) -> str:
-    """Return the number of ids that a list leaves out, as a further field; nothing where it has all."""
+    """Return a further JSON field with the number of ids that a list omits. Return an empty text if it omits none."""
     return f',"{name}_more":{count}' if count > 0 else ""
 
 
 def _events(events: Sequence[str]) -> str:
-    """Return events as JSON has them: their names need no escapes."""
+    """Return events as JSON. Their names need no escapes."""
     named = '","'.join(events)
     return f'["{named}"]' if events else "[]"
 
 
 def _origins(origins: Sequence[Id]) -> str:
-    """Return the ids that a cluster comes from as JSON has them, and how many are not listed."""
+    """Return the ids from which a cluster originates as JSON, and the number of ids omitted."""
     if len(origins) == 1:
         ((end, label),) = origins
         return f'["{end}-{label}"]'
@@ -315,7 +315,7 @@ def _ids(ids: Sequence[Id]) -> str:
 
 
 def _lists(rows: Sequence[Sequence[float]]) -> list[str]:
-    """Return lists of numbers as JSON has them, in which infinite ones are null."""
+    """Return lists of numbers as JSON, in which infinite numbers are null."""
     if np.isfinite(rows).all():
         return [repr(row).replace(" ", "") for row in map(list, rows)]
     return [f"[{','.join([repr(value) if math.isfinite(value) else 'null' for value in row])}]" for row in rows]

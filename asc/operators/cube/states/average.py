@@ -22,7 +22,7 @@ _WIDE = Context(prec=100)
 
 
 def average_type(data_type: pa.DataType) -> pa.DataType:
-    """Return the type of an average, as Spark has it: four digits more of a decimal, else DOUBLE.
+    """Return the type of an average as in Spark: a decimal gets four more digits, any other type becomes DOUBLE.
 
     >>> average_type(pa.decimal128(10, 2))
     Decimal128Type(decimal128(14, 6))
@@ -33,9 +33,10 @@ def average_type(data_type: pa.DataType) -> pa.DataType:
 
 
 def averages(data_type: pa.DataType, sums: pa.Array, counts: pa.Array) -> pa.Array:
-    """Return the averages of cells, from the states of ``sum(x)`` and of ``count(x)``; NULL of no value.
+    """Return the averages of cells, from the states of ``sum(x)`` and of ``count(x)``. An average over no value is
+    NULL.
 
-    ``data_type``: that of x. Integers are divided exactly and rounded once.
+    ``data_type``: the type of x. Integers are divided exactly and rounded once.
     """
     numbers_of = numbers(counts, np.int64)
     has_value = numbers_of > 0

@@ -17,7 +17,7 @@ class Count(State):
     type = pa.int64()
 
     def values(self, column: pa.Array) -> Values:
-        """Return where the values are NULL."""
+        """Return which values are NULL."""
         return Values(np.zeros(0, dtype=np.int64), nulls_of(column))
 
     def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:
@@ -30,7 +30,7 @@ class Count(State):
         return stored(self.storage, counts)
 
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
-        """Return the sums of counts."""
+        """Return the sums of counts by cell."""
         counts = np.zeros(count, dtype=np.int64)
         add_counts(numbers(states, np.int64), cells, counts)
         return stored(self.storage, counts)

@@ -34,7 +34,7 @@ class ExactSum(State):
         self.type = pa.decimal128(38, self.scale)
 
     def values(self, column: pa.Array) -> Values:
-        """Return int64 values; of more digits, both halves of 128 bits."""
+        """Return the values as int64. If they do not fit, return both halves of 128 bits."""
         if not self._is_decimal:
             return _short_values(numbers(column.cast(pa.int64()), np.int64), column)
         halves = numbers(column, np.uint64, 2)
@@ -53,13 +53,15 @@ class ExactSum(State):
         return stored(self.storage, limbs, has_value)
 
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
-        """Return the sums of sums by cell."""
+        """Return the sums of partial sums by cell."""
         limbs, nulls = np.zeros((count, _LIMBS), dtype=np.uint64), nulls_of(states)
         sum_limbs(numbers(states, np.uint64, _LIMBS), nulls, cells, limbs)
         return stored(self.storage, limbs, merged_values(nulls, cells, count))
 
     def answer(self, states: pa.Array) -> pa.Array:
-        """Return the sums as DECIMAL(38, scale): NULL of no value, and where there are more digits."""
+        """Return the sums as DECIMAL(38, scale). A sum is NULL if the cell has no value, or if the sum has over 38
+        digits.
+        """
         limbs = numbers(states, np.uint64, _LIMBS)
         fits = _fits(limbs)
         has_value = fits if states.null_count == 0 else fits & ~nulls_of(states)
@@ -73,7 +75,7 @@ class ExactSum(State):
 
     @staticmethod
     def integers(states: pa.Array) -> list[int]:
-        """Return the sums in units of the scale; 0 of no value."""
+        """Return the sums in units of the scale. The sum over no value is 0."""
         data = numbers(states, np.uint64, _LIMBS).tobytes()
         width = 8 * _LIMBS
         return [
@@ -82,13 +84,13 @@ class ExactSum(State):
 
 
 def _short_values(found: npt.NDArray[np.int64], column: pa.Array) -> Values:
-    """Return int64 values with their greatest magnitude; those under NULL count as well."""
+    """Return int64 values with their greatest magnitude, in which the values under NULL are included."""
     magnitude = max(-int(found.min()), int(found.max()), 0) if len(found) else 0
     return Values(found, nulls_of(column), magnitude=magnitude)
 
 
 def _fits(limbs: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    """Return whether sums have no more than 38 digits."""
+    """Return whether each sum has at most 38 digits."""
     low, middle = limbs[:, 0], limbs[:, 1].view(np.int64) if limbs.flags.c_contiguous else limbs[:, 1].astype(np.int64)
     extended = limbs[:, 2] == (middle >> 63).astype(np.uint64)
     above, below = _halves(_BOUND), _halves(-_BOUND)

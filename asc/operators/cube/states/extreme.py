@@ -31,7 +31,7 @@ class Extreme(State):
         self._is_max = is_max
 
     def values(self, column: pa.Array) -> Values:
-        """Return an int64 key of each value, in the order of values."""
+        """Return an int64 key for each value. Keys have the order of the values."""
         kind, types = self.type, pa.types
         nulls = nulls_of(column)
         if types.is_floating(kind):
@@ -50,7 +50,7 @@ class Extreme(State):
         return Values(frozen(ranks), nulls, key.dictionary)
 
     def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:
-        """Return the extreme of each cell."""
+        """Return the minimum or maximum of each cell."""
         assert values is not None
         found, has_value = np.full(count, _LEAST if self._is_max else _GREATEST), np.zeros(count, dtype=np.bool_)
         find = greatest if self._is_max else least
@@ -58,7 +58,7 @@ class Extreme(State):
         return self._of_found(found, has_value, values.dictionary)
 
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
-        """Return the extreme of extremes by cell."""
+        """Return the minimum or maximum of the states of each cell."""
         values = self._native(states)
         found = np.full(count, _LEAST if self._is_max else _GREATEST)
         (merge_greatest if self._is_max else merge_least)(values.numbers, values.nulls, cells, found)
@@ -85,7 +85,7 @@ class Extreme(State):
     def _of_keys(
         self, keys: npt.NDArray[np.int64], has_value: npt.NDArray[np.bool_], dictionary: pa.Array | None
     ) -> pa.Array:
-        """Return the values of keys."""
+        """Return the values that keys represent."""
         kind, types = self.type, pa.types
         if dictionary is not None:
             return dictionary.take(stored(pa.int64(), keys, has_value))

@@ -38,20 +38,20 @@ class FloatSum(State):
         return stored(self.storage, sums, has_value)
 
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
-        """Return the sums of sums by cell."""
+        """Return the sums of partial sums by cell."""
         sums, nulls = np.zeros((count, _NUMBERS)), nulls_of(states)
         sum_pairs(numbers(states, np.float64, _NUMBERS), nulls, cells, sums, np.zeros(count))
         return stored(self.storage, sums, merged_values(nulls, cells, count))
 
     def answer(self, states: pa.Array) -> pa.Array:
-        """Return the sums as doubles: infinite where they are beyond all of them."""
+        """Return the sums as doubles. A sum beyond the range of doubles is infinite."""
         sums = self.sums(states)
         has_value = np.ones(len(sums), dtype=np.bool_) if states.null_count == 0 else ~nulls_of(states)
         return stored(self.type, sums, has_value)
 
     @staticmethod
     def sums(states: pa.Array) -> npt.NDArray[np.float64]:
-        """Return the sums; 0 of no value."""
+        """Return the sums. The sum over no value is 0."""
         parts = numbers(states, np.float64, _NUMBERS)
         sums = parts[:, 0] + parts[:, 1]
         extra = parts[:, 2]

@@ -15,9 +15,9 @@ Mask = npt.NDArray[np.bool_]
 
 
 def stored(data_type: pa.DataType, data: npt.NDArray[Any], has_value: Mask | None = None) -> pa.Array:
-    """Return an array over a contiguous block of fixed-width values; NULL where there is no value.
+    """Return an array over a contiguous block of fixed-width values, with NULL for cells without a value.
 
-    The data under NULL have to be zero, so that equal states have equal bytes.
+    The data under NULL must be zero, so that equal states have equal bytes.
     """
     count = len(data)
     bitmap = None
@@ -27,7 +27,9 @@ def stored(data_type: pa.DataType, data: npt.NDArray[Any], has_value: Mask | Non
 
 
 def numbers(array: pa.Array, dtype: Any, width: int = 1) -> npt.NDArray[Any]:
-    """Return the memory of an array of fixed-width values, ``width`` numbers each, arbitrary where they are NULL."""
+    """Return the memory of an array of fixed-width values, ``width`` numbers for each. Numbers under NULL are
+    arbitrary.
+    """
     buffer = array.buffers()[1]
     if buffer is None or not len(array):
         return frozen(np.zeros((0, width) if width > 1 else 0, dtype=dtype))
@@ -36,6 +38,6 @@ def numbers(array: pa.Array, dtype: Any, width: int = 1) -> npt.NDArray[Any]:
 
 
 def nulls_of(array: pa.Array) -> Mask:
-    """Return bool[n], true where a value is NULL; empty where none is."""
+    """Return bool[n], true for each NULL. The array is empty if no value is NULL."""
     found = null_mask(array)
     return frozen(np.zeros(0, dtype=np.bool_) if found is None else found)

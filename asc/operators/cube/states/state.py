@@ -32,7 +32,7 @@ class Values:
 
 
 def merged_values(nulls: npt.NDArray[np.bool_], cells: Places, count: int) -> npt.NDArray[np.bool_]:
-    """Return bool[cells], whether a cell has a state of some value. Each cell has a state, if there is any."""
+    """Return bool[cells]: whether any state of the cell has a value. Each cell has a state, if there is any state."""
     if len(cells) and not len(nulls):
         return np.ones(count, dtype=np.bool_)
     has_value = np.zeros(count, dtype=np.bool_)
@@ -57,16 +57,18 @@ class State(ABC):
 
     @abstractmethod
     def values(self, column: pa.Array) -> Values:
-        """Return the values of an expression as :meth:`fold` takes them."""
+        """Return the values of an expression in the form that :meth:`fold` reads."""
 
     @abstractmethod
     def fold(self, values: Values | None, rows: Rows, cells: Places, count: int) -> pa.Array:
-        """Return the states of ``count`` cells: of the values at ``rows``, each in its cell."""
+        """Return the states of ``count`` cells, from the values at ``rows``, each of which belongs to the cell in
+        ``cells``.
+        """
 
     @abstractmethod
     def merge(self, states: pa.Array, cells: Places, count: int) -> pa.Array:
-        """Return the states of ``count`` cells, each merged of the states in it, in their order."""
+        """Return the states of ``count`` cells. Each is the merge of the given states of its cell, in order."""
 
     @abstractmethod
     def answer(self, states: pa.Array) -> pa.Array:
-        """Return what a measure is, of each state."""
+        """Return the value of the measure for each state."""
