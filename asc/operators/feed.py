@@ -46,7 +46,7 @@ class QuerySettings:
     definition: Mapping[str, Any]
 
     def plain(self) -> dict[str, Any]:
-        """Return the query as JSON has it."""
+        """Return the query as JSON."""
         return {
             "id": self.id,
             "topic": self.topic,

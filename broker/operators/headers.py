@@ -113,7 +113,8 @@ def source_timestamp_ms(headers: Iterable[tuple[str, bytes | None]]) -> int | No
 
 
 def dead_letter_error(headers: Iterable[tuple[str, bytes | None]]) -> str | None:
-    """Return the reason of a dead letter: the ``asc-error`` before its last ``asc-source``; None where it is none.
+    """Return the reason of a dead letter: the ``asc-error`` before its last ``asc-source``. Return None for other
+    records.
 
     >>> dead_letter_error([("asc-error", b"value is empty"), ("asc-source", b"flights-0-7")])
     'value is empty'

@@ -71,7 +71,7 @@ class NeighbourCache:
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of what is stored."""
+        """Return the size of the stored neighbours in bytes."""
         stored = self._stored
         return 0 if stored is None else stored.neighbours.nbytes + stored.arrivals.nbytes
 

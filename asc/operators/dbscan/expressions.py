@@ -43,7 +43,7 @@ class DbscanExpressions:
 
     @staticmethod
     def of(definition: DbscanDefinition, schema: Schema, time_zone: str) -> DbscanExpressions:
-        """Return the expressions of a definition; DbscanError where one is refused."""
+        """Return the expressions of a definition. Raise DbscanError if an expression is refused."""
         reader = _Reader(schema, time_zone)
         if definition.position is not None:
             values = reader.position(definition.position)

@@ -52,9 +52,9 @@ class Evolution:
 def evolved(
     now: Labels, end: int, sizes: Ints, before: Before | None = None, common: Ints | slice | None = None
 ) -> Evolution:
-    """Return what became of the clusters of the preceding window in a window that ends at ``end``.
+    """Return the evolution of the preceding window's clusters in a window that ends at ``end``.
 
-    ``sizes``: how many points each cluster has. ``before``: None where there is nothing to compare with. ``common``:
+    ``sizes``: the number of points of each cluster. ``before``: None if there is nothing to compare with. ``common``:
     the points in both windows.
     """
     if before is None or common is None or not before.ids:

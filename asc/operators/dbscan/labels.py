@@ -38,10 +38,9 @@ def labels(points: Floats, settings: Sequence[Setting]) -> list[Labels]:
 def labelled(
     points: Floats, settings: Sequence[Setting], neighbours: Neighbours, rows: Ints
 ) -> Iterator[tuple[int, Labels]]:
-    """Yield the clusters for each setting, with its place. ``rows``: the places of the points among those of
-    ``neighbours``; a radius that this does not store is computed by cells.
+    """Yield the clusters for each setting, with the index of the setting. Equal settings are computed once.
 
-    Equal settings are computed once.
+    ``rows``: the indices of the points in ``neighbours``. If a radius is not stored there, it is computed by cells.
     """
     places: dict[Setting, list[int]] = {}
     for place, setting in enumerate(settings):

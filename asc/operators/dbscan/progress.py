@@ -190,10 +190,10 @@ class Views:
         self._counted: dict[tuple[tuple[str, ...], int, int], View] = {}
 
     def rows(self, progress: QueryProgress) -> tuple[Ints, Ints]:
-        """Return the rows of the points of a query, in order, and their times: those that it accepts and that came
-        after it.
+        """Return the rows of the points of a query, in order, and their times.
 
-        A point that a query by counts finds late is none of its own.
+        These are the points that the query accepts and that arrived after its registration. A query by counts also
+        excludes points that are late for it.
         """
         query = progress.query
         name = query.selections, progress.since, query.is_timed

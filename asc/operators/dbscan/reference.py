@@ -23,8 +23,9 @@ class Cluster:
 
 
 def neighbours(points: npt.NDArray[np.float64], eps: float) -> npt.NDArray[np.bool_]:
-    """Return for each two points whether their squared differences, summed in the order of the attributes, are at most
-    ``eps * eps``.
+    """Return for each pair of points whether they are neighbours.
+
+    They are if their squared differences, summed in the order of the attributes, are at most ``eps * eps``.
     """
     total = np.zeros((len(points), len(points)))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -62,8 +63,9 @@ def labels(
 def time_windows(
     times: npt.NDArray[np.int64], window: int, slide: int, watermark: int
 ) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
-    """Yield begin, exclusive end and the places of the points of each final window, from the first one with a point; of
-    consecutive empty ones the first.
+    """Yield begin, exclusive end and point indices of each final window, from the first window with a point on.
+
+    Of consecutive empty windows only the first is yielded.
     """
     number, told_empty = (int(times.min()) - window) // slide if len(times) else 0, True
     while len(times) and number * slide + window <= watermark:

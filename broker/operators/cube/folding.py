@@ -70,7 +70,7 @@ def _begins(coverage: Coverage) -> dict[Place, int]:
 
 
 def _needed(state: CubeState) -> dict[Place, int]:
-    """Return the ends of missed offsets: how new their records were is known when later ones have a time."""
+    """Return the offsets up to which records are missed. Their newest time is known once a later record has a time."""
     return {**_begins(state.coverage), **{place: own[-1][1] for place, own in state.missed.intervals.items()}}
 
 
@@ -83,10 +83,11 @@ def _with_gap(
     batch_time: BatchTime,
     gap_numbers: Iterator[int],
 ) -> CubeState:
-    """Return a state after a batch, with a gap if offsets are missed, and with ends of gaps that had none.
+    """Return a state after a batch. A new gap is added if offsets are missed, and open gaps get their end if it is
+    known.
 
-    A gap ends when each of its partitions has had a record since, for each has its own newest time. ``needed``: see
-    :func:`_needed`, before the batch. ``ends``: those of the offsets that the gap tells.
+    A gap ends when each of its partitions has had a record since, because each partition has its own newest time.
+    ``needed``: the result of :func:`_needed` before the batch. ``ends``: the ends of the offsets that the gap reports.
     """
     before, clock = batch_time.before, batch_time.after
     came: list[int] = []
