@@ -1,1 +1,1 @@
-"""A stream: its schema, its job, and their parts."""
+"""The parts of a stream: its schema, its predicates, its job and its metrics."""

@@ -1,4 +1,4 @@
-"""The meaning of predicates over a stream: their normal form, and Spark's acceptance of the expressions in them."""
+"""The analysis of predicates over a stream: their normal form, and whether Spark accepts their expressions."""
 
 from __future__ import annotations
 
@@ -39,24 +39,33 @@ LOG = logging.getLogger("asc.registration")
 _KAFKA_DDL = ", ".join(f"{name} {kind}" for name, kind in KAFKA_FIELDS)
 
 _ACCEPTED_MAX = 10_000
-"""The most expressions that are known to pass; the oldest are forgotten, and would be analysed again."""
+"""The largest number of expressions that are remembered as accepted.
+
+Beyond it the oldest is forgotten; if it is used again, Spark analyses it again.
+"""
 
 _TOGETHER_NODES = 2_000
-"""The most weight of the expressions in one question to Spark, unless it is one expression."""
+"""The largest total weight of the expressions in one question to Spark. One heavier expression is sent alone."""
 
 _TOGETHER_CHARS = 20_000
-"""The most characters of texts to be parsed in one question."""
+"""The largest number of characters of predicate text that Spark parses in one question."""
 
 _ASKED_S = 10.0
-"""The time that Spark may take for an answer. The limits of predicates hold it to a twentieth of that."""
+"""The timeout of one question to Spark, in seconds.
+
+The limits on predicates keep an answer within a twentieth of it.
+"""
 
 _ASKED_AT_ONCE = 4
 
 _BEGUN_S = 10.0
-"""The time that a question waits for Spark to be done with those of others."""
+"""The time in seconds that a question waits for a free thread while Spark works on other questions."""
 
 _CONFIRMED_MAX = 20_000
-"""The most forms of terms that Spark is known to parse as they are read here; then all are forgotten."""
+"""The largest number of term forms that Spark is known to parse as this module does.
+
+When it is reached, all forms are forgotten.
+"""
 
 _TOO_LONG = f"Spark did not make it out in {_ASKED_S:.0f} s: write it more simply, or try again"
 
@@ -66,11 +75,11 @@ _T = TypeVar("_T")
 
 
 class StreamAnalyser:
-    """The attributes of one stream, as a schema and as an empty DataFrame.
+    """The analyser of predicates over one stream, which holds the attributes as a schema and as an empty DataFrame.
 
-    Expressions are tried on it before they reach the job. An expression that passed passes again without Spark, while
-    it is one of the last ``_ACCEPTED_MAX``. Thread-safe: several threads ask Spark side by side, and no lock is held
-    meanwhile.
+    Spark analyses each expression over the empty DataFrame before the job uses the expression. The last
+    ``_ACCEPTED_MAX`` expressions that Spark accepted are remembered, and pass again without Spark. Thread-safe: several
+    threads ask Spark concurrently, and hold no lock meanwhile.
     """
 
     def __init__(
@@ -83,7 +92,10 @@ class StreamAnalyser:
         *,
         empty: DataFrame | None = None,
     ) -> None:
-        """Create the analyser. ``empty``: no record, with the attributes, where a decoder does not give them."""
+        """Create the analyser.
+
+        ``empty``: an empty DataFrame with the attributes; if it is None, the decoder makes one.
+        """
         self._spark = spark
         self._topic = topic
         self._decoder = decoder
@@ -99,7 +111,7 @@ class StreamAnalyser:
         self._free = threading.BoundedSemaphore(_ASKED_AT_ONCE)
 
     def check_decoding(self) -> None:
-        """Raise ConfigError where Spark cannot decode with the stream's options, by a sample record."""
+        """Decode a sample record, and raise ConfigError if Spark cannot decode with the stream's options."""
         decoder = self._decoder
         self._check_patterns()
         try:
@@ -126,9 +138,10 @@ class StreamAnalyser:
                 raise ConfigError(f"options.{option} of stream with topic {self._topic}", pattern, remedy) from error
 
     def normalise(self, where: str, layers: Mapping[str, Layer] = NO_LAYERS, *, may_wait: bool = False) -> Predicate:
-        """Return the normal form of a predicate over the stream's attributes and the shapes of layers; PredicateError.
+        """Return the normal form of a predicate over the stream's attributes and the shapes of layers.
 
-        ``may_wait``: a missing shape is NULL, where it would be refused.
+        Raise PredicateError if the predicate is invalid. ``may_wait``: a shape that is missing evaluates to NULL;
+        without it, the predicate is refused.
         """
         found = self._plain.predicate(where)
         if found is not None:
@@ -137,7 +150,10 @@ class StreamAnalyser:
         return normalise(where, self._over(layers), limits=self._limits, time_zone=zone, may_wait=may_wait)
 
     def join(self, where: str, layer: str, layers: Mapping[str, Layer], *, may_wait: bool = False) -> JoinPredicate:
-        """Return the predicate of a join over one of the layers, as :meth:`normalise` does."""
+        """Return the predicate of a join over one of the layers.
+
+        Errors and ``may_wait`` are as in :meth:`normalise`.
+        """
         zone = self._decoder.time_zone
         attributes = self._over(layers)
         return JoinPredicate(where, attributes, layer, limits=self._limits, time_zone=zone, may_wait=may_wait)
@@ -156,10 +172,10 @@ class StreamAnalyser:
         patiently: bool = False,
         cancellation: Cancellation | None = None,
     ) -> dict[int, QueryError]:
-        """Return the errors, by position, of the predicates that Spark reads otherwise than they were read here.
+        """Return an error for each predicate that Spark parses differently from this module, by the predicate's index.
 
-        There should be none: this keeps a flaw in the reading from misleading records. ``patiently`` and
-        ``cancellation``: as in :meth:`refusals`.
+        The result should be empty: this check keeps a flaw of the parser here from routing records wrongly.
+        ``patiently`` and ``cancellation``: as in :meth:`refusals`.
         """
         wheres = [predicate.text for predicate in predicates]
         confirmed = self._confirmed
@@ -192,7 +208,7 @@ class StreamAnalyser:
     def _parsed_otherwise(
         self, wheres: Sequence[str], places: Sequence[int], *, patiently: bool, cancellation: Cancellation | None
     ) -> dict[int, QueryError]:
-        """Return the errors of the predicates at some places that Spark parses otherwise, or not in time."""
+        """Return the errors of the predicates at some indexes that Spark parses differently, or not in time."""
         refused: dict[int, QueryError] = {}
         for piece in pieces([len(wheres[place]) for place in places], _TOGETHER_CHARS):
             positions = [places[i] for i in piece]
@@ -218,10 +234,10 @@ class StreamAnalyser:
         patiently: bool = False,
         cancellation: Cancellation | None = None,
     ) -> dict[PAttribute, QueryError]:
-        """Return the expressions among these p-attributes that Spark refuses, each with the reason in one line.
+        """Return the p-attributes whose expressions Spark refuses, each with an error that has the reason in one line.
 
-        They include expressions that Spark does not analyse in time, but where ``patiently`` gives it the time it
-        needs. ``cancellation``: looked at while Spark is asked; CancelledError.
+        An expression that Spark does not analyse in time is refused too, unless ``patiently`` waits as long as Spark
+        needs. Raise CancelledError if ``cancellation`` is set while Spark works.
         """
         unknown = self._unknown(dict.fromkeys(attribute for attribute in attributes if attribute.is_computed))
         refused: dict[PAttribute, QueryError] = {}
@@ -251,7 +267,7 @@ class StreamAnalyser:
                 del self._accepted[oldest]
 
     def _frame(self) -> DataFrame:
-        """Return a frame of no record, with the stream's attributes."""
+        """Return an empty DataFrame with the stream's attributes."""
         with self._lock:
             if self._empty is None:
                 self._empty = self._decoder.decode(self._records())
@@ -259,7 +275,7 @@ class StreamAnalyser:
 
     @property
     def time_zone(self) -> str:
-        """Return the zone of times without one, in records and in texts."""
+        """Return the time zone of timestamps without a zone, in records and in texts."""
         return self._decoder.time_zone
 
     @property
@@ -268,9 +284,10 @@ class StreamAnalyser:
         return self._attributes
 
     def over(self, schema: Schema) -> StreamAnalyser:
-        """Return the analyser of predicates over another schema, as that of two records, with the stream's settings.
+        """Return the analyser of predicates over another schema, such as the schema of two records.
 
-        An analyser that was made is kept: the kinds of operators have few.
+        The analyser has the stream's settings. Analysers are cached by schema: the kinds of operators use only a few
+        schemas.
         """
         ddl = schema.ddl()
         with self._lock:
@@ -281,7 +298,7 @@ class StreamAnalyser:
             return self._over_others[ddl]
 
     def check(self, predicate: Predicate, *, patiently: bool = False) -> None:
-        """Raise QueryError where Spark reads a predicate in another way, or refuses an expression of it.
+        """Raise QueryError if Spark parses a predicate differently from this module, or refuses one of its expressions.
 
         ``patiently``: as in :meth:`refusals`.
         """
@@ -301,9 +318,12 @@ class StreamAnalyser:
     def _in_time(
         self, question: Callable[[], _T], timeout_s: float | None, cancellation: Cancellation | None = None
     ) -> _T | None:
-        """Return Spark's answer; None where it takes longer, and goes on in the background.
+        """Return Spark's answer to a question.
 
-        BrokerError where Spark does not begin with it: it is busy with other questions, which is no fault of this one.
+        Return None after a timeout; the question then goes on in the background.
+
+        Raise BrokerError if all threads are busy with other questions for too long, which says nothing about this
+        question.
         """
         if not self._free.acquire(timeout=None if timeout_s is None else _BEGUN_S):
             raise BrokerError("Spark", f"for {_BEGUN_S:.0f} s", "was busy with what others asked: try again")
@@ -315,9 +335,9 @@ class StreamAnalyser:
             return None
 
     def tuple_values(self, value: bytes, attributes: Iterable[PAttribute]) -> RecordValues:
-        """Return the values of p-attributes for a tuple as a JSON object.
+        """Return the values of p-attributes for a tuple in JSON.
 
-        QueryError if it is none, or if they take too long.
+        Raise QueryError if the text is not a JSON object of the schema, or if the evaluation takes too long.
         """
         subject = "tuple", value.decode("utf-8", "replace")[:200]
         found = self._values(self._decoder.of_json(), self._records(value), list(attributes), subject)
@@ -326,9 +346,10 @@ class StreamAnalyser:
         return found
 
     def record_values(self, record: SourceRecord, attributes: Iterable[PAttribute]) -> RecordValues:
-        """Return the values of p-attributes for a record, decoded as the stream's are.
+        """Return the values of p-attributes for a record, which is decoded like the stream's records.
 
-        QueryError if they take too long, SchemaRegistryError where the registry does not answer.
+        Raise QueryError if the evaluation takes too long or if the timestamp has no date in the years 1 to 9999. Raise
+        SchemaRegistryError if the schema registry does not answer.
         """
         subject = ("record", str(record.place))
         try:
@@ -376,6 +397,6 @@ class StreamAnalyser:
         )
 
     def _records(self, *values: bytes) -> DataFrame:
-        """Return records of the stream's topic with these values, and nothing else."""
+        """Return records of the stream's topic that have these values, without keys, timestamps or headers."""
         rows = [(None, bytearray(value), self._topic, 0, 0, None, 0, None) for value in values]
         return self._spark.createDataFrame(rows, _KAFKA_DDL)

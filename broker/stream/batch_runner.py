@@ -1,4 +1,4 @@
-"""Running one batch: its records through the pipeline of its plan, into Kafka."""
+"""The execution of one batch: the pipeline of its plan reads the records from Kafka and writes the results to Kafka."""
 
 from __future__ import annotations
 
@@ -36,17 +36,18 @@ if TYPE_CHECKING:
 
 _LINGER_MS = 20
 _BATCH_BYTES = 65_536
-"""The batch size of the producer, where ``kafka.options`` has no other.
+"""The batch size of the producer in bytes, unless ``kafka.options`` sets another.
 
-At its end a task sends records that linger: few records do not wait for others, and of many each request has more.
+At its end, a task sends the records that linger in the producer. So a few records do not wait for more, and many
+records share large requests.
 """
 
 _WARM_UP_RECORDS = 500
-"""The records of a warm-up batch, for each core."""
+"""The number of records per core in a warm-up batch."""
 
 
 def sink_options(config: Config, cluster: KafkaCluster) -> dict[str, str]:
-    """Return options of Spark's Kafka sink: all replicas acknowledge a record, and a task writes each once."""
+    """Return the options of Spark's Kafka sink: all replicas acknowledge a record, and producers are idempotent."""
     return {
         "kafka.linger.ms": str(_LINGER_MS),
         "kafka.batch.size": str(min(_BATCH_BYTES, config.kafka.buffer_bytes // 4)),
@@ -60,7 +61,7 @@ def sink_options(config: Config, cluster: KafkaCluster) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """The inputs that a pipeline was made for: shipped plan, sampling, limits of its topics, decoder and feed."""
+    """The inputs that a pipeline was built from: shipped plan, sampling, limits of its topics, decoder and feed."""
 
     shipped: ShippedPlan
     sampling: Sampling | None
@@ -69,18 +70,18 @@ class _Made:
     feed: FeedProjection | None
 
     def crosses_as(self, other: _Made) -> bool:
-        """Return whether all but the function in Python is the same."""
+        """Return whether a pipeline of ``other`` differs from this one only in the Python function."""
         is_read_alike = self.decoder is other.decoder and self.shipped.transport is other.shipped.transport
         return is_read_alike and self.limits == other.limits and self.feed == other.feed
 
 
 class BatchRunner:
-    """The runner of the batches of one stream, one at a time.
+    """The runner of the batches of one stream, one batch at a time.
 
-    It keeps the parts that depend on the plan alone from batch to batch. Invariant: ``_shipped``, ``_limits`` and
-    ``_pipeline`` are of the plan they are kept with. A batch of another plan has them made anew. Where that plan uses
-    the same p-attributes, as most do that differ by a query, only its bytes and the function that has them are. Cost: a
-    plan's bytes on the driver and in each worker, and its operators in the JVM.
+    It caches the parts that depend only on the plan. Invariant: ``_shipped``, ``_limits`` and ``_pipeline`` belong to
+    the plan that is stored with them. A batch of another plan rebuilds them. If that plan reads the same p-attributes,
+    as most changes of one query do, only its bytes and its Python function are replaced. Cost: the bytes of a plan on
+    the driver and in each worker, and its operators in the JVM.
     """
 
     def __init__(
@@ -100,8 +101,8 @@ class BatchRunner:
     ) -> None:
         """Create the runner.
 
-        ``check_folder``: see :class:`FeedWriter`. ``fed`` is called with the destinations of queries with an operator,
-        where a batch has such, before it is written.
+        ``check_folder``: see :class:`FeedWriter`. If the plan has queries with an operator of the feed, ``fed`` is
+        called with their destinations before the batch is written.
         """
         self._fed = fed
         self._dead_letter_topic = config.dead_letter_topic(name)
@@ -128,7 +129,7 @@ class BatchRunner:
 
     @property
     def waits_for(self) -> str | None:
-        """Return the cause that a batch waits for before it is run, in one line; None while it waits for nothing."""
+        """Return the cause for which the batch waits before it runs, in one line. Return None if it does not wait."""
         return self._questions.waits_for
 
     def run(
@@ -138,11 +139,12 @@ class BatchRunner:
         batch: BoundBatch,
         stopping: threading.Event,
     ) -> Tally | None:
-        """Match the records of a batch by the plan that it is bound to, write the deliveries, and commit the states.
+        """Match the records of a batch with the plan that it is bound to, write the deliveries, and commit the states.
 
-        Returns the counts of the workers; None for lost counts.
-        Waits while a schema registry that the records need does not answer; SchemaRegistryError where the stream stops
-        meanwhile, FoldError where states are lost or not committed.
+        Return the counts of the workers, or None if the counts were lost.
+
+        Wait while a schema registry that the records need does not answer. Raise SchemaRegistryError if the stream
+        stops during that wait. Raise FoldError if fold states are lost or cannot be committed.
         """
         plan = batch.plan
         with self._phases.timed("build"):
@@ -181,7 +183,10 @@ class BatchRunner:
         return tally
 
     def _unknown(self, decoder: Decoder, records: DataFrame) -> list[Row] | None:
-        """Return the rows of records with schemas that are new to the decoder; None where it needs no schemas."""
+        """Return one row for each schema that the records name and the decoder does not know.
+
+        Return None if the decoder needs no schemas.
+        """
         if self._looking is None or self._looking[0] is not decoder:
             looked = decoder.unknown(records)
             prepared = None if looked is None else PreparedFrame.of(records, lambda r: decoder.unknown(r) or r)
@@ -190,10 +195,10 @@ class BatchRunner:
         return None if prepared is None else prepared.over(records).collect()
 
     def warm_up(self, plan: Plan, seconds: float, stopping: threading.Event) -> None:
-        """Run batches of made-up records for so long, one batch at least, and write nothing of them.
+        """Run batches of generated records for ``seconds``, at least one batch, and write none of their results.
 
-        The first records then find workers that run, the plan in them, producers that are connected, and code that the
-        JVM has loaded and compiled. Nothing is counted.
+        Afterwards the first real records find running workers that hold the plan, connected producers, and code that
+        the JVM has loaded and compiled. Nothing is counted.
         """
         from pyspark.sql import functions as sf
 
@@ -217,19 +222,19 @@ class BatchRunner:
                 return
 
     def _read_registry(self) -> None:
-        """Have Kafka's consumer read the one topic that is the daemon's own, where Spark may."""
+        """Read a record of the registry topic with Spark's Kafka source, to connect it; failures are ignored."""
         registry = self._spark.read.format("kafka").options(**self._cluster.client.spark_options())
         with suppress(Exception):
             registry.option("subscribe", self._registry_topic).load().limit(1).count()
 
     def forget_topics(self) -> None:
-        """Forget the knowledge of the topics, which may not hold after a failure."""
+        """Forget the cached facts about topics, which may be wrong after a failure."""
         self._limits = self._pipeline = None
         self._feed_writer.forget()
         self._folds.forget_topic()
 
     def close(self) -> None:
-        """Let the workers forget the plan; only when no batch runs."""
+        """Release the plan in the workers, and close the connections. Call it only when no batch runs."""
         self._feed_writer.close()
         self._folds.close()
         self._waiting.close()
@@ -261,7 +266,10 @@ class BatchRunner:
         return pipeline
 
     def _feed_of(self, plan: Plan) -> tuple[FeedProjection, Sequence[FeedDestination]] | None:
-        """Return the feeding of a plan and the destinations that it is of; None where the plan has none."""
+        """Return the feed projection of a plan and its destinations.
+
+        Return None if the plan has no query for the feed.
+        """
         if self._feed is None or self._feed[0] is not plan:
             found = destinations_in(plan)
             writer = self._feed_writer
@@ -270,7 +278,7 @@ class BatchRunner:
         return self._feed[1]
 
     def _tallying(self, plan: Plan) -> Tallying:
-        """Return the tallying for the workers in the next batch, with the rest of an earlier one cleared."""
+        """Return the tallying of the next batch. Counts that an earlier batch left in the accumulator are cleared."""
         from broker.matching.tally import Tallying, tally_accumulator
 
         sampling = self._monitor.sampling()
@@ -284,9 +292,9 @@ class BatchRunner:
         return Tallying(accumulator, self._plans_shipped, sampling, counts_records=True, times=times)
 
     def _limits_of(self, plan: Plan) -> tuple[dict[str, int], tuple[int, dict[str, int]]]:
-        """Return the largest record of each topic, and that of most topics.
+        """Return the record size limit of each topic in bytes, and the most usual limit with its exceptions.
 
-        Topics not seen since the last failure are made where they are missing.
+        Topics that were not seen since the last failure are created if they are missing.
         """
         if self._limits is None or self._limits[0] is not plan:
             topics = {self._dead_letter_topic, *routed_topics(plan)}

@@ -1,4 +1,4 @@
-"""Batches as traces: each is a span, and its phases are spans within it."""
+"""The export of batches as OpenTelemetry traces: each batch is a span, and its phases are child spans."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ LOG = logging.getLogger("asc.traces")
 _TOLD_EACH_S = 60.0
 _CLOSED_IN_S = 2.0
 _WITHIN = {"match": "run"}
-"""Phases that lie within another one."""
+"""The phases that are part of another phase, each with the phase that contains it."""
 
 
 class BatchTraces:
-    """The sender of finished batches to an OTLP/HTTP endpoint, from its own thread.
+    """The exporter of finished batches to an OTLP/HTTP endpoint, in a thread of its own.
 
-    OpenTelemetry takes all settings but ``endpoint`` from its environment variables: headers, certificate, timeout,
-    sampler, ``OTEL_SERVICE_NAME``. Invariant: a batch waits for nothing here; spans that cannot be sent are dropped,
-    with a line in the log once a minute. Cost: a span a phase, of which 2,048 may wait. Raises ConfigError where
-    OpenTelemetry is not installed.
+    OpenTelemetry takes all settings except ``endpoint`` from its environment variables: headers, certificate, timeout,
+    sampler, ``OTEL_SERVICE_NAME``. Invariant: a batch never waits for the export; spans that cannot be sent are
+    dropped, with one log line a minute. Cost: one span for each phase; at most 2,048 spans are queued. Raise
+    ConfigError if OpenTelemetry is not installed.
     """
 
     def __init__(self, endpoint: str) -> None:
@@ -50,7 +50,7 @@ class BatchTraces:
         self._tracer = self._provider.get_tracer("asc-broker")
 
     def tell(self, stream: str, batch: DoneBatch) -> None:
-        """Send a batch of a stream; returns at once."""
+        """Queue the spans of a finished batch for export, and return at once."""
         from opentelemetry.trace import set_span_in_context
 
         said = {f"asc.{name}": count for name, count in batch.said.items()}
@@ -65,14 +65,14 @@ class BatchTraces:
         whole.end(_ns(max(map(_end_s, (batch.whole, *batch.phases.values())))))
 
     def close(self) -> None:
-        """Send waiting spans, and end; spans that take longer than two seconds are dropped."""
+        """Send the queued spans, and stop. Spans that are not sent within two seconds are dropped."""
         closing = threading.Thread(target=self._provider.shutdown, name="traces: close", daemon=True)
         closing.start()
         closing.join(_CLOSED_IN_S)
 
 
 def _told_once(exporter: Any, endpoint: str, clock: Callable[[], float] = time.monotonic) -> Any:
-    """Return an exporter that logs at most once a minute that nothing can be sent, with a known reason."""
+    """Return an exporter that logs a failed export at most once a minute, with the error if the exporter raised one."""
     from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
     class ToldOnce(SpanExporter):
@@ -100,7 +100,7 @@ def _told_once(exporter: Any, endpoint: str, clock: Callable[[], float] = time.m
 
 
 def _without_default(resource: Any) -> Any:
-    """Return a resource without the name that OpenTelemetry gives a service that has none."""
+    """Return a resource without OpenTelemetry's default service name."""
     from opentelemetry.sdk.resources import Resource
 
     given = dict(resource.attributes)

@@ -1,4 +1,4 @@
-"""The writer of a stream's feed beside observations: settings of the kinds, and watermarks."""
+"""The writer of the feed's control messages: the settings of each kind of operator, and watermarks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CLOSED_WITHIN_S = 2
 
 
 class _Message(NamedTuple):
-    """A text for some parts of the feed, under the Kafka key by which readers choose."""
+    """A control message for some parts of the feed, under the Kafka key by which readers select their messages."""
 
     key: str
     text: str
@@ -30,33 +30,39 @@ class _Message(NamedTuple):
 
 
 class _Written(NamedTuple):
-    """The settings of each kind with their parts, and the marks, that the feed has."""
+    """The state of the feed as written: the settings and parts of each kind, and the marks of event time."""
 
     settings: Mapping[str, tuple[Settings, frozenset[int]]]
     marks: Marks
 
     @property
     def parts(self) -> frozenset[int]:
-        """Return the parts that have queries."""
+        """Return the parts of the feed that have queries."""
         return frozenset[int]().union(*(parts for _, parts in self.settings.values()))
 
 
 class FeedWriter:
     """The writer of settings and watermarks into the parts of a feed, before the observations of a batch.
 
-    Parts that need none get none. Invariant: they are acknowledged before a batch writes, so that in each part they
-    come before its observations, however that is cut. The job's batches come one at a time. After a start, or a
-    failure, all parts get the settings again. Before the first ones it claims the feed
-    (:mod:`asc.operators.feed_claim`), in a transaction. Invariant: the claim of a daemon that this one replaced never
-    comes after this one's. Either Kafka fences it, or it looks for its folder when that is already taken over.
-    Cost: sixteen small records a batch that moves the time, and the queries of a kind where they change.
+    A part gets only messages that concern its queries. Invariant: Kafka acknowledges the messages before the batch
+    writes. So in each part they precede the observations of the batch, however the feed is later cut into batches. Only
+    one batch of the job runs at a time.
+
+    After a start or a failure, all parts get the settings again. Before its first message, the writer claims the feed
+    in a transaction (:mod:`asc.operators.feed_claim`). Invariant: the claim of a replaced daemon never follows the
+    claim of its successor. Either Kafka fences the replaced daemon, or it finds that its folder was taken over.
+
+    Cost: sixteen small records for each batch that moves event time, and the settings of a kind whenever they change.
     """
 
     def __init__(self, stream: str, config: Config, cluster: KafkaCluster, check_folder: Callable[[], None]) -> None:
-        """Create the writer. ``check_folder`` raises BrokerError where another daemon has taken the folder over."""
+        """Create the writer.
+
+        ``check_folder`` raises BrokerError if another daemon has taken over the stream's folder.
+        """
         self.topic = config.feed_topic(stream)
         self.name = uuid.uuid4().hex[:12]
-        """The writer that its messages, and the observations of its daemon, bear."""
+        """The id of this writer, which its messages and the observations of this daemon carry."""
         self._has_claimed = False
         self._check_folder = check_folder
         own = config.streams[stream]
@@ -69,12 +75,12 @@ class FeedWriter:
 
     @property
     def has_queries(self) -> bool:
-        """Return whether the feed has queries, as far as this writer wrote it."""
+        """Return whether the feed has queries, by the settings that this writer wrote last."""
         written = self._written
         return written is not None and any(settings.queries for settings, _ in written.settings.values())
 
     def begin(self, destinations: Sequence[FeedDestination], marks: Marks) -> None:
-        """Write the settings and the watermarks of a batch where they differ from the previous ones; KafkaError."""
+        """Write the settings and watermarks of a batch if they differ from the previous batch. Raise KafkaError."""
         now = _Written({op: self._settings_of(op, destinations) for op in feed_kinds()}, dict(marks))
         messages = [*self._changed_settings(now), *self._changed_marks(now)]
         if not messages:
@@ -122,12 +128,12 @@ class FeedWriter:
         return Settings(op, self._source_topic, self._is_planar, limit, queries, self._lateness_us), parts
 
     def forget(self) -> None:
-        """Have the next batch write all of it: after a failure the feed may not have it any more."""
+        """Have the next batch write all settings and watermarks, because the feed may have lost them in a failure."""
         self._written = None
         self.close()
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the producer."""
         producer, self._producer = self._producer, None
         if producer is not None:
             with suppress(Exception):

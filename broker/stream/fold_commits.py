@@ -1,4 +1,4 @@
-"""The handoff ``fold`` on the driver: attempts of batches, and the commits of what their tasks handed over."""
+"""The driver's side of the handoff ``fold``: attempts of batches, and commits of their tasks' partial states."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.job")
 
 _TOLD = 5
-"""The most missing partitions that an error names."""
+"""The largest number of missing partitions that an error names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One run of a batch, or of the warm-up: a nonce that no other run has, and the number of its tasks."""
+    """One run of a batch or of the warm-up: a nonce that identifies the run, and the number of its tasks."""
 
     nonce: str
     tasks: int
@@ -43,9 +43,9 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Planned:
-    """The queries of a plan that are folded, by id, and all that workers need for it.
+    """The folded queries of a plan by id, and the folding that workers need for them.
 
-    ``refused``: those that workers cannot fold, with the reasons.
+    ``refused``: the queries that workers cannot fold, with the reasons.
     """
 
     plan: Plan
@@ -55,18 +55,18 @@ class _Planned:
 
 
 class FoldCommits:
-    """The commits of a stream's batches into the states of kinds with the handoff ``fold``.
+    """The commits of a stream's batches into the states of the operator kinds with the handoff ``fold``.
 
-    Invariant: what is committed of a batch is what exactly one attempt of each of its tasks folded. A task that is
-    missing, or a commit that fails, fails the batch. A query whose state failed is in no commit from that batch on
-    until it is parked, and is reported to ``parks``. A stream without such queries has none of this. The job's batches
-    come one at a time, warm-up included.
+    Invariant: a commit of a batch contains the results of exactly one attempt of each of its tasks. A missing task or a
+    failed commit fails the batch. A query whose state failed is in no commit from that batch on, and is reported to
+    ``parks`` until it is parked. A stream without folded queries has no attempts. Only one batch of the job, or warm-up
+    batch, runs at a time.
     """
 
     def __init__(
         self, stream: str, config: Config, cluster: KafkaCluster, folders: Mapping[str, Folder], parks: FoldParks
     ) -> None:
-        """Create it. ``folders``: by the tags of their kinds."""
+        """Create the commits. ``folders``: the owner of the states of each kind, by the kind's tag."""
         self._stream = stream
         self._config = config
         self._cluster = cluster
@@ -78,11 +78,11 @@ class FoldCommits:
         self._failed: dict[str, tuple[str, str]] = {}
 
     def forget_topic(self) -> None:
-        """Forget the identity of the source topic, which may not hold after a failure."""
+        """Forget the cached id of the source topic, which may have changed in a failure."""
         self._topic_id = None
 
     def folding(self, spark: SparkSession, plan: Plan) -> Folding | None:
-        """Return what workers need to fold the records of a plan; None where no query of it is folded."""
+        """Return the folding that workers need for a plan. Return None if no query of the plan is folded."""
         planned = self._planned
         if planned is None or planned.plan is not plan:
             queries = {own.id: own for own in folds_in(plan)}
@@ -92,7 +92,7 @@ class FoldCommits:
         return planned.folding
 
     def begin(self, spark: SparkSession, outgoing: DataFrame) -> Attempt:
-        """Begin an attempt of what is about to be written by this thread."""
+        """Begin an attempt of the DataFrame that this thread is about to write."""
         from broker.matching.fold_task import PROPERTY
 
         attempt = Attempt(uuid.uuid4().hex, partitions_of(outgoing))
@@ -101,7 +101,10 @@ class FoldCommits:
         return attempt
 
     def commit(self, batch_id: int, batch: BoundBatch, attempt: Attempt, waiting: frozenset[int]) -> None:
-        """Commit what the tasks of an attempt handed over, after it is written. FoldError fails the batch."""
+        """Commit the partial states of an attempt's tasks, after the batch is written.
+
+        Raise FoldError to fail the batch.
+        """
         planned = self._planned
         assert planned is not None
         assert planned.plan is batch.plan
@@ -123,9 +126,10 @@ class FoldCommits:
         self._note(failed, planned, batch.plan.version)
 
     def write_left(self, version: int) -> None:
-        """Write what the last batch has left, where no batch comes. ``version``: that of the plan that runs.
+        """Write the remaining outputs of the last batch, when no further batch comes.
 
-        A thread beside that of the batches may call it. Raises BrokerError where it cannot be written now.
+        ``version``: the version of the running plan. Another thread than the job's may call this method. Raise
+        BrokerError if the outputs cannot be written now.
         """
         for folder in self._folders.values():
             refused = folder.write_left()
@@ -134,12 +138,12 @@ class FoldCommits:
             self._parks.tell_more(_told(refused), version)
 
     def close(self) -> None:
-        """Close all folders; only when no batch runs."""
+        """Close all folders. Call it only when no batch runs."""
         for folder in self._folders.values():
             folder.close()
 
     def _made(self, spark: SparkSession, queries: Mapping[str, FoldDestination], refused: dict[str, str]) -> Folding:
-        """Return the folding of queries; those that it has not are noted as ``refused``."""
+        """Return the folding of queries. Queries whose definition cannot be prepared are added to ``refused``."""
         from broker.matching.fold_task import Folding, FoldQuery, fold_accumulator
 
         if self._accumulator is None:
@@ -175,7 +179,10 @@ class FoldCommits:
         )
 
     def _handed_over(self, batch_id: int, attempt: Attempt) -> Sequence[TaskPartials]:
-        """Return what each task of an attempt handed over, in the order of partitions; FoldError where one did not."""
+        """Return the partial states of each task of an attempt, in the order of partitions.
+
+        Raise FoldError if any is missing.
+        """
         from broker.matching.fold_task import TaskPartials
 
         told = dict(self._accumulator.value)
@@ -189,7 +196,7 @@ class FoldCommits:
         return [TaskPartials.of_bytes(found[partition]) for partition in range(attempt.tasks)]
 
     def _failures(self, planned: _Planned, parts: Sequence[TaskPartials]) -> dict[str, str]:
-        """Return the queries of a plan that failed in this batch, or in one before, with the reasons."""
+        """Return the queries of a plan that failed in this batch or in an earlier one, with the reasons."""
         own = {name: query.in_plan().definition for name, query in planned.queries.items()}
         told = self._parks.finding
         # One that was parked and is there again was registered anew.
@@ -222,7 +229,7 @@ class FoldCommits:
 
 
 def _told(failed: Mapping[str, str]) -> dict[str, str]:
-    """Return failures as the reasons for which queries are parked."""
+    """Return failures as the reasons with which queries are parked."""
     remedy = "change it, or register it anew to try again"
     return {name: f"is parked, for {reason}: {remedy}" for name, reason in failed.items()}
 
@@ -238,7 +245,7 @@ def _newest_of(parts: Sequence[TaskPartials]) -> Mapping[str, dict[int, int]]:
 def _merged(
     folding: Folding, parts: Sequence[TaskPartials], failed: Mapping[str, str]
 ) -> tuple[dict[str, FoldPartial], dict[str, str]]:
-    """Return the states of the queries that have some and did not fail, and all that failed with the reasons."""
+    """Return the merged states of the queries that did not fail, and the reasons of all queries that failed."""
     from broker.matching.fold_task import FoldCounts, FoldPartial
 
     found: dict[str, FoldPartial] = {}

@@ -1,4 +1,4 @@
-"""The streaming job of one stream: Kafka in, decode, match, Kafka out, one action a batch."""
+"""The streaming job of one stream: Kafka in, decode, match, Kafka out, with one Spark action for each batch."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.job")
 
 CONSUMER = {"kafka.max.poll.records": "5000", "kafka.max.partition.fetch.bytes": str(2 << 20)}
-"""Options of the consumer, where ``kafka.options`` has no others.
+"""Options of the Kafka consumer, unless ``kafka.options`` sets others.
 
-For a backlog it asks less often than by Kafka's defaults.
+With these, the consumer reads a backlog in fewer requests than with Kafka's defaults.
 """
 
 _BACKOFF_S = (1, 2, 5, 10, 20)
 _STOP_S = 15.0
-"""The time that a running batch may go on after a stop is asked for; the daemon promises 20 s in all."""
+"""The time in seconds that a running batch may take after a stop was requested. The daemon promises to stop in 20 s."""
 
 _LONG_S = 60.0
-"""The duration of a batch after which it is logged: nothing of the stream is delivered meanwhile."""
+"""The duration in seconds after which a running batch is logged, because the stream delivers nothing meanwhile."""
 
 _DISK_FULL = os.strerror(errno.ENOSPC)
 
@@ -65,22 +65,23 @@ _EARLIEST = -2
 
 _LOOK_S = 0.25
 _IDLE_S = 0.5
-"""The time, beyond a trigger's interval, that a query has to wait for data before it is taken to be well."""
+"""The time in seconds, beyond a trigger interval, that a query must wait for data to count as healthy."""
 
 
 _AGAIN = 10
-"""The number of ``spark.expression_timeout_s`` until a slow batch is searched again, where nothing was found."""
+"""The pause before a slow batch is searched again, as a multiple of ``spark.expression_timeout_s``."""
 
 
 class _StoppingError(Exception):
-    """Raised inside a batch that begins while the job stops: it is neither bound nor committed."""
+    """The error of a batch that begins while the job stops: the batch is neither bound nor committed."""
 
 
 class StreamJob:
-    """The job of one stream, started again with a pause after a failure until it is stopped.
+    """The job of one stream. After a failure it is restarted with a pause, until it is stopped.
 
-    Each batch is run with the plan that it is bound to (:class:`RunningPlan`), whatever is put in place meanwhile. The
-    parts that depend on the plan alone are made once for all batches that run with it. Source: spec, sections 2 and 3.
+    Each batch runs with the plan that it is bound to (:class:`RunningPlan`), even if the running plan is replaced
+    meanwhile. The parts that depend only on the plan are built once for all its batches. Source: spec, sections 2 and
+    3.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class StreamJob:
         folds: FoldCommits,
         fed: Callable[[Sequence[FeedDestination]], None] = lambda found: None,
     ) -> None:
-        """Create the job, without starting it. ``fed``: see :class:`BatchRunner`."""
+        """Create the job without starting it. ``fed``: see :class:`BatchRunner`."""
         self.name = name
         self._config = config
         self._stream = config.streams[name]
@@ -143,26 +144,26 @@ class StreamJob:
         self._source = SourceTopic(self._stream, folder, cluster)
         self._diagnosis = BatchDiagnosis(name, config, cluster, decoder, running)
         self.failures = 0
-        """The number of times the job ended with an error and was started again."""
+        """The number of times that the job ended with an error and was restarted."""
         self.finding: DiagnosisResult | None = None
-        """The finding that the job cannot go on with; None while there is none."""
+        """The finding for which queries must be parked before the job can continue; None if there is none."""
         self.problem: str | None = "is starting"
-        """The reason why the job does not run, in one line; None while it runs."""
+        """The reason why the job does not run, in one line; None if it runs."""
 
     def start(self) -> None:
-        """Start the query; returns once it runs. The first failure to start is raised, later ones are tried again.
+        """Start the query, and return when it runs. Raise the error of the first start; later failures are retried.
 
-        Where a batch is to be searched first, that is done beside, and the query started after it.
+        If a batch must be diagnosed first, return at once: a thread diagnoses the batch, and then starts the query.
         """
         if self._source.fault() is None and self._diagnosis.due() is None:
             self._start_query()
         self._supervisor.start()
 
     def warm_up(self, seconds: float) -> None:
-        """Run batches of made-up records for so long before the query is started, one batch at least.
+        """Run batches of generated records for ``seconds``, at least one batch, before the query is started.
 
-        It runs none where the last start ended in it, or where a batch was started in vain. An expression may end this
-        process then, and is found where it ends the batches of the source.
+        Run no batch if the last start of the daemon ended during the warm-up, or if a batch of the source was started
+        in vain. In these cases an expression may end this process, and the diagnosis of the source's batches finds it.
         """
         from broker.runtime.spark import has_stopped
 
@@ -181,23 +182,23 @@ class StreamJob:
         marker.unlink(missing_ok=True)
 
     def go_on(self, finding: DiagnosisResult) -> None:
-        """Forget a finding, now that it is in no plan any more."""
+        """Forget a finding after no plan contains its queries."""
         if self.finding is finding:
             self.finding = None
 
     @property
     def waits_for(self) -> str | None:
-        """Return the cause that the running batch waits for, in one line; None while it waits for nothing."""
+        """Return the cause for which the running batch waits, in one line. Return None if it does not wait."""
         return self._runner.waits_for
 
     def ask_to_stop(self) -> None:
-        """Begin no further batch."""
+        """Request a stop: no further batch begins."""
         if not self._stopping.is_set():
             self._stop_by = time.monotonic() + _STOP_S
             self._stopping.set()
 
     def stop(self) -> None:
-        """Let the running batch end and be committed, then stop; a batch that takes too long is left to be replayed."""
+        """Wait until the running batch is committed, then stop. A batch that takes too long is left for a replay."""
         self.ask_to_stop()
         if self._batch_lock.acquire(timeout=max(0.0, self._stop_by - time.monotonic())):
             self._batch_lock.release()
@@ -346,7 +347,7 @@ class StreamJob:
     def _tell_long_batch(self) -> None:
         """Log a batch that runs for too long.
 
-        A stopped worker that Spark waits for, or a destination that takes nothing, raises no error.
+        A stopped worker that Spark waits for, or a destination that accepts no records, raises no error.
         """
         began_s = self._batch_began_s
         if began_s is None or self.problem is not None or self.waits_for is not None:
@@ -356,9 +357,9 @@ class StreamJob:
             LOG.warning("stream '%s' %s", self.name, self.problem)
 
     def _look_into_slow_batch(self, query: StreamingQuery) -> None:
-        """Find the expressions that take the time of the running batch, and have their queries parked.
+        """Find the expressions that make the running batch slow, and have their queries parked.
 
-        BrokerError where the batch had to be stopped for it.
+        Raise BrokerError if the batch had to be stopped for this.
         """
         from broker.runtime.spark import running_tasks
 
@@ -388,7 +389,7 @@ class StreamJob:
         raise BrokerError("batch", "that took too long", "was stopped, and is run again without what was parked")
 
     def _have_parked(self, finding: DiagnosisResult) -> None:
-        """Wait until the queries that use the finding are in no plan."""
+        """Publish a finding, and wait until no plan contains the queries that use it."""
         self.problem = "waits for queries to be parked"
         self.finding = finding
         while self.finding is not None and not self._stopping.wait(_LOOK_S):
@@ -423,10 +424,10 @@ class StreamJob:
             self._done_batch_id = batch_id
 
     def _run_bound(self, batch_id: int, records: DataFrame, batch: BoundBatch) -> Tally | None:
-        """Run a batch, and where a Python worker died in it or before, run it once more at once.
+        """Run a batch. If a Python worker dies in it, run the batch once more at once.
 
-        A worker dies of a signal, or of the machine's memory, more often than of an expression. One that dies again
-        counts against the batch, as any failure does.
+        A worker dies of a signal, or of lack of memory, more often than of an expression. A second death counts against
+        the batch as any failure does.
         """
         try:
             return self._runner.run(batch_id, records, batch, self._stopping)
@@ -438,7 +439,7 @@ class StreamJob:
         return self._runner.run(batch_id, records, batch, self._stopping)
 
     def _tell(self, batch_id: int, batch: BoundBatch, tally: Tally | None) -> None:
-        """Hand on the counts of a batch. Its matches are written: nothing here may have it run again."""
+        """Pass on the counts of a batch. Its matches are already written, so an error here must not cause a replay."""
         # A batch may have no records: marks of transactions have offsets.
         self._figures.lag.done = self._running.effective_offsets()
         if tally is None:

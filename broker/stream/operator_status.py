@@ -17,13 +17,15 @@ from broker.stream.metrics.event_time import Marks
 
 @dataclass(frozen=True, slots=True)
 class OperatorStatus:
-    """The operators of one kind of a stream, since the daemon started.
+    """The status of one operator kind in a stream, since the daemon started.
 
-    ``queries``: in the running plan. ``held``: objects, observations or points (the kind's ``held_noun``) in the
-    states; None where no batch has counted them. ``outputs`` by type, ``excluded`` observations by reason.
-    ``watermarks_us``: microseconds since 1970 by time expression. ``lag_records``: of the feed, not done; None where
-    that is not known, and of kinds without a feed. ``failures``: the number of times the reader of the feed ended with
-    an error. ``problem``: the reason why it does not run, None while it does.
+    ``queries``: the queries of the kind in the running plan. ``held``: the number of objects, observations or points
+    (the kind's ``held_noun``) in the states; None if no batch has counted them. ``outputs``: outputs by type.
+    ``excluded``: excluded observations by reason. ``watermarks_us``: microseconds since 1970 by time expression.
+
+    ``lag_records``: the unprocessed records of the feed; None if the number is unknown, or if the kind has no feed.
+    ``failures``: the number of times that the reader of the feed ended with an error. ``problem``: the reason why the
+    reader does not run; None if it runs.
     """
 
     queries: int
@@ -38,20 +40,20 @@ class OperatorStatus:
 
 
 class PlanDestinations:
-    """The destinations of the plan that runs, read once a plan."""
+    """The destinations of the running plan, read once for each plan."""
 
     def __init__(self) -> None:
         self._read: tuple[Plan, Sequence[FeedDestination], Sequence[FoldDestination]] | None = None
 
     def of(self, plan: Plan) -> Sequence[FeedDestination]:
-        """Return the destinations of a plan in the feed.
+        """Return the destinations of a plan that use the feed.
 
-        Cost: some microseconds a query where it is not the previous plan.
+        Cost: some microseconds for each query if the plan differs from the previous call; else nothing.
         """
         return self._of(plan)[1]
 
     def folded(self, plan: Plan) -> Sequence[FoldDestination]:
-        """Return the destinations of a plan whose records are folded, at the same cost."""
+        """Return the destinations of a plan whose records are folded. The cost is that of :meth:`of`."""
         return self._of(plan)[2]
 
     def _of(self, plan: Plan) -> tuple[Plan, Sequence[FeedDestination], Sequence[FoldDestination]]:
@@ -68,7 +70,7 @@ def operator_statuses(
     marks: Marks,
     lateness_us: int,
 ) -> dict[str, OperatorStatus]:
-    """Return the status of each kind that is used: the plan has a query of it, or its reader was started."""
+    """Return the status of each feed kind in use: the plan has a query of the kind, or its reader has started."""
     queries = Counter(each.track.op for each in destinations)
     times: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for each in destinations:
@@ -95,9 +97,9 @@ def operator_statuses(
 
 
 def fold_statuses(destinations: Sequence[FoldDestination], folders: Mapping[str, Folder]) -> dict[str, OperatorStatus]:
-    """Return the status of each kind that folds and is used: the plan has a query of it, or records were counted.
+    """Return the status of each fold kind in use: the plan has a query of the kind, or records were counted.
 
-    The folds of workers are committed with their batch, and so never behind.
+    Folded states are committed with their batch, so they never lag.
     """
     queries = Counter(each.op for each in destinations)
     return {

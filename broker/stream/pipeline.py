@@ -1,4 +1,4 @@
-"""The path of a batch's records through Spark, prepared once for all batches that run with one plan."""
+"""The Spark pipeline for the records of a batch, prepared once for all batches that run with the same plan."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pipeline:
-    """The projections from Kafka's records to written ones: decode, match, route, one over the other.
+    """The consecutive projections from Kafka's records to the written records: decode, match, route.
 
-    Nothing in it depends on the records. So it serves every batch that runs with the same plan, counts and draws in the
-    same way, and has the same limits. Cost: see :class:`PreparedFrame`; making it takes some hundred calls into the
-    JVM.
+    The pipeline does not depend on the records. So it serves every batch with the same plan, the same counting and
+    sampling, and the same limits. Cost: see :class:`PreparedFrame`; building the pipeline takes some hundred calls into
+    the JVM.
     """
 
     prepared: PreparedFrame
@@ -40,10 +40,10 @@ class Pipeline:
         limits: Mapping[str, int],
         feed: FeedProjection | None = None,
     ) -> Pipeline:
-        """Return the pipeline of a plan, for all records of the stream of ``records``.
+        """Return the pipeline of a plan, for all records of the stream that ``records`` come from.
 
-        ``limits``: the largest record of each topic it sends to, in bytes. ``feed``: that of its queries with an
-        operator, where it has such.
+        ``limits``: the record size limit of each topic that the pipeline writes to, in bytes. ``feed``: the feed
+        projection of the plan's queries with an operator; None if there are no such queries.
         """
         from pyspark.sql import functions as sf
 
@@ -68,21 +68,25 @@ class Pipeline:
         return Pipeline(PreparedFrame.of(records, outgoing))
 
     def with_plan(self, records: DataFrame, shipped: ShippedPlan, tallying: Tallying) -> Pipeline:
-        """Return the pipeline of another plan which crosses in the same way, with equal limits, without planning."""
+        """Return the pipeline with another plan, without planning by Spark.
+
+        The plan must cross to the workers in the same form, and have equal limits.
+        """
         from broker.matching.dataframe import matching_function
 
         function = matching_function(records.sparkSession, shipped, tallying)
         return replace(self, prepared=self.prepared.with_function(records, function))
 
     def outgoing(self, records: DataFrame) -> DataFrame:
-        """Return the records to write (see :func:`broker.operators.outgoing.outgoing`) of Kafka's records."""
+        """Return the records to write (see :func:`broker.operators.outgoing.outgoing`) for Kafka's records."""
         return self.prepared.over(records)
 
 
 def _record_number(decoder: Decoder) -> Column:
-    """Return the facts of a record beside its values in one number, for each column costs its transfer to Python.
+    """Return the metadata of a record as one number, because each column costs a transfer to Python.
 
-    The number is its time in milliseconds, -1 where it has none, above the bits of the reason why it is a dead letter.
+    The high bits are the timestamp in milliseconds, or -1 if there is none. The low bits are the number of the
+    dead-letter reason.
     """
     from pyspark.sql import functions as sf
 

@@ -1,4 +1,4 @@
-"""A frame over a batch's records, planned by Spark once and run over the records of one batch after another."""
+"""A DataFrame over a batch's records that Spark plans once, and that runs over the records of each batch."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ _KINDS: Mapping[str, tuple[str, tuple[bool, ...]]] = {
     "MapPartitionsWithEvaluatorRDD": ("evaluatorFactory", ()),
     "MapPartitionsRDD": ("f", (False, False, False)),
 }
-"""The kinds of RDD that Spark's operators make of that of their child.
+"""The RDD classes that Spark's operators create over the RDD of their child operator.
 
-Each has the field that holds the function over its rows, and the further arguments of the constructor.
+Each entry has the field that holds the function over the rows, and the further arguments of the constructor.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedFrame:
-    """The operators that Spark runs for a frame over records, whose rows differ for each batch.
+    """The planned operators of a DataFrame over records, to be run over the rows of each batch.
 
-    Invariant: ``nodes`` are the operators of the physical plan in the JVM in the order in which they run. Each has one
-    child, above ``scan``, which reads an RDD of rows. ``steps`` are the functions, with the kind of RDD that runs each,
-    by which they make the rows of the result from those rows. Nothing in them depends on the records.
+    Invariant: ``nodes`` are the operators of the physical plan in the JVM, in the order of execution. Each operator has
+    one child, and the first is above ``scan``, which reads an RDD of rows. ``steps`` are the functions that compute the
+    result from those rows, each with the class of its RDD. No node or step depends on the records.
 
-    Cost: a call into the JVM a step and batch, some milliseconds. Without it Spark would parse, analyse, optimise and
-    plan all of it for every batch, and generate its code, which takes longer than to match some thousand records.
-    Rejected: to select from each batch anew, even with columns that are prepared. Rejected as well: to put the
-    operators over each batch, whose code is then generated anew though it is compiled once.
+    Cost: a call into the JVM for each step and batch, some milliseconds. Otherwise Spark would parse, analyse,
+    optimise, plan and generate code for every batch, which takes longer than matching some thousand records.
+
+    Rejected: a new select over each batch, even with prepared columns. Rejected as well: the prepared operators over
+    each batch, because Spark generates their code anew although it compiles the code once.
     """
 
     nodes: tuple[Any, ...]
@@ -44,9 +45,9 @@ class PreparedFrame:
 
     @staticmethod
     def of(records: DataFrame, made_of: Callable[[DataFrame], DataFrame]) -> PreparedFrame:
-        """Return the frame that is made of records, for all that have the columns of these.
+        """Return the prepared form of ``made_of(records)``, for all records with the same columns.
 
-        Raises BrokerError where Spark does not plan it as operators in a row.
+        Raise BrokerError if Spark's plan is not a linear chain of operators.
         """
         frame: Any = made_of(_bare(records, _rows(records), records._jdf.schema()))
         node = frame._jdf.queryExecution().executedPlan()
@@ -59,7 +60,7 @@ class PreparedFrame:
         return _prepared(records, nodes[::-1], node, frame._jdf.schema())
 
     def with_function(self, records: DataFrame, function: Any) -> PreparedFrame:
-        """Return the frame with another function where it calls Python: one of the same arguments and result."""
+        """Return the frame with another Python function, which must have the same arguments and result type."""
         nodes = [self._calling(node, function) if _name(node) == _CALL else node for node in self.nodes]
         calls = [node for node in nodes if _name(node) == _CALL]
         if [_name(step.function) for step in self.steps].count(_CALLER) != len(calls) or len(calls) != 1:
@@ -105,10 +106,10 @@ def _prepared(records: DataFrame, nodes: Sequence[Any], scan: Any, schema: Any) 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Step:
-    """The construction of an RDD over another one.
+    """The construction of an RDD over another RDD.
 
-    It has a kind of RDD in the JVM, the function that it runs over each partition, the further arguments of its
-    constructor, and the tag of rows.
+    It has the RDD class in the JVM, the function over each partition, further constructor arguments, and the class tag
+    of rows.
     """
 
     kind: Any
@@ -121,7 +122,7 @@ class _Step:
 
 
 def _step(rdd: Any, kind: Any, tag: Any) -> _Step:
-    """Return the step that makes an RDD like this one of another RDD than the one below it."""
+    """Return the step that creates an RDD like ``rdd`` over another parent RDD."""
     name = _name(rdd)
     if name not in _KINDS or rdd.dependencies().size() != 1:
         raise _not_in_a_row(name)
@@ -145,7 +146,7 @@ def _rows(records: DataFrame) -> Any:
 
 
 def partitions_of(frame: DataFrame) -> int:
-    """Return the number of partitions of a frame that :meth:`PreparedFrame.over` made."""
+    """Return the number of partitions of a frame that :meth:`PreparedFrame.over` returned."""
     found: int = _rows(frame).getNumPartitions()
     return found
 
@@ -156,7 +157,7 @@ def _name(node: Any) -> str:
 
 
 def _bare(records: DataFrame, rdd: Any, schema: Any) -> DataFrame:
-    """Return an RDD of rows of the JVM, as a frame in the session of ``records``."""
+    """Return an RDD of internal rows as a DataFrame in the session of ``records``."""
     from pyspark.sql import DataFrame
 
     session: Any = records._jdf.sparkSession()

@@ -1,4 +1,4 @@
-"""Diagnosis of a stream's failing batches: an expression, a destination topic, or neither."""
+"""The diagnosis of a stream's failing batches: the cause is an expression, a destination topic, or unknown."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from broker.stream.diagnosis.poison_search import ChildTrial, SuspectBatch, Tria
 LOG = logging.getLogger("asc.job")
 
 _TIMES_IN_VAIN = 2
-"""The number of starts of a batch before the cause of its end is looked for."""
+"""The number of failed starts of a batch after which the cause is searched."""
 
 
 class BatchDiagnosis:
-    """The search for expressions and topics that a stream cannot go on with, after failures of its unfinished batch.
+    """The search for the expressions and topics that keep a stream from finishing a batch.
 
-    A batch is searched that was started twice in vain, whether it failed or the process ended in it, or that takes too
-    long. Its expressions run over its records in another process (:mod:`broker.stream.diagnosis.poison_search`).
-    Nothing here raises: a stream that is not helped by it goes on trying.
+    A batch is searched if it was started twice in vain (it failed, or the process ended in it), or if it takes too
+    long. Its expressions run over its records in another process (:mod:`broker.stream.diagnosis.poison_search`). No
+    method raises: if a diagnosis fails, the stream retries the batch.
     """
 
     def __init__(
@@ -44,7 +44,10 @@ class BatchDiagnosis:
         self._failed: int | None = None
 
     def due(self) -> UnfinishedBatch | None:
-        """Return the batch whose expressions are to be searched; None where there is none, or a search was in vain."""
+        """Return the unfinished batch whose expressions are to be searched.
+
+        Return None if there is no such batch, or if it was already searched in vain.
+        """
         try:
             batch = self._running.unfinished()
         except Exception as error:
@@ -55,9 +58,9 @@ class BatchDiagnosis:
         return batch
 
     def of_batch(self, batch: UnfinishedBatch, is_wanted: Callable[[], bool]) -> DiagnosisResult | None:
-        """Return the expressions that end a batch; None where none is found.
+        """Return the expressions that end a batch, with reasons. Return None if none is found.
 
-        It takes as long as a Spark needs to start, and as the batch takes, several times. The search ends early when
+        The search takes the start of a Spark, and several times the duration of the batch. It ends early when
         ``is_wanted`` returns false.
         """
         try:
@@ -79,9 +82,9 @@ class BatchDiagnosis:
         return DiagnosisResult(expressions=faulty)
 
     def of_slow(self, is_wanted: Callable[[], bool]) -> DiagnosisResult | None:
-        """Return the expressions of the running batch that alone exceed ``spark.expression_timeout_s``; None for none.
+        """Return the expressions of the running batch that alone exceed ``spark.expression_timeout_s``, with reasons.
 
-        It takes that long several times.
+        Return None if none is found. The search takes several times that timeout.
         """
         limit_s = self._config.spark.expression_timeout_s
         trial = partial(ChildTrial, is_wanted=is_wanted, limit_s=limit_s)
@@ -100,9 +103,10 @@ class BatchDiagnosis:
         return DiagnosisResult(expressions=faulty)
 
     def of_failure(self, error: BaseException | None) -> DiagnosisResult | None:
-        """Return the destinations that now refuse records without a key, where Kafka made a batch fail with an error.
+        """Return the destination topics that refuse records without a key, after an error of Kafka ended a batch.
 
-        The result is None where there are none. A failure of Kafka does not count against the batch.
+        Return None if there is no such topic, or if the error is not of Kafka. A failure of Kafka does not count as a
+        failed start of the batch.
         """
         if error is None or not (isinstance(error, KafkaError) or is_of_kafka(error)):
             return None
@@ -128,7 +132,7 @@ class BatchDiagnosis:
         search: Callable[[Trial, int], dict[int, str]],
         fault: str,
     ) -> dict[str, str]:
-        """Return the expressions of a batch that a search finds, by their SQL, with the reasons for parking."""
+        """Return the expressions of a batch that ``search`` finds, by their SQL text, with the reasons for parking."""
         attributes = tuple(attribute for attribute in expressions_of(batch.plan) if attribute.is_computed)
         if not attributes:
             return {}

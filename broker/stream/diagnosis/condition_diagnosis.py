@@ -1,4 +1,4 @@
-"""Diagnosis of a feed query's failing batches: the conditions that end them, or take them too long."""
+"""The diagnosis of a feed query's failing batches: the conditions that end a batch, or take too long."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.operators")
 
 _TIMES_IN_VAIN = 2
-"""The number of starts of a batch before the cause of its end is looked for."""
+"""The number of failed starts of a batch after which the cause is searched."""
 
 _SEARCHES_MAX = 2
-"""The most searches of one batch that may fail, as on a full disk, before the batch is run as it is."""
+"""The number of failed searches, for example on a full disk, after which the batch runs without a further search."""
 
 _STOP_S = 10.0
 _LOOK_S = 0.25
@@ -37,9 +37,10 @@ _LOOK_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """The batch that evaluates conditions, and the conditions that no batch evaluates.
+    """The contents of the note file: the batch that evaluates conditions, and the conditions that are excluded.
 
-    ``times``: the number of its starts. ``is_slow``: it took too long. ``excluded``: the conditions, with the reasons.
+    ``times``: the number of starts of the batch. ``is_slow``: whether the batch took too long. ``excluded``: the reason
+    of each excluded condition.
     """
 
     batch_id: int = -1
@@ -59,16 +60,19 @@ class _Noted:
 
 
 class ConditionDiagnosis(ConditionWatch):
-    """The search for the conditions that batches of a feed query cannot go on with, which it excludes from these.
+    """The search for the conditions that batches of a feed query cannot evaluate, and the exclusion of such conditions.
 
-    Before a batch evaluates conditions, a file beside the checkpoint notes it. A batch that was started twice in vain,
-    or that took longer than ``spark.expression_timeout_s``, has its conditions tried over its pairs in another process.
-    The conditions found are a finding, by which their queries are parked. No batch evaluates such a condition until a
-    plan has such a query again. Cost: a synced file for each batch with conditions.
+    Before a batch evaluates conditions, it is noted in a file beside the checkpoint. If a batch was started twice in
+    vain, or took longer than ``spark.expression_timeout_s``, another process tries its conditions over its pairs. The
+    faulty conditions become a finding, for which their queries are parked. No batch evaluates such a condition until a
+    plan contains it again. Cost: a synced file for each batch with conditions.
     """
 
     def __init__(self, op: str, stream: str, config: Config, folder: Path) -> None:
-        """Create the search, and read its file. ``op``: the tag of the kind whose reader evaluates the conditions."""
+        """Create the search, and read its file.
+
+        ``op``: the tag of the operator kind whose reader evaluates the conditions.
+        """
         self._op = op
         self._stream = stream
         self._config = config
@@ -80,7 +84,7 @@ class ConditionDiagnosis(ConditionWatch):
         self._failed_searches = 0
         self._lost_worker = -1
         self.finding: DiagnosisResult | None = None
-        """The finding for which the stream's queries are to be parked; None while there is none."""
+        """The finding for which queries of the stream are to be parked; None if there is no such finding."""
         self._noted = _Noted()
         try:
             self._noted = _Noted.of_text(self._path.read_text("utf-8"))
@@ -93,16 +97,16 @@ class ConditionDiagnosis(ConditionWatch):
             self.finding = DiagnosisResult(conditions=self._noted.excluded)
 
     def ask_to_stop(self) -> None:
-        """Stop searching."""
+        """Stop the search, and start no other."""
         self._stopping.set()
 
     def go_on(self, finding: DiagnosisResult) -> None:
-        """Forget a finding, now that no plan has a query that uses it."""
+        """Forget a finding after no plan has a query that uses it."""
         if self.finding is finding:
             self.finding = None
 
     def allow(self, conditions: Collection[str]) -> None:
-        """Evaluate conditions again that a plan has once more: their queries were registered anew."""
+        """Allow excluded conditions that a new plan contains: their queries were registered anew."""
         with self._lock:
             again = self._noted.excluded.keys() & set(conditions)
             if again and self.finding is None:
@@ -137,7 +141,7 @@ class ConditionDiagnosis(ConditionWatch):
             done.set()
 
     def _is_first_dead_worker(self, error: BaseException) -> bool:
-        """Return whether the batch failed of a Python worker that died, and did not before."""
+        """Return whether the batch failed because a Python worker died, for the first time in this batch."""
         if self._lost_worker == self._noted.batch_id or not is_of_dead_worker(error):
             return False
         self._lost_worker = self._noted.batch_id
@@ -160,7 +164,7 @@ class ConditionDiagnosis(ConditionWatch):
     # -- the search
 
     def _search(self, batch: JudgedBatch, texts: Sequence[str]) -> None:
-        """Exclude the conditions that the batch cannot go on with; nothing where none is found."""
+        """Search the batch for faulty conditions, and exclude them. If none is found, exclude nothing."""
         noted, settings = self._noted, self._config.spark
         what = "take too long for" if noted.is_slow else f"ended {noted.times - 1} times with"
         LOG.warning("stream '%s': looks for the condition that its %s queries %s", self._stream, self._op, what)
@@ -201,9 +205,9 @@ class ConditionDiagnosis(ConditionWatch):
     # -- a batch that takes too long
 
     def _end_overdue(self, spark: SparkSession, done: threading.Event) -> None:
-        """Have a batch cancelled that evaluates conditions for too long, so that they are searched as it is run again.
+        """Start a thread that cancels the batch if its conditions take too long; the replay of the batch searches them.
 
-        Its group of jobs is that of the streaming query, whose thread this is.
+        The thread cancels the job group of the streaming query, on whose thread this method is called.
         """
         group = spark.sparkContext.getLocalProperty("spark.jobGroup.id")
         limit_s = self._config.spark.expression_timeout_s
@@ -235,7 +239,7 @@ class ConditionDiagnosis(ConditionWatch):
 
 
 def _cancel(spark: SparkSession, group: str, stream: str) -> None:
-    """Cancel a group of jobs, and end Spark where a task of it does not stop: that task keeps a core for ever."""
+    """Cancel a job group. If a task does not stop, stop Spark, because such a task would occupy a core for ever."""
     from broker.runtime.spark import running_tasks
 
     context = spark.sparkContext

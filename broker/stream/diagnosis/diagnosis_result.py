@@ -1,4 +1,4 @@
-"""The result of a diagnosis: the causes that a stream cannot go on with."""
+"""The result of a diagnosis: the causes for which queries are to be parked."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DiagnosisResult:
-    """The causes that end the batches of a stream, each with the reason that the queries are parked with.
+    """The causes that end the batches of a stream, each with the reason for which its queries are parked.
 
-    ``expressions`` by their SQL text, ``topics``: destinations by name, ``conditions`` over two objects as their
-    queries have them. ``queries`` by id, of the version that plans of ``version`` have.
+    The keys of ``expressions`` are SQL texts, of ``topics`` the names of destination topics, and of ``conditions`` the
+    texts of conditions over two objects, as the queries have them. The keys of ``queries`` are the ids of queries in
+    the plan of ``version``.
     """
 
     expressions: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The queries whose states failed while a stream went on, reported until they are parked."""
+"""The queries whose fold states failed while the stream went on; they are reported until they are parked."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from broker.stream.diagnosis.diagnosis_result import DiagnosisResult
 
 
 class FoldParks:
-    """The finding of queries that are not counted any more; the stream does not wait for it.
+    """The finding of queries whose records are not folded any more. The stream does not wait until they are parked.
 
-    Invariant: a query is reported until it is in no plan: each batch names all that fail in it. Thread-safe.
+    Invariant: a query is reported until no plan contains it, because each batch reports all queries that fail in it.
+    Thread-safe.
     """
 
     def __init__(self) -> None:
@@ -20,18 +21,21 @@ class FoldParks:
 
     @property
     def finding(self) -> DiagnosisResult | None:
-        """Return what is to be parked; None while there is nothing."""
+        """Return the queries that are to be parked. Return None if there are none."""
         return self._finding
 
     def tell(self, reasons: Mapping[str, str], version: int) -> None:
-        """Have queries of the plan of a version parked, all that fail in it, by their ids with the reasons."""
+        """Report all failed queries of a batch, by id with the reasons, to be parked.
+
+        ``version``: the version of its plan.
+        """
         with self._lock:
             known = self._finding
             if reasons and (known is None or (known.queries, known.version) != (reasons, version)):
                 self._finding = DiagnosisResult(queries=reasons, version=version)
 
     def tell_more(self, reasons: Mapping[str, str], version: int) -> None:
-        """Have queries parked beside those of the last finding: no batch comes that names all of them."""
+        """Add failed queries to the last finding, as no batch will report all of them together."""
         with self._lock:
             known = self._finding
             if reasons:
@@ -40,7 +44,7 @@ class FoldParks:
                 self._finding = DiagnosisResult(queries=queries, version=max(version, known_version))
 
     def go_on(self, finding: DiagnosisResult) -> None:
-        """Forget a finding, now that it is in no plan any more."""
+        """Forget a finding after no plan contains its queries."""
         with self._lock:
             if self._finding is finding:
                 self._finding = None

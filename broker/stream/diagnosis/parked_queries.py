@@ -1,4 +1,4 @@
-"""Queries that a stream could not go on with: registered, and not served until they are registered anew."""
+"""The parked queries of a stream: they are registered, but not served until they are registered anew."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ LOG = logging.getLogger("asc.parked")
 
 
 class ParkedQueries:
-    """The queries of a stream that are parked, by id and version, each with the reason; kept in a file of its folder.
+    """The parked queries of a stream by id and version, each with the reason, in a file of the stream's folder.
 
-    A query that is registered anew has another version, so it is parked no more. A file that cannot be read is ignored,
-    for its findings are found again. Thread-safe where one thread adds.
+    A query that is registered anew has a new version, so it is not parked any more. A file that cannot be read is
+    ignored, because a new diagnosis finds the same queries. Thread-safe if only one thread adds.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -31,22 +31,25 @@ class ParkedQueries:
             LOG.warning("parked queries in %s cannot be read, and are found anew: %s", self._path, error)
 
     def reason(self, query_id: str, version: int) -> str | None:
-        """Return the reason why a version of a query is parked; None where it is not."""
+        """Return the reason why a version of a query is parked. Return None if it is not parked."""
         return self._reasons.get((query_id, version))
 
     def ids(self) -> set[str]:
-        """Return the ids of the queries that are parked, in whatever version."""
+        """Return the ids of all parked queries, of any version."""
         return {query_id for query_id, _ in self._reasons}
 
     def add(self, reasons: Mapping[tuple[str, int], str]) -> None:
-        """Park queries, by id and version, durably."""
+        """Park queries, by id and version with the reasons, and write the file durably."""
         all_reasons = {**self._reasons, **reasons}
         listed = [{"id": i, "version": version, "reason": reason} for (i, version), reason in all_reasons.items()]
         write_durably(self._path, json.dumps(listed, ensure_ascii=False))
         self._reasons = all_reasons
 
     def keep(self, standing: Mapping[str, int]) -> None:
-        """Forget queries that are not registered in their version any more; ``standing`` has the version of each id."""
+        """Forget parked queries that are not registered in that version any more.
+
+        ``standing``: the registered version of each id.
+        """
         kept = {key: reason for key, reason in self._reasons.items() if standing.get(key[0]) == key[1]}
         if len(kept) < len(self._reasons):
             self._reasons = kept

@@ -1,4 +1,4 @@
-"""Bisection of the expressions that end a batch, in a child process that may die of them."""
+"""The bisection for the expressions that end a batch, in a child process that they may end."""
 
 from __future__ import annotations
 
@@ -24,34 +24,37 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _Answer = tuple[bool, "str | None"]
-"""An answer of a child: whether it knows, and the reason why the expressions cannot be computed."""
+"""The answer of the child process: whether the outcome is known, and the reason why the expressions fail (or None)."""
 
 DIED = "the process that computes it ends"
 _START_S = 120.0
 _ENDLESS_S = 600.0
-"""The time over one batch after which expressions are taken to have no end."""
+"""The time in seconds after which expressions over one batch count as endless."""
 
 _TRIALS_MAX = 48
-"""The most trials of a search for slow expressions: each may take as long as its limit, and the start of a Spark."""
+"""The largest number of trials in a search for slow expressions.
+
+Each may take its time limit and the start of a Spark.
+"""
 
 _LOOK_S = 0.25
 
 
 def child_master(master: str) -> str:
-    """Return the master of a child's Spark, beside a Spark with some master: always one of its own process."""
+    """Return the Spark master of the child process, given the master of this process. It is always a local master."""
     return master if master.startswith("local") else "local[2]"
 
 
 class DiagnosisError(BrokerError):
-    """A search for the cause of a batch's end that failed: it clears or blames no expression."""
+    """The error of a diagnosis that failed: it neither blames nor clears an expression."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuspectBatch:
-    """Records of a source topic, how they are read and decoded, and the expressions that are computed over them.
+    """The records of a batch, how they are read and decoded, and the expressions that are tried on them.
 
-    ``first`` and ``end``: offsets by partition. ``options``: Spark's options of Kafka. ``master`` and ``driver_memory``
-    are those of the Spark that runs the expressions.
+    ``first`` and ``end``: offsets by partition. ``options``: options of Spark's Kafka source. ``master`` and
+    ``driver_memory``: settings of the Spark in the child process.
     """
 
     topic: str
@@ -74,12 +77,12 @@ class SuspectBatch:
         return self.topic
 
     def frame(self, spark: SparkSession) -> DataFrame:
-        """Return the records, decoded."""
+        """Return the decoded records."""
         records = self.records(spark)
         return self.decoder.for_records(records).decode(records)
 
     def records(self, spark: SparkSession) -> DataFrame:
-        """Return the records, as the stream's job reads them."""
+        """Return the undecoded records, read with the options of the stream's job."""
         return (
             spark.read.format("kafka")
             .options(**self.options)
@@ -93,19 +96,23 @@ class SuspectBatch:
 
 
 class Trial(Protocol):
-    """A run of expressions, by their place, over a batch."""
+    """The protocol of a run of some expressions, chosen by their indexes, over a batch."""
 
     def __call__(self, slots: Sequence[int], /) -> str | None:
-        """Return the reason why they cannot be computed; None where they can. DiagnosisError where it is not known."""
+        """Return the reason why the expressions fail. Return None if they pass.
+
+        Raise DiagnosisError if that is unknown.
+        """
 
 
 def guilty(trial: Trial, count: int) -> dict[int, str]:
-    """Return, of ``count`` expressions in a row, those without which the others can be computed together, with reasons.
+    """Return the indexes of the expressions to remove so that the others pass together, with the reasons.
 
-    Bisection finds the first row of expressions that fails, and its last one is taken out, until all that are left
-    pass. So the remaining expressions have been run. Each found one has failed twice beside those before it, which
-    passed. If it passes the second time, nothing more is found. DiagnosisError where the records fail without any of
-    them. Cost: log2(count) + 2 trials for each that is found, two where none is.
+    ``count``: the number of expressions. Bisection finds the shortest failing prefix and removes its last expression.
+    This repeats until the remaining expressions pass, so all of these have been run. Each removed expression failed
+    twice together with its predecessors, which passed. If the second trial passes, the search ends. Raise
+    DiagnosisError if the records fail even without expressions. Cost: log2(count) + 2 trials for each removed
+    expression, two trials if there is none.
     """
     reasons: dict[int, str] = {}
     kept = list(range(count))
@@ -126,11 +133,12 @@ def guilty(trial: Trial, count: int) -> dict[int, str]:
 
 
 def slow(trial: Trial, count: int) -> dict[int, str]:
-    """Return, of ``count`` expressions, those that fail alone, with the reasons.
+    """Return the indexes of the expressions that fail alone, with the reasons. ``count``: the number of expressions.
 
-    The trial fails expressions that take too long. A row that takes too long is halved. Where many are too slow
-    together, and none alone, none is found. DiagnosisError where the records fail without any of them. Cost: 2 *
-    log2(count) + 2 trials for each that is found, ``_TRIALS_MAX`` at most; expressions not found by then are ignored.
+    The trial fails expressions that take too long. A group that fails is halved. If expressions are too slow only
+    together, none is found. Raise DiagnosisError if the records fail even without expressions. Cost: 2 * log2(count) +
+    2 trials for each found expression. The search ends after ``_TRIALS_MAX`` trials, and ignores slow expressions that
+    are not found by then.
     """
     reasons: dict[int, str] = {}
     rows = [range(count)]
@@ -157,11 +165,11 @@ def _try_without(trial: Trial) -> None:
 
 
 class ChildTrial:
-    """A trial of the expressions of a batch in a child process with its own Spark; one that dies is replaced.
+    """The trials of a batch's expressions in a child process with its own Spark. A child that dies is replaced.
 
-    The child ends with this process: it reads from a pipe of it. ``is_wanted`` is asked while a trial runs: where it
-    returns false, the child is killed and the trial is an DiagnosisError. A trial of expressions that takes longer than
-    ``limit_s`` has failed. Cost: the memory and the start of a second Spark.
+    The child reads from a pipe of this process, so it ends with this process. ``is_wanted`` is polled during a trial.
+    If it returns false, the trial raises DiagnosisError, and leaving the context kills the child. A trial of
+    expressions that takes longer than ``limit_s`` fails. Cost: the memory and the start of a second Spark.
     """
 
     def __init__(self, batch: Suspects, is_wanted: Callable[[], bool], limit_s: float = _ENDLESS_S) -> None:
@@ -177,7 +185,7 @@ class ChildTrial:
         self._end()
 
     def __call__(self, slots: Sequence[int], /) -> str | None:
-        """Run expressions in the child: see :class:`Trial`."""
+        """Run expressions in the child process: see :class:`Trial`."""
         if slots and self._child is None:
             # The first trial of a Spark is slow of itself, whatever it computes.
             self([])
@@ -233,7 +241,7 @@ class ChildTrial:
 
 
 def _serve(connection: Connection, batch: Suspects) -> None:
-    """Run the child process: answer once Spark runs, then whether the expressions at rows of places can be computed."""
+    """Serve the trials in the child process: answer once when Spark runs, then once for each list of indexes."""
     from broker.matching.dry_run import dry_run
     from broker.runtime.spark import has_stopped, spark_session
 

@@ -1,4 +1,4 @@
-"""Counts of the records of a stream that could not be decoded, by reason and column."""
+"""The counts of a stream's records that could not be decoded, by reason."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _LOGGED_EVERY_S = 60.0
 
 
 class DeadLetters:
-    """Counts of the records of one stream that became dead letters as they came, by reason, since the daemon began.
+    """The counts of records of one stream that became dead letters on decoding, by reason, since the daemon started.
 
-    A record that comes again (a batch that is run once more) counts again. The log has the first ones at once, and then
-    at most a line a minute with the count since. Cost: a number for each reason that was met, of which there are as
-    many as columns of the stream and some.
+    The records of a replayed batch are counted again. The log has a line for the first dead letters, then at most one
+    line a minute with the count since the last line. Cost: one number for each reason that occurred. The number of
+    reasons is that of the stream's columns and a few more.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class DeadLetters:
         self._told_at: float | None = None
 
     def count(self, numbers: Mapping[int, int]) -> None:
-        """Add the counts of a batch: by the place of a reason, from 1 on. To be called for every batch."""
+        """Add the counts of a batch, by the number of the reason (from 1). To be called for every batch."""
         with self._lock:
             self._counts.update(numbers)
             self._untold.update(numbers)
@@ -48,14 +48,14 @@ class DeadLetters:
         LOG.warning("stream '%s': %s", self._stream, said)
 
     def counts(self) -> list[tuple[DeadLetterReason, int]]:
-        """Return the reasons that were met and their counts, the most frequent first."""
+        """Return the reasons that occurred, with their counts, the most frequent reason first."""
         with self._lock:
             counted = self._counts.most_common()
         return [(self._reasons[number - 1], count) for number, count in counted]
 
 
 def _said(total: int, of_most: int, most: str, others: int) -> str:
-    """Return the fate of records in words, with the most frequent reason and the number of other reasons.
+    """Return a log text: the number of dead letters, the most frequent reason, and the number of other reasons.
 
     >>> _said(1, 1, "value is empty", 0)
     '1 record was not decoded and is a dead letter: value is empty'

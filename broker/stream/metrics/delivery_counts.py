@@ -1,4 +1,4 @@
-"""The number of records that each query of a stream received, in all and by minute."""
+"""The number of records that each query of a stream accepted, in total and by minute."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Integers = npt.NDArray[np.int64]
 
 MINUTES = 60
 _ENTRIES_MAX = 4_000_000
-"""The most counts that all minutes hold together, 48 MB of them.
+"""The largest number of counts that all minutes hold together, which take 48 MB.
 
-Where more queries accept something each minute, fewer minutes are kept.
+If more queries accept records in each minute, fewer minutes are kept.
 """
 
 _LOOKED_UP_ONE_BY_ONE = 1_000
@@ -30,7 +30,7 @@ _LOOKED_UP_ONE_BY_ONE = 1_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Minute:
-    """The counts of a minute: ``counts`` int64[n] of records, for the queries ``numbers`` int32[n], ascending."""
+    """The counts of one minute: ``counts`` int64[n] are the records of the queries ``numbers`` int32[n], ascending."""
 
     minute: int
     numbers: npt.NDArray[np.int32]
@@ -42,16 +42,17 @@ class _Minute:
 
 
 class DeliveryCounts:
-    """Counts of the records that each query of a stream accepted, since the daemon began.
+    """The counts of the records that each query of a stream accepted, since the daemon started.
 
-    A query that is replaced goes on counting; one that was out of the plan (paused, removed) begins at 0 when it is
-    back. A record that comes again (a batch that is run once more) counts again.
+    A replaced query continues its count. A query that was out of the plan (paused or removed) starts at 0 when it
+    returns. The records of a replayed batch are counted again.
 
-    Invariant: three arrays are by place in ``_ids``, the registered queries of ``_plan``. They are ``_counts``,
-    ``_before`` (``_counts`` at the start of the minute) and ``_numbers`` (the number of the query among all ever
-    counted here, for the minutes). They are carried over when a batch of another plan is counted. Cost: 20 bytes a
-    query. A batch costs a step for each accepting query; a change of the plan some passes over its queries, and so does
-    a minute's end.
+    Invariant: three arrays have the same positions as ``_ids``, the registered queries of ``_plan``. ``_counts`` has
+    the counts, and ``_before`` the counts at the start of the minute. ``_numbers`` identifies each query among all that
+    were ever counted here, for the minutes. The arrays are converted when a batch of another plan is counted.
+
+    Cost: 20 bytes for each query. A batch costs a step for each accepting query. A change of the plan and the end of a
+    minute each cost a few passes over all queries.
     """
 
     def __init__(self) -> None:
@@ -65,10 +66,10 @@ class DeliveryCounts:
         self._minute = 0
         self._minutes: deque[_Minute] = deque(maxlen=MINUTES)
         self.total = 0
-        """The sum over the queries, including queries that are gone."""
+        """The sum over all queries, including queries that were removed."""
 
     def count(self, plan: Plan, by_query: QueryCounts, now_s: float) -> None:
-        """Add the counts of a batch that ran with a plan."""
+        """Add the counts of a batch that ran with the given plan."""
         with self._lock:
             self._end_minute(now_s)
             ordinals, counts = by_query.ordinals, by_query.counts
@@ -82,15 +83,15 @@ class DeliveryCounts:
             self._counts[ordinals] += counts
 
     def of(self, query_id: str) -> int:
-        """Return the number of records that a query received."""
+        """Return the number of records that a query accepted."""
         with self._lock:
             ordinal = self._ordinal(query_id)
             return 0 if ordinal is None else int(self._counts[ordinal])
 
     def by_minute(self, query_id: str, now_s: float) -> list[tuple[int, int]]:
-        """Return the minutes of the last hour in which a query received records, oldest first.
+        """Return the minutes of the last hour in which a query accepted records, oldest first.
 
-        Each has its start (seconds since 1970), and the number of records.
+        Each entry has the start of the minute in seconds since 1970, and the number of records.
         """
         with self._lock:
             self._end_minute(now_s)
@@ -104,7 +105,10 @@ class DeliveryCounts:
         return [(minute * 60, count) for minute, count in found if count and minute > first]
 
     def most(self, queries: int) -> list[tuple[str, int]]:
-        """Return the queries that received most, at most so many, most first, with their counts; none that has 0."""
+        """Return the queries that accepted the most records, with their counts in descending order.
+
+        ``queries``: the largest number of queries to return. Queries with a count of 0 are excluded.
+        """
         with self._lock:
             counts = self._counts
             some = np.argpartition(-counts, queries)[:queries] if len(counts) > queries else np.arange(len(counts))
@@ -114,12 +118,12 @@ class DeliveryCounts:
             return list(zip(ids, counts[order].tolist(), strict=True))
 
     def counts(self) -> tuple[pa.StringArray, Integers]:
-        """Return the queries of the last batch's plan, by id, and the number of records of each."""
+        """Return the ids of the queries of the last batch's plan, and the number of records of each query."""
         with self._lock:
             return self._ids, self._counts.copy()
 
     def last_minute(self, now_s: float) -> tuple[pa.StringArray, Integers]:
-        """Return the same queries, and the number of records of each in the last minute that is over."""
+        """Return the ids of the queries of the last batch's plan, and the records of each in the last full minute."""
         with self._lock:
             # None of them changes in place, so that batches need not wait for what is looked up.
             ids, numbers, last = self._ids, self._numbers, self._last_minute(now_s)
@@ -129,7 +133,7 @@ class DeliveryCounts:
         return ids, np.where(last.numbers[places] == numbers, last.counts[places], 0)
 
     def of_last_minute(self, query_id: str, now_s: float) -> int:
-        """Return the number of records that a query received in the last minute that is over."""
+        """Return the number of records that a query accepted in the last full minute."""
         with self._lock:
             ordinal, last = self._ordinal(query_id), self._last_minute(now_s)
             return 0 if ordinal is None or last is None else last.of(int(self._numbers[ordinal]))
@@ -179,7 +183,7 @@ class DeliveryCounts:
 
 
 def _places(old: Plan, new: Plan) -> Integers:
-    """Return the ordinal in ``old`` of each query of ``new``, -1 for one that is missing there."""
+    """Return the ordinal in ``old`` of each query of ``new``, or -1 for a query that ``old`` does not have."""
     if new.query_ids.equals(old.query_ids):
         return np.arange(len(new), dtype=np.int64)
     shared = {id(block) for block in old.blocks}

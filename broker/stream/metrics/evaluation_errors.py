@@ -1,4 +1,4 @@
-"""Counts of failed evaluations by query: a division by zero, a cast that fails, a decimal beyond its digits."""
+"""The counts of failed evaluations by query: for example a division by zero, or a cast or decimal that does not fit."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ LOG = logging.getLogger("asc.evaluation")
 
 
 class Versioned(Protocol):
-    """A query, as far as these counts need it."""
+    """The protocol of a query that has a version."""
 
     @property
     def version(self) -> int:
-        """Return the first version of the set of queries that has the query as it is."""
+        """Return the first version of the query set that contains the query in this form."""
 
 
 class EvaluationErrors:
-    """Counts of records of one stream on which evaluation failed, by query, since the daemon began.
+    """The counts of records of one stream on which a query's evaluation failed, by query, since the daemon started.
 
-    A record that comes again (a batch that is run once more) counts again. A query that was registered anew counts from
-    0, and does not count batches that ran with an earlier plan.
+    The records of a replayed batch are counted again. A query that is registered anew starts at 0, and ignores batches
+    that ran with an earlier plan.
 
-    Invariant: only queries with a count are held, each with the version it was counted at. Registration replaces the
-    standing queries before a plan of them is in place; batches count by the standing queries. Cost: two numbers for
-    each query that had errors.
+    Invariant: only queries with errors are stored, each with the version for which it was counted. Registration
+    replaces the standing queries here before their plan runs, and batches are counted by these standing queries. Cost:
+    two numbers for each query that had errors.
     """
 
     def __init__(self, stream: str) -> None:
@@ -35,12 +35,12 @@ class EvaluationErrors:
         self._standing: Mapping[str, Versioned] = {}
         self._counts: dict[str, tuple[int, int]] = {}
         self.total = 0
-        """The sum over the queries, including queries that are gone."""
+        """The sum over all queries, including queries that were removed."""
 
     def stand(self, queries: Mapping[str, Versioned], gone: Iterable[str] = ()) -> None:
-        """Replace the standing queries, by id, and forget those that are gone.
+        """Replace the standing queries, by id, and forget the counts of the queries ``gone``.
 
-        The mapping is kept, and must not change.
+        The mapping is referenced, not copied, so it must not change.
         """
         with self._lock:
             self._standing = queries
@@ -48,7 +48,7 @@ class EvaluationErrors:
                 self._counts.pop(query_id, None)
 
     def count(self, plan_version: int, counts: Mapping[str, int]) -> None:
-        """Add the counts of a batch that ran with the plan of a version; log the first errors of queries."""
+        """Add the counts of a batch that ran with the plan of a version. Log the first errors of queries."""
         first: list[tuple[str, int]] = []
         with self._lock:
             for query_id, count in counts.items():
@@ -73,7 +73,7 @@ class EvaluationErrors:
             )
 
     def counts(self) -> dict[str, int]:
-        """Return the number of failed records of each standing query that had any, by id."""
+        """Return the number of failed records of each standing query with errors, by id."""
         with self._lock:
             standing, counts = self._standing, dict(self._counts)
         found: dict[str, int] = {}
@@ -84,6 +84,6 @@ class EvaluationErrors:
         return found
 
     def of(self, query_id: str, version: int) -> int:
-        """Return the number of records on which evaluation failed for a version of a query."""
+        """Return the number of records on which the evaluation of a version of a query failed."""
         counted, count = self._counts.get(query_id, (-1, 0))
         return count if counted == version else 0

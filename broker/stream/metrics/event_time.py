@@ -1,4 +1,4 @@
-"""The progress of event time of a stream, by time expression: durable from batch to batch."""
+"""The progress of a stream's event time, by time expression, stored durably after each batch."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ LOG = logging.getLogger("asc.job")
 _FORM = 2
 
 Marks = Mapping[str, int]
-"""The marks by the name of a time expression: microseconds since 1970."""
+"""The mark of each time expression by the expression's name, in microseconds since 1970."""
 
 
 class EventTime:
-    """The marks of a stream, which its records alone move.
+    """The marks of event time of a stream, which advance only with its records.
 
-    Each moves by the rule of :class:`asc.operators.event_time.EventTimeProgress`. Invariant: the file has the marks
-    before the last batch and after it, so that a batch that is run again begins with the same marks. One thread writes.
-    Cost: a synced file a batch, with a time for each partition. Source: spec of operators, section 8.
+    Each mark advances by the rule of :class:`asc.operators.event_time.EventTimeProgress`. Invariant: the file has the
+    marks before the last batch and the marks after it, so a replayed batch begins with the same marks. One thread
+    writes. Cost: a synced file for each batch, with one time for each partition. Source: spec of operators, section 8.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -65,9 +65,10 @@ class EventTime:
         return self._after if self._form == _FORM else {}
 
     def before(self, batch_id: int, tracks: Mapping[str, str]) -> Marks:
-        """Return the marks that a batch begins with, of the times of ``tracks`` (by the name of the track).
+        """Return the marks with which a batch begins, for the time expressions of ``tracks`` (by the track's name).
 
-        A file of form 1 has them by track; of tracks with one time the latest mark counts.
+        A file of form 1 stores marks by track. If several tracks have the same time expression, their latest mark is
+        used.
         """
         marks = self._before if batch_id == self._batch_id else self._after
         if self._form == _FORM:
@@ -88,9 +89,10 @@ class EventTime:
         read: Collection[int] = (),
         waiting: Collection[int] = (),
     ) -> None:
-        """Note that a batch is written, and its newest times by time expression and partition. Raises OSError.
+        """Store that a batch is written, with its newest time by time expression and partition. Raise OSError.
 
-        ``read``, ``waiting``: see :meth:`EventTimeProgress.after`. Times that no track has any more are forgotten.
+        ``read``, ``waiting``: see :meth:`EventTimeProgress.after`. Time expressions that no track uses any more are
+        forgotten.
         """
         before = self.before(batch_id, tracks)
         times: Collection[str] = sorted(set(tracks.values()))

@@ -1,4 +1,4 @@
-"""The number of records of its source topic that a stream has not done yet."""
+"""The lag of a stream: the number of records in its source topic that it has not processed yet."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _KNOWN_FOR_S = 20.0
 
 
 class Lag:
-    """The lag of a stream behind its source topic, whose end a thread asks Kafka for.
+    """The lag of a stream behind the end of its source topic; a thread asks Kafka for the end offsets.
 
-    Invariant: ``done`` and Kafka's answer are replaced, never changed. An answer counts for 20 seconds. Cost: a
-    question each five seconds.
+    Invariant: ``done`` and the answer of Kafka are replaced, never mutated. An answer is valid for 20 seconds. Cost: a
+    request to Kafka every five seconds.
     """
 
     def __init__(self, stream: str, topic: str, client: KafkaClient, done: Offsets) -> None:
@@ -34,23 +34,23 @@ class Lag:
         self._is_started = False
         self._thread = threading.Thread(target=self._keep_asking, name=f"lag-{stream}", daemon=True)
         self.done = done
-        """The first offset that is not done, by source partition."""
+        """The first offset that is not processed, by source partition."""
 
     def start(self) -> None:
-        """Start asking; return at once. Harmless when called again, by whichever thread."""
+        """Start the thread, and return at once. Further calls, from any thread, do nothing."""
         with self._starting:
             if not self._is_started:
                 self._is_started = True
                 self._thread.start()
 
     def ask_to_stop(self) -> None:
-        """Stop asking."""
+        """Request that the thread stops."""
         self._over.set()
 
     def records(self, done: Offsets | None = None) -> int | None:
-        """Return the number of records that are not done, by ``done`` where it is given.
+        """Return the number of unprocessed records. ``done``: offsets to use in place of the attribute ``done``.
 
-        The result is None where Kafka has not answered for a while. Marks of transactions count, for they have offsets.
+        Return None if the last answer of Kafka is too old. Transaction markers are counted, because they have offsets.
         """
         known = self._ends
         if known is None or time.monotonic() - known[0] > _KNOWN_FOR_S:

@@ -1,4 +1,4 @@
-"""The latency of records, from their topic to their destinations, as a histogram."""
+"""The latency of records from the source topic to the destinations, as a histogram."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ import numpy.typing as npt
 from broker.matching.record_times import RecordTimes
 
 BOUNDS_S = (0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
-"""The upper bounds of the histogram's buckets, each included; one more bucket has longer latencies."""
+"""The inclusive upper bounds of the histogram's buckets, in seconds. One more bucket has longer latencies."""
 
 _BOUNDS_MS = np.rint(np.multiply(BOUNDS_S, 1000)).astype(np.int64)
 _STEPS = (1, 1.1, 1.3, 1.5, 1.75, 2, 2.25, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 7.5, 9)
 _FINE_MS = np.union1d(
     _BOUNDS_MS, [ms for ms in (round(step * 10**e) for e in range(1, 7) for step in _STEPS) if 25 <= ms < 3_600_000]
 )
-"""The bounds of the finer buckets that are kept.
+"""The upper bounds of the finer buckets that are counted, in milliseconds.
 
-They are those of ``BOUNDS_S``, and others so that each is at most a fifth above the previous one.
+They include all bounds of ``BOUNDS_S``. Further bounds keep each bound at most a fifth above the previous one.
 """
 
 _BEGINS = np.concatenate([[0], np.searchsorted(_FINE_MS, _BOUNDS_MS) + 1])
-"""The first finer bucket of each bucket."""
+"""The index of the first finer bucket of each bucket."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Latency:
-    """A histogram of latencies: from the time of a record to the time when its batch was done.
+    """A histogram of latencies. A latency is the time from the timestamp of a record to the end of its batch.
 
-    ``fine_counts`` int64[len(_FINE_MS) + 1] by finer bucket; ``sum_s`` the seconds of all together. A record from the
-    future counts as one that took no time.
+    ``fine_counts`` int64[len(_FINE_MS) + 1]: the records by finer bucket. ``sum_s``: the sum of all latencies in
+    seconds. A record with a timestamp in the future has the latency 0.
     """
 
     fine_counts: npt.NDArray[np.int64]
@@ -43,7 +43,7 @@ class Latency:
 
     @staticmethod
     def of(times: RecordTimes, done_s: float) -> Latency:
-        """Return the latencies of records of these times that were delivered at ``done_s``, seconds since 1970."""
+        """Return the latencies of records with these timestamps, delivered at ``done_s`` (seconds since 1970)."""
         taken_ms = np.maximum(round(done_s * 1000) - times.at_ms, 0)
         buckets = np.searchsorted(_FINE_MS, taken_ms)
         counts = np.bincount(buckets, times.counts, minlength=len(_FINE_MS) + 1).astype(np.int64)
@@ -62,10 +62,12 @@ class Latency:
         return np.add.reduceat(self.fine_counts, _BEGINS)
 
     def quantile_s(self, share: float) -> float | None:
-        """Return the time that so large a share of the records took at most; None for no records.
+        """Return the latency in seconds that a ``share`` of the records does not exceed.
 
-        It is the bound of a finer bucket, which may be a fifth above the time, but not below it. Beyond the last bound
-        it is that bound, to be displayed as "more than".
+        Return None if there are no records.
+
+        The result is the upper bound of a finer bucket, so it is at most a fifth too high and never too low. For
+        latencies beyond the last bound the result is that bound, to be displayed as "more than".
 
         >>> Latency.of(RecordTimes.of(np.full(10, 1_000)), 1.08).quantile_s(0.5)
         0.09

@@ -1,4 +1,4 @@
-"""The time of a stream's batches, by phase."""
+"""The durations of a stream's batches, by phase."""
 
 from __future__ import annotations
 
@@ -28,22 +28,25 @@ PHASES: Mapping[str, str] = {
     "keep": "what the tasks folded is merged and committed, for queries that fold records",
     "commit": "the batch is noted as done",
 }
-"""The phases in their order; ``match`` lies within ``run``. A batch has ``keep`` where its plan folds records."""
+"""The phases in order, each with its description. ``match`` is part of ``run``.
+
+A batch has the phase ``keep`` only if its plan folds records.
+"""
 
 _WITHIN, _AROUND = ("bind", "build", "run", "keep"), "addBatch"
 _OF_SPARK = {"latestOffset": "offsets", "walCommit": "log", "queryPlanning": "plan", "commitOffsets": "commit"}
 _BEFORE = ("latestOffset", "walCommit", "queryPlanning")
 _TRIGGER, _AFTER = "triggerExecution", "commitOffsets"
 KEPT = 20
-"""The number of batches with records that the median of a phase is over."""
+"""The number of last batches with records from which the median of a phase is computed."""
 
 _AWAITING_SPARK = 200
-"""The most done batches that are kept until Spark reports its part."""
+"""The largest number of finished batches that wait here for Spark's report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A phase of a batch: its start, seconds since 1970, and its duration."""
+    """A phase of a batch: its start in seconds since 1970, and its duration in seconds."""
 
     began_s: float
     seconds: float
@@ -51,9 +54,9 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class DoneBatch:
-    """A batch of which everything is known: its phases by name, and its counts.
+    """A batch whose phases and counts are complete: the phases by name, and the counts.
 
-    ``hand_over`` is missing: it is the time between the other phases. ``said``: the counts that came with the batch.
+    The phase ``hand_over`` is excluded: it is the time between the other phases. ``said``: the counts of the batch.
     """
 
     batch_id: int
@@ -63,11 +66,11 @@ class DoneBatch:
 
 
 class BatchPhases:
-    """The seconds that each phase of the batches with records took: of the last ones, and of all together.
+    """The duration of each phase of the batches with records: of the last batches, and summed over all batches.
 
-    Spark's part comes later, batch by batch (:meth:`count_spark`). Invariant: no phase has more than the last ``KEPT``
-    batches. One batch runs at a time and is its one writer. ``on_batch_done`` is given each batch that is whole, and a
-    failure of it is no failure of the stream. Cost: a clock's reading a phase.
+    Spark's durations are added later, batch by batch (:meth:`count_spark`). Invariant: a phase keeps only the last
+    ``KEPT`` batches. One batch runs at a time, and is the only writer. ``on_batch_done`` is called with each complete
+    batch; its errors do not fail the stream. Cost: a clock reading for each phase.
     """
 
     def __init__(self, on_batch_done: Callable[[DoneBatch], None] = lambda batch: None) -> None:
@@ -81,17 +84,17 @@ class BatchPhases:
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
-        """Time the work within the context as that phase of the running batch, where it does not fail."""
+        """Time the work in the context as a phase of the running batch. If the work raises, nothing is noted."""
         began_s, start = time.time(), perf_counter()
         yield
         self._batch[phase] = Phase(began_s, perf_counter() - start)
 
     def note(self, phase: str, seconds: float) -> None:
-        """Note the time of a part of the batch that is timed elsewhere and has just ended."""
+        """Note the duration of a phase of the batch that was timed elsewhere and has just ended."""
         self._batch[phase] = Phase(time.time() - seconds, seconds)
 
     def count(self, batch_id: int, **said: int) -> None:
-        """Count the batch that was timed: it is done, and had records. ``said``: further counts of it."""
+        """Count the timed batch, which is finished and had records. ``said``: further counts of the batch."""
         with self._lock:
             for phase, timed in self._batch.items():
                 self._add(phase, timed.seconds)
@@ -101,9 +104,11 @@ class BatchPhases:
         self._batch = {}
 
     def count_spark(self, batch_id: int, began_s: float, durations_ms: Mapping[str, float]) -> None:
-        """Add Spark's report of a batch with records, once for each: its start, and its milliseconds by Spark's names.
+        """Add Spark's report of a batch with records: its start, and its milliseconds by Spark's names.
 
-        A batch that was counted here is complete with it.
+        Call it once a batch.
+
+        The report completes a batch that was counted by :meth:`count`.
         """
         seconds = {name: duration_ms / 1000 for name, duration_ms in durations_ms.items()}
         with self._lock:
@@ -123,13 +128,13 @@ class BatchPhases:
             LOG.exception("batch %d is not told: %s", batch_id, one_line(error))
 
     def medians(self) -> dict[str, float]:
-        """Return each phase's median over the last batches, in seconds. Phases without data are missing."""
+        """Return the median of each phase over the last batches, in seconds. Phases without data are excluded."""
         with self._lock:
             seconds_by_phase = {phase: list(seconds) for phase, seconds in self._seconds.items()}
         return {phase: round(statistics.median(seconds), 5) for phase, seconds in seconds_by_phase.items() if seconds}
 
     def totals(self) -> dict[str, tuple[int, float]]:
-        """Return by phase the number of batches with records that have it, and its seconds over all of them."""
+        """Return for each phase the number of batches with records that have it, and the sum of its seconds."""
         with self._lock:
             return {phase: (self._batches[phase], self._sums[phase]) for phase in PHASES if self._batches[phase]}
 
@@ -140,9 +145,10 @@ class BatchPhases:
 
 
 def _placed(whole: Phase, seconds: Mapping[str, float]) -> dict[str, Phase]:
-    """Return the phases for which Spark reports a duration and no start.
+    """Return the phases for which Spark reports a duration but no start, with computed starts.
 
-    They are in their order from the beginning of the batch, and the last one at its end.
+    The phases before the batch's work follow each other from the start of the batch. The last phase ends with the
+    batch.
     """
     placed = {}
     began_s = whole.began_s

@@ -1,4 +1,4 @@
-"""The figures of a stream's batches since the daemon began, and its lag."""
+"""The statistics of a stream's batches since the daemon started, and its lag."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from broker.stream.metrics.timeline import Moment, Timeline
 
 
 class StreamStats:
-    """Counts of one stream: in and out, latency, by query.
+    """The statistics of one stream: records in and out, latency, and deliveries by query.
 
-    Invariant: the job is the one writer, a batch at a time, after the outputs of the batch are written. Cost: see its
-    parts.
+    Invariant: the job is the only writer; it adds one batch at a time, after the batch's outputs are written. Cost: the
+    sum of the costs of its attributes.
     """
 
     def __init__(self, lag: Lag, clock: Callable[[], float] = time.time) -> None:
@@ -35,7 +35,7 @@ class StreamStats:
         """The number of records written to destinations."""
 
     def count(self, plan: Plan, tally: Tally) -> None:
-        """Add a batch that ran with a plan."""
+        """Add a batch that ran with the given plan."""
         now_s = self._clock()
         latency = Latency.of(tally.times, now_s)
         self.latency = self.latency + latency
@@ -57,17 +57,17 @@ class StreamStats:
         return self.timeline.rates(self._clock())
 
     def moments(self) -> list[Moment]:
-        """Return the moments of the last hour in which batches were done."""
+        """Return the moments of the last hour in which batches finished."""
         return self.timeline.moments(self._clock())
 
     def minutes_of(self, query_id: str) -> list[tuple[int, int]]:
-        """Return the minutes of a query: see :meth:`DeliveryCounts.by_minute`."""
+        """Return the counts of a query by minute: see :meth:`DeliveryCounts.by_minute`."""
         return self.delivered.by_minute(query_id, self._clock())
 
     def last_minute(self) -> tuple[pa.StringArray, npt.NDArray[np.int64]]:
-        """Return the queries and their last minute: see :meth:`DeliveryCounts.last_minute`."""
+        """Return the counts of all queries in the last full minute: see :meth:`DeliveryCounts.last_minute`."""
         return self.delivered.last_minute(self._clock())
 
     def of_last_minute(self, query_id: str) -> int:
-        """Return the last minute of a query: see :meth:`DeliveryCounts.of_last_minute`."""
+        """Return the count of a query in the last full minute: see :meth:`DeliveryCounts.of_last_minute`."""
         return self.delivered.of_last_minute(query_id, self._clock())

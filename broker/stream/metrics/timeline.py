@@ -1,4 +1,4 @@
-"""The records in and out of a stream in each of the last moments, for rates and charts."""
+"""The records in and out of a stream in each of the last five-second moments, for rates and charts."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from broker.stream.metrics.latency import Latency
 
 MOMENT_S = 5
 KEPT = 720
-"""The number of moments kept: an hour."""
+"""The number of moments that are kept, which cover an hour if batches finish in each."""
 
 _RATE_MOMENTS = 12
-"""The moments of the last minute, which rates are of."""
+"""The number of moments in the last minute, over which rates are computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The counts of the batches that were done within some seconds.
+    """The counts of the batches that finished in one interval of ``MOMENT_S`` seconds.
 
-    ``at_s``: its start, seconds since 1970, a multiple of ``MOMENT_S``. ``accepted``: records that a query accepted;
-    ``written``: records written to destinations, one for each topic.
+    ``at_s``: the start of the interval in seconds since 1970, a multiple of ``MOMENT_S``. ``accepted``: records that at
+    least one query accepted. ``written``: records written to destinations, counted once for each topic.
     """
 
     at_s: int
@@ -33,7 +33,7 @@ class Moment:
     latency: Latency = field(default_factory=Latency.none)
 
     def with_batch(self, records: int, accepted: int, written: int, dead_letters: int, latency: Latency) -> Moment:
-        """Return the moment with one more batch."""
+        """Return the moment with the counts of one more batch added."""
         return replace(
             self,
             batches=self.batches + 1,
@@ -46,9 +46,10 @@ class Moment:
 
 
 class Timeline:
-    """The last moments in which batches were done, at most ``KEPT`` of them, oldest first.
+    """The last moments in which batches finished, at most ``KEPT`` moments, oldest first.
 
-    Invariant: one writer; ``moments`` is replaced as a whole where another thread reads it. Cost: 250 bytes a moment.
+    Invariant: there is one writer, and a moment is replaced as a whole, so other threads can read. Cost: 250 bytes for
+    each moment.
     """
 
     def __init__(self, began_s: float) -> None:
@@ -58,7 +59,7 @@ class Timeline:
     def add(
         self, now_s: float, *, records: int, accepted: int, written: int, dead_letters: int, latency: Latency
     ) -> None:
-        """Add a batch that is done."""
+        """Add a finished batch."""
         at_s = int(now_s // MOMENT_S) * MOMENT_S
         last = self._moments[-1] if self._moments else None
         # Where the clock was set back, a batch counts for the last known moment.
@@ -71,13 +72,13 @@ class Timeline:
             self._moments[-1] = moment
 
     def moments(self, now_s: float, seconds: float = MOMENT_S * KEPT) -> list[Moment]:
-        """Return the moments of the last seconds in which a batch was done, oldest first."""
+        """Return the moments of the last ``seconds`` in which a batch finished, oldest first."""
         return [moment for moment in list(self._moments) if moment.at_s > now_s - seconds]
 
     def rates(self, now_s: float) -> dict[str, Any]:
-        """Return the records a second in, accepted and written, and latencies in seconds.
+        """Return the numbers of read, accepted and written records per second, and latencies in seconds.
 
-        They are over the last minute, or since the start where that is less.
+        They cover the last minute, or the time since the start if that is shorter.
         """
         recent = self.moments(now_s, _RATE_MOMENTS * MOMENT_S)
         # The oldest of them is whole: they cover the time from when it begins, whether a batch was done in it or not.
