@@ -1,1 +1,1 @@
-"""The standing queries: validated, written to the registry, put into the running plans."""
+"""The standing queries: their validation, the registry that stores them, and their place in the running plans."""

@@ -1,4 +1,4 @@
-"""Changes of the standing queries, and their outcome."""
+"""Changes of the standing queries, and the outcome of changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from broker.queries.query import RegisteredQuery
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """The registration of a query, in place of the one of the same id; without ``replaces``, only of a new id."""
+    """The registration of a query.
+
+    It replaces the query with the same id; if ``replaces`` is false, the id must be new.
+    """
 
     query: RegisteredQuery
     replaces: bool = True
@@ -25,9 +28,9 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Alter:
-    """The change of the query that an id has at that time, whoever changed it meanwhile; None where it has none.
+    """A change computed from the current query with an id when the change is applied, or from None if there is none.
 
-    Without ``replaces``, only where it has none.
+    If ``replaces`` is false, the id must be new.
     """
 
     query_id: str
@@ -50,9 +53,10 @@ Became = Literal["registered", "replaced", "unchanged"]
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A query that was registered, the first offsets by source partition that it sees, and warnings.
+    """A query that was registered, the first offset by source partition at which it holds, and warnings.
 
-    One that is unchanged keeps its version: nothing was written for it. ``previous``: the query that it replaced.
+    An unchanged query keeps its version, because nothing was written. ``previous``: the query that was replaced, or
+    None.
     """
 
     query: RegisteredQuery
@@ -63,16 +67,16 @@ class Registered:
 
     @property
     def is_new(self) -> bool:
-        """Return whether there was no query of its id."""
+        """Return whether no query had the id before."""
         return self.became == "registered"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of changes, by their position: made, all in one step at ``version``, or refused with the reason.
+    """The outcome of changes by their index: applied in one step at ``version``, or refused with the reason.
 
-    ``version`` is None where nothing was made; where all queries were unchanged, it is that of the standing queries.
-    ``effective_offsets``: by stream, the first ones that the change holds for.
+    ``version`` is None if nothing was applied. If all queries were unchanged, it is the version of the standing
+    queries. ``effective_offsets``: by stream, the first offsets for which the changes hold.
     """
 
     version: int | None = None
@@ -82,7 +86,7 @@ class Outcome:
     effective_offsets: Mapping[str, Offsets] = field(default_factory=dict)
 
     def raised(self) -> Outcome:
-        """Return the outcome; raise the first refusal where a change was refused."""
+        """Return the outcome. Raise the first refusal if a change was refused."""
         if self.refused:
             raise self.refused[min(self.refused)]
         return self

@@ -1,4 +1,4 @@
-"""Joins in plans: the members that come and go with shapes, and the bounds on the shapes of joins."""
+"""Joins in plans: the members that are added and removed with shapes, and the limits on the shapes of joins."""
 
 from __future__ import annotations
 
@@ -21,16 +21,19 @@ from broker.queries.validated_query import Members, ValidatedQuery
 from broker.stream.analyser import StreamAnalyser
 
 Reshaped = Mapping[str, Collection[str] | None]
-"""The ids of the rows that changed, by layer; None where any row of a layer may have changed."""
+"""The ids of the changed rows by layer. None: any row of the layer may have changed."""
 
 
 Made = Mapping[str, tuple[RegisteredQuery, Members]]
-"""Members of joins for the shapes that changed, by the join's id, with the join that they were made of."""
+"""The members of joins for changed shapes, by the join's id, each with the join from which they were computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """The changes of a set: queries, by id, and shapes of layers; ``made``: the members made for these already."""
+    """The changes of a query set: ids of queries, and shapes of layers.
+
+    ``made``: members already computed for the shapes.
+    """
 
     queries: Collection[str]
     shapes: Reshaped = field(default_factory=dict)
@@ -39,7 +42,10 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Members of joins that come into plans and leave them, by stream, and the ids of joins to be validated whole."""
+    """The members of joins to add to plans and to remove from them, by stream.
+
+    ``again``: the ids of joins that must be validated as a whole.
+    """
 
     come: dict[str, list[Query]] = field(default_factory=dict)
     gone: dict[str, list[str]] = field(default_factory=dict)
@@ -54,10 +60,10 @@ def made_members(
     computed_max: int,
     cancellation: Cancellation,
 ) -> Made:
-    """Return the members, for shapes that changed, of the joins that are served ``after`` the change.
+    """Return the members, for changed shapes, of the joins that are served in the set ``after`` the change.
 
-    A join that is refused by now, as for a shape that it names, has none. ``computed_max`` and ``cancellation``: as
-    :meth:`Members.of` has them; CancelledError.
+    A join that is refused by now, for example because of a shape that it names, has no entry. ``computed_max``: see
+    :meth:`Members.of`. Raise CancelledError if ``cancellation`` is set.
     """
     made: dict[str, tuple[RegisteredQuery, Members]] = {}
     for layer, ids in shapes.items():
@@ -97,11 +103,11 @@ def check_growth(
     rows: Mapping[str, Feature],
     cancellation: Cancellation,
 ) -> None:
-    """Raise QueryError where a served join would take more effort for some rows of its layer than a join may.
+    """Raise QueryError if new rows of a layer would exceed the effort that a served join over the layer may take.
 
-    To be called before the rows are written, with the cancellation of the request: what is written is put into plans
-    whatever it takes, and all layers wait meanwhile. Cost: where the rows are so many that their values decide, that of
-    the members of the join. Raises CancelledError.
+    Call this before the rows are written, with the cancellation of the request. Rows that are written enter plans at
+    any effort, and all layers wait meanwhile. Cost: if the number of rows does not decide, the computation of the
+    join's members. Raise CancelledError.
     """
     for query in standing.joins_over(layer):
         stream = standing.planned_on(query.id)
@@ -131,10 +137,10 @@ def moved_members(
     *,
     computed_max: int,
 ) -> Moved:
-    """Return the changes in plans of the joins served ``after`` some shapes changed, except those validated ``again``.
+    """Return the plan changes of the served joins for changed shapes, except for the joins in ``again``.
 
-    The members of these shapes are made anew, and no others. A join for which Spark would have to compute more is to be
-    validated whole.
+    Only the members of the changed shapes are computed anew. A join for which Spark would have to compute further
+    expressions is returned in ``again``, to be validated as a whole.
     """
     moved = Moved()
     for layer, ids in changed.shapes.items():
@@ -161,7 +167,7 @@ def moved_members(
 
 
 def reshaped(then: Mapping[str, StoredLayer], now: Mapping[str, StoredLayer]) -> Reshaped:
-    """Return the shapes that differ now."""
+    """Return the ids of the rows that differ between two states of the layers."""
     none: SortedMap[str, Feature] = SortedMap()
     return {
         name: stored.rows.differences(then[name].rows if name in then else none)
@@ -171,16 +177,16 @@ def reshaped(then: Mapping[str, StoredLayer], now: Mapping[str, StoredLayer]) ->
 
 
 def change_count(then: QuerySet, now: QuerySet) -> int:
-    """Return the number of queries, and of shapes of joins, that differ now."""
+    """Return the number of queries that differ between two sets, plus the number of changed shapes of joined layers."""
     shapes = reshaped(then.layers, now.layers)
     moved = sum(len(ids or ()) for name, ids in shapes.items() if now.joins_over(name))
     return len(now.queries.differences(then.queries)) + moved
 
 
 def crowded_joins(standing: QuerySet, most: int) -> set[str]:
-    """Return the ids of the joins of streams whose joins have more than ``most`` shapes together.
+    """Return the ids of all joins of each stream whose joins have more than ``most`` shapes together.
 
-    A new decision is due as to which of them are served.
+    For such streams it must be decided anew which joins are served.
     """
     running = _running_joins(standing)
     counts = Counter[str]()
@@ -190,9 +196,9 @@ def crowded_joins(standing: QuerySet, most: int) -> set[str]:
 
 
 def over_too_many_shapes(candidates: Sequence[ValidatedQuery], standing: QuerySet, most: int) -> dict[int, AscError]:
-    """Return the joins among candidates, by position, that would have too many shapes.
+    """Return the refusals, by index, of the candidate joins with which a stream would have too many shapes.
 
-    The shapes of the standing joins count, and of the candidates before. Paused joins have none.
+    The shapes of the standing joins and of earlier candidates are counted. Paused joins have no shapes.
     """
     joins = [
         (i, one.query, len(one.members.rows))
@@ -215,9 +221,10 @@ def over_too_many_shapes(candidates: Sequence[ValidatedQuery], standing: QuerySe
 
 
 def _running_joins(standing: QuerySet) -> list[tuple[RegisteredQuery, int]]:
-    """Return the joins that are not paused, each with the number of the shapes of its layer.
+    """Return the joins that are not paused, each with the number of shapes in its layer.
 
-    Joins that are not served count as well: the oldest come first when there is capacity, and when the daemon starts.
+    Joins that are not served are included, because the oldest joins are served first when capacity is free or the
+    daemon starts.
     """
     return [
         (query, len(layer.features))

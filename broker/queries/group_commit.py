@@ -1,4 +1,4 @@
-"""Group commit of changes: those that arrive while another one is made wait, and are made together where possible."""
+"""Group commit of changes: changes that wait while another change is applied are applied together if possible."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from broker.queries.query_set import QuerySet
 from broker.queries.validated_query import ValidatedQuery
 
 _FEW = 100
-"""The most changes of a request that others may be made together with."""
+"""The largest number of changes in a request that can be applied together with other requests."""
 
 _T = TypeVar("_T")
 
 
 @dataclass(eq=False, slots=True)
 class PendingChange:
-    """Changes that were validated against the standing queries, and their answer.
+    """The changes of one request, validated against the standing queries, and their answer.
 
-    The answer is an outcome, an error, or ``is_stale``, where they have to be validated anew.
+    The answer is an outcome, an error, or ``is_stale``: the changes must be validated anew.
     """
 
     changes: Sequence[Change | AscError]
@@ -40,13 +40,13 @@ class PendingChange:
 
     @property
     def is_answered(self) -> bool:
-        """Return whether nothing is left to be done for it."""
+        """Return whether the changes have an answer."""
         return self.is_stale or self.outcome is not None or self.error is not None
 
     def is_of(self, standing: QuerySet) -> bool:
-        """Return whether the queries that it alters, and the shapes that it names, are as they were validated.
+        """Return whether the validation still holds: the altered queries and the named shapes did not change since.
 
-        So it undoes nothing that another change did.
+        If so, the changes undo nothing that another change did.
         """
         is_reshaped = standing.shapes is not self.standing.shapes
         if is_reshaped and any(one.predicate.shapes or one.computes_by_row for one in self.candidates.values()):
@@ -55,10 +55,10 @@ class PendingChange:
         return all(standing.queries.get(name) is self.standing.queries.get(name) for name in altered)
 
     def is_plain(self, standing: QuerySet) -> bool:
-        """Return whether it may be made with others, as far as it alone decides.
+        """Return whether the changes can be applied together with other requests, as far as this request decides.
 
-        It has few changes, none of them refused, all of the caller's own queries, and no limit on the number of
-        queries.
+        There must be few changes, none of them refused, no limit on the number of queries, and no ``keep_going``. All
+        standing queries with these ids must belong to the caller.
         """
         if self.refused or self.keep_going or self.scope.max_queries is not None or len(self.changes) > _FEW:
             return False
@@ -66,11 +66,11 @@ class PendingChange:
         return all(query is None or self.scope.owns(query.id, query.stream) for query in stand)
 
     def ids(self) -> list[str]:
-        """Return the ids that it changes."""
+        """Return the ids of the queries to be changed."""
         return [change.query_id for change in self.changes if not isinstance(change, AscError)]
 
     def answer(self) -> Outcome:
-        """Return its outcome; raise its error."""
+        """Return the outcome of the changes, or raise their error."""
         if self.error is not None:
             raise self.error
         assert self.outcome is not None
@@ -78,26 +78,26 @@ class PendingChange:
 
 
 class GroupCommit:
-    """The pending changes, in the order in which they came. Threads share it."""
+    """The queue of pending changes, in order of arrival. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: list[PendingChange] = []
 
     def add(self, pending_change: PendingChange) -> None:
-        """Add changes that wait."""
+        """Add a pending change to the queue."""
         with self._lock:
             self._waiting.append(pending_change)
 
     def take(self) -> list[PendingChange]:
-        """Return all pending changes, which wait no longer."""
+        """Return all pending changes, and empty the queue."""
         with self._lock:
             taken, self._waiting = self._waiting, []
         return taken
 
 
 def companions(pending_changes: Sequence[PendingChange], standing: QuerySet) -> list[PendingChange]:
-    """Return the pending changes that can be made in one step: plain ones, no two of which change the same query."""
+    """Return the pending changes that can be applied in one step: they are plain, and no two change the same query."""
     taken: set[str] = set()
     together: list[PendingChange] = []
     for pending_change in pending_changes:
@@ -110,7 +110,7 @@ def companions(pending_changes: Sequence[PendingChange], standing: QuerySet) -> 
 
 
 def joined(pending_changes: Sequence[PendingChange]) -> tuple[list[Change | AscError], dict[int, ValidatedQuery]]:
-    """Return the changes of all, one after the other, and their candidates by position."""
+    """Return the changes of all pending changes in sequence, and their candidates by index in the sequence."""
     changes: list[Change | AscError] = []
     candidates: dict[int, ValidatedQuery] = {}
     for pending_change in pending_changes:
@@ -120,7 +120,10 @@ def joined(pending_changes: Sequence[PendingChange]) -> tuple[list[Change | AscE
 
 
 def unrefused(pending_changes: Sequence[PendingChange], refused: Collection[int]) -> list[PendingChange]:
-    """Return the pending changes of which no change is refused, by the positions that :func:`joined` gave."""
+    """Return the pending changes that contain no refused change.
+
+    ``refused``: indexes in the result of :func:`joined`.
+    """
     accepted, low = [], 0
     for pending_change in pending_changes:
         high = low + len(pending_change.changes)
@@ -131,7 +134,7 @@ def unrefused(pending_changes: Sequence[PendingChange], refused: Collection[int]
 
 
 def part(pending_changes: Sequence[PendingChange], outcome: Outcome, before: QuerySet) -> None:
-    """Give each of the pending changes that were made in one step its own part of the outcome."""
+    """Set the outcome of each pending change to its part of the outcome of their common step."""
     low = 0
     for pending_change in pending_changes:
         high = low + len(pending_change.changes)

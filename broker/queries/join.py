@@ -1,4 +1,4 @@
-"""Joins of registered queries: the layer of a join, and its way of delivery."""
+"""The join of a registered query with a layer."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """The layer of a query whose predicate names columns of it: the query represents one query a row.
+    """The layer with which a query is joined: the predicate names columns of the layer, and is evaluated for each row.
 
-    ``per_shape``: each accepted record is written once a shape, instead of once.
+    If ``per_shape`` is true, an accepted record is written once for each accepting shape, else once.
 
     >>> Join.of(Join("countries").plain()) == Join("countries")
     True
@@ -21,14 +21,14 @@ class Join:
     per_shape: bool = False
 
     def plain(self) -> dict[str, Any]:
-        """Return the join as JSON has it, in the registry and in the API."""
+        """Return the join as a JSON object, for the registry and the API."""
         return {"layer": self.layer, "per_shape": self.per_shape}
 
     @staticmethod
     def of(plain: object) -> Join | None:
-        """Return the join that JSON holds, None for null. TypeError for anything else.
+        """Return the join of a JSON value, or None for null. Raise TypeError for any other value.
 
-        Records and snapshots written before the member was renamed have ``pairs`` for ``per_shape``.
+        Old records and snapshots have the key ``pairs`` in place of ``per_shape``.
         """
         if plain is None:
             return None

@@ -1,4 +1,4 @@
-"""The states of operators: which registration they are of, and which ones of those that workers fill streams keep."""
+"""The states of operators: the registration that a state belongs to, and the fold states that streams keep."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from broker.stream.stream import Stream
 
 
 def with_since(candidate: ValidatedQuery, before: QuerySet) -> ValidatedQuery:
-    """Return a candidate with the version since which its state may be kept, beside the queries before.
+    """Return a candidate with ``since``, the registry version that identifies the registration of its state.
 
-    It is that of the query that it replaces, where that has a state of the same kind in the same stream. Of a kind with
-    the handoff ``feed`` a pause discards the state. Otherwise it is the version of the registry before it: a removal
-    always came after the ``since`` of the query that it removed.
+    If the query replaces one that has a state of the same kind in the same stream, ``since`` is the one of the replaced
+    query. Exception: a kind with the handoff ``feed`` discards the state of a paused query. In all other cases,
+    ``since`` is the current version of the registry. A removal of a query is always later than the ``since`` of that
+    query.
     """
     query = candidate.query
     if query.operator is None:
@@ -33,10 +34,10 @@ def with_since(candidate: ValidatedQuery, before: QuerySet) -> ValidatedQuery:
 
 
 def stand(streams: Mapping[str, Stream], after: QuerySet, plans: Mapping[str, Plan]) -> None:
-    """Have streams keep the states of the queries of a set, and no others, before its plans run.
+    """Have streams keep the states of the queries of a set, and no other states, before the plans of the set run.
 
-    ``plans``: of the streams where it changes. Cost: a walk over the queries that have states, and those whose records
-    cannot be read, whose states are kept.
+    ``plans``: the new plans of the streams that change. The states of queries whose records are unreadable are kept.
+    Cost: a walk over the unreadable queries and the queries that have states.
     """
     unread: dict[str, int | None] = {query.id: None for query in after.walk(streams=[""]) if query.unreadable}
     for name, stream in streams.items():
@@ -48,7 +49,7 @@ def stand(streams: Mapping[str, Stream], after: QuerySet, plans: Mapping[str, Pl
 
 
 def changes_states(queries: Iterable[RegisteredQuery | None]) -> bool:
-    """Return whether a change of some queries may change which states are kept."""
+    """Return whether a change of these queries may change the set of states to keep."""
     kinds = fold_kinds()
     return any(
         query is not None and (query.unreadable is not None or name_of(query.operator) in kinds) for query in queries

@@ -1,4 +1,4 @@
-"""The progress of large changes, for those who wait for one."""
+"""The progress of large changes, for callers who wait for a change."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Step = Literal["read", "validated", "compiled", "written"]
 STEPS: tuple[Step, ...] = ("read", "validated", "compiled", "written")
 
 _LOGGED_QUERIES = 20_000
-"""The number of queries changed at once that takes seconds, and is logged."""
+"""The number of changed queries from which a change takes seconds, and its steps are logged."""
 
 
 @dataclass(slots=True)
 class LoadProgress:
-    """A change of so many queries in progress; only the thread that makes it writes it.
+    """The progress of a change of ``queries`` queries. Only the thread that makes the change writes to this object.
 
-    ``by``: the name of the caller. ``read``: the number of queries whose predicates were read. ``last_step``: the last
-    of the STEPS that is done for all of them. ``cancellation``: looked at until the change is written.
+    ``by``: the name of the caller. ``read``: the number of queries whose predicates are parsed. ``last_step``: the last
+    entry of STEPS that is finished for all queries. ``cancellation``: checked until the change is written.
     """
 
     queries: int
@@ -35,18 +35,18 @@ class LoadProgress:
     cancellation: Cancellation = field(default_factory=Cancellation)
 
     def begin(self) -> None:
-        """Begin at the first step, also anew where the standing queries changed after validation."""
+        """Reset the progress to the first step. This also happens when the changes are validated anew."""
         self.read, self.last_step = 0, None
 
     def note_done(self, step: Step, queries: int | None = None) -> None:
-        """Note a step as done, by all or by so many queries, and log it where there are many."""
+        """Note a step as finished for all queries, or for ``queries`` queries, and log it if the number is large."""
         self.last_step = step
         count = self.queries if queries is None else queries
         if count >= _LOGGED_QUERIES:
             LOG.info("bulk load: %d queries are %s", count, step)
 
     def shown(self) -> dict[str, Any]:
-        """Return the progress as JSON.
+        """Return the progress as a JSON object.
 
         >>> LoadProgress(100_000, read=30_000).shown()
         {'queries': 100000, 'read': 30000, 'last_step': None}
@@ -55,7 +55,7 @@ class LoadProgress:
 
 
 class RunningLoads:
-    """The changes in progress, in the order in which they began. Threads may share it."""
+    """The changes in progress, in the order in which they began. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -63,7 +63,7 @@ class RunningLoads:
 
     @contextmanager
     def started(self, queries: int, by: str = "", cancellation: Cancellation | None = None) -> Iterator[LoadProgress]:
-        """Enter a context for which a change of so many queries is in progress."""
+        """Enter a context during which a change of ``queries`` queries is in progress."""
         load = LoadProgress(queries, by=by, cancellation=cancellation or Cancellation())
         with self._lock:
             self._under_way.append(load)
@@ -74,5 +74,5 @@ class RunningLoads:
                 self._under_way = [other for other in self._under_way if other is not load]
 
     def shown(self, by: str | None = None) -> list[dict[str, Any]]:
-        """Return all of them, or those of one name, as JSON."""
+        """Return the progress of all changes in progress, or of one caller's, as JSON objects."""
         return [load.shown() for load in self._under_way if by in (None, load.by)]

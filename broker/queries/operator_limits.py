@@ -1,4 +1,4 @@
-"""Limits of the operators of a stream: of a query, of the queries of each kind, and of tracks."""
+"""The limits of a stream's operators: on one query, on the queries of each kind, and on tracks."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from broker.queries.validated_query import ValidatedQuery
 def excess_of_operators(
     config: Config, candidates: Sequence[ValidatedQuery], refused: Collection[int], plans: Mapping[str, Plan]
 ) -> dict[int, AscError]:
-    """Return the candidates, beside those refused, that are over a limit of their stream.
+    """Return the errors, by index, of the candidates that exceed a limit of their stream.
 
-    One is over a limit by itself, there are too many queries of its kind, or one track too many, with the queries in
-    the plan. A paused one counts as none.
+    Candidates in ``refused`` are ignored. A candidate can exceed a limit on its own definition, on the queries of its
+    kind, or on tracks, counted with the queries in the plan. A paused candidate is not counted.
     """
     found: dict[int, AscError] = {}
     own = [
@@ -52,7 +52,7 @@ def excess_of_operators(
 
 
 def check_alone(limits: LimitsConfig, definitions: Sequence[Definition]) -> None:
-    """Raise QueryError where new queries of one kind are over a limit of a stream that has no other query."""
+    """Raise QueryError if new queries of one kind would exceed a limit of a stream without other queries."""
     for definition in definitions:
         error = kind_of(definition).excess(definition, limits)
         if error is not None:
@@ -65,13 +65,13 @@ def check_alone(limits: LimitsConfig, definitions: Sequence[Definition]) -> None
 
 @dataclass(frozen=True, slots=True)
 class _Used:
-    """The ids of the queries of a stream by kind, and the names of its tracks in the feed."""
+    """The used capacity of a stream: the ids of its queries by kind, and the names of its tracks in the feed."""
 
     queries: defaultdict[str, set[str]]
     tracks: set[str]
 
     def add(self, op: str, query_id: str, track: str) -> None:
-        """Count a query; ``track`` is NO_TARGET where it is of no track."""
+        """Count a query. ``track`` is NO_TARGET if the query has no track."""
         self.queries[op].add(query_id)
         if track != NO_TARGET:
             self.tracks.add(track)
@@ -79,7 +79,7 @@ class _Used:
     def excess(
         self, limits: LimitsConfig, stream: str, destination: FeedDestination | FoldDestination
     ) -> QueryError | None:
-        """Return the reason why one query more is too many; where it is not, count it."""
+        """Return the error if one more query exceeds a limit. Otherwise count the query, and return None."""
         op, track = destination.op, destination.in_plan().target
         kind = OPERATORS[op]
         limit = kind.limits[0]

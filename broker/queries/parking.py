@@ -1,4 +1,4 @@
-"""The queries that are registered and not served, though no rule is against them: parked, or set aside at the start."""
+"""The queries that are registered but not served by decision: parked queries, and queries set aside at the start."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ _SET_ASIDE = "was set aside when the daemon was started (--set-aside): register 
 
 
 class Parking:
-    """The parking of queries for findings of streams that these cannot go on with.
+    """The parking of queries for the findings of streams.
 
-    A stream names expressions and topics. The queries that use them are parked with their version, so that one that is
-    registered anew is served. The stream keeps the parked queries; a query set aside stays so as long as the daemon
-    runs. The caller holds the lock of changes over :meth:`note`.
+    A finding names expressions, topics, conditions or queries with which a stream cannot go on. The queries that use
+    them are parked with their version, so a query that is registered anew is served. The stream stores its parked
+    queries. A query is set aside as long as the daemon runs, unless it is registered anew. The caller of :meth:`note`
+    holds the lock of changes.
     """
 
     def __init__(self, streams: Mapping[str, Stream], set_aside: Collection[str] = ()) -> None:
@@ -32,7 +33,10 @@ class Parking:
         self._noted: list[tuple[Stream, DiagnosisResult]] = []
 
     def begin(self, standing: QuerySet) -> None:
-        """Begin at the start with the standing queries; QueryError for an id to be set aside that is not registered."""
+        """Initialise the parking with the standing queries at the start.
+
+        Raise QueryError if an id to be set aside is not registered.
+        """
         for query_id in sorted(self._set_aside):
             standing.get(query_id)
         self._begun_at = standing.version
@@ -42,18 +46,18 @@ class Parking:
                 stream.parked.keep(versions)
 
     def reason(self, query: RegisteredQuery) -> str | None:
-        """Return the reason why a query is parked; None where it is not."""
+        """Return the reason why a query is parked or set aside. Return None if it is neither."""
         if query.id in self._set_aside and query.version <= self._begun_at:
             return _SET_ASIDE
         stream = self._streams.get(query.stream)
         return None if stream is None else stream.parked.reason(query.id, query.version)
 
     def ids(self) -> set[str]:
-        """Return the ids that :meth:`reason` may have a reason for."""
+        """Return the ids of all queries for which :meth:`reason` may return a reason."""
         return set(self._set_aside).union(*(stream.parked.ids() for stream in self._streams.values()))
 
     def is_due(self) -> bool:
-        """Return whether a stream waits for queries to be parked."""
+        """Return whether a stream has a finding for which queries are to be parked."""
         return any(stream.finding is not None for stream in self._streams.values())
 
     def note(self, standing: QuerySet, state_at: Callable[[int], Mapping[str, RegisteredQuery]]) -> None:
@@ -75,7 +79,7 @@ class Parking:
             self._noted.append((stream, finding))
 
     def let_go_on(self) -> None:
-        """Let the streams go on, now that their findings are in no plan of theirs any more."""
+        """Let the streams with noted findings go on, after no plan contains the parked queries."""
         noted, self._noted = self._noted, []
         for stream, finding in noted:
             stream.go_on(finding)

@@ -1,4 +1,4 @@
-"""From registered queries to plans: the queries that can be served, and the refusals at registration."""
+"""The compilation of registered queries into plans, and the refusal of queries that cannot be served."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A standing query that is not served: its version, its stream, and the expressions that Spark would compute."""
+    """A standing query that is not served: its version, stream, and the expressions that Spark would compute."""
 
     version: int
     stream: str
@@ -65,11 +65,11 @@ class _Waiting:
 
 
 class Planning:
-    """The rules by which queries become plans: the configuration's, and Spark's for expressions.
+    """The rules by which queries become plans: the limits of the configuration, and Spark's acceptance of expressions.
 
-    A registration that breaks one is refused. A query of the registry that breaks one (it was registered under another
-    configuration) is kept and not served, so that it keeps no other from being served. Invariant: stateless but for
-    remembered answers, of Spark and about standing queries that are not served. Source: spec, sections 2 and 3.
+    A registration that breaks a rule is refused. A registered query that breaks a rule (because the configuration
+    changed) stays registered but is not served, so other queries are not affected. Invariant: stateless, except for
+    caches of Spark's answers and of facts about queries that are not served. Source: spec, sections 2 and 3.
     """
 
     def __init__(self, config: Config, analysers: Mapping[str, StreamAnalyser]) -> None:
@@ -86,10 +86,10 @@ class Planning:
         parked: Callable[[RegisteredQuery], str | None] = lambda query: None,
         shapes: Mapping[str, Layer] = NO_LAYERS,
     ) -> tuple[dict[str, Plan], dict[str, str]]:
-        """Return the plan of every stream, and the queries that none of them holds, with the reason.
+        """Return the plan of every stream, and the queries that no plan serves, with the reasons.
 
-        ``parked`` gives the reason why a query that may be served is not to be. The oldest queries are served where all
-        of them would have Spark compute too much or make a loop.
+        ``parked`` returns the reason why a query is not to be served, or None. If all queries together would exceed
+        Spark's limits or close a loop of topics, the oldest queries are served.
         """
         found, unserved = self._servable(queries, parked, shapes)
         for position, refusal in self._refusals(found, QuerySet(), {}, {}, patiently=True).items():
@@ -107,10 +107,10 @@ class Planning:
         changed: Changed,
         parked: Callable[[RegisteredQuery], str | None] = lambda query: None,
     ) -> tuple[dict[str, Plan], dict[str, str]]:
-        """Return the result of :meth:`plans` for the queries ``after``, made of the plans of the queries ``before``.
+        """Return the result of :meth:`plans` for the queries ``after``, derived from the plans of ``before``.
 
-        Only queries that ``changed``, and those that were not served, are validated. Raises PlanError where the plans
-        together pass a bound.
+        Only queries that ``changed``, or that were not served, are validated. Raise PlanError if the plans exceed a
+        bound of plans.
         """
         crowded = crowded_joins(after, self._config.limits.stream_join_shapes)
         again = {*changed.queries, *after.naming(changed.shapes), *before.unserved, *crowded}
@@ -134,20 +134,20 @@ class Planning:
         }, unserved
 
     def made_members(self, after: QuerySet, shapes: Reshaped, cancellation: Cancellation) -> Made:
-        """Return the members of :func:`broker.queries.expansion.made_members`."""
+        """Return the result of :func:`broker.queries.expansion.made_members`."""
         most = self.options.spark_attributes
         return made_members(self._analysers, after, shapes, computed_max=most, cancellation=cancellation)
 
     def check_growth(
         self, standing: QuerySet, layer: str, rows: Mapping[str, Feature], cancellation: Cancellation
     ) -> None:
-        """Refuse rows by :func:`broker.queries.expansion.check_growth`."""
+        """Raise QueryError for rows that :func:`broker.queries.expansion.check_growth` refuses."""
         check_growth(self._analysers, standing, layer, rows, cancellation)
 
     def caught_up(self, stream: str, plan: Plan, then: QuerySet, now: QuerySet) -> Plan:
-        """Return a plan of the queries of a stream served ``then``, with the changes until ``now``.
+        """Return a stream's plan of the queries served in ``then``, updated with the changes from ``then`` to ``now``.
 
-        Nothing is validated. Raises AscError where a bound is passed.
+        Nothing is validated. Raise AscError if a bound is exceeded.
         """
         changed = now.queries.differences(then.queries) | now.unserved.differences(then.unserved)
         shapes = reshaped(then.layers, now.layers)
@@ -177,7 +177,7 @@ class Planning:
         parked: Callable[[RegisteredQuery], str | None],
         shapes: Mapping[str, Layer],
     ) -> tuple[list[ValidatedQuery], dict[str, str]]:
-        """Return the queries that may be served, oldest first, and why others may not, whatever else is registered."""
+        """Return the queries that may be served, oldest first, and the refusals that do not depend on other queries."""
         unserved: dict[str, str] = {}
         found: list[ValidatedQuery] = []
         for query in sorted(queries, key=lambda query: query.version):
@@ -200,11 +200,11 @@ class Planning:
     def asked(
         self, candidates: Mapping[int, ValidatedQuery], cancellation: Cancellation | None = None
     ) -> dict[int, AscError]:
-        """Return the objections of Spark to candidates, by their keys, whatever is registered.
+        """Return Spark's refusals of candidates, by their keys, regardless of registered queries.
 
-        Spark reads a text otherwise than it was read, or refuses an expression. Where there are more expressions than a
-        stream may have, the first are asked about. Passed expressions are remembered, so that no change waits for Spark
-        behind another one: this takes a while, and is to be called without a lock. Raises CancelledError.
+        Spark may parse a text differently, or refuse an expression. If there are more expressions than a stream may
+        have, Spark is asked only about the first. Accepted expressions are remembered, so a change does not wait for
+        Spark under the lock. The call takes a while, so call it without a lock. Raise CancelledError.
         """
         refused: dict[int, AscError] = {}
         for stream in {candidate.query.stream for candidate in candidates.values()}:
@@ -232,9 +232,9 @@ class Planning:
         removes: Collection[str],
         cancellation: Cancellation | None = None,
     ) -> dict[str, Plan]:
-        """Return the plans of the streams that a change of the standing queries touches, with a provisional version.
+        """Return the plans of the streams that a change of the standing queries affects, with a provisional version.
 
-        Errors: as of :meth:`Members.over`, of joins whose layer changed after they were validated.
+        Errors are as in :meth:`Members.over`, for joins whose layer changed after the validation.
         """
         adds: dict[str, list[Query]] = {}
         drops: dict[str, list[str]] = {}
@@ -271,11 +271,11 @@ class Planning:
         standing: QuerySet,
         plans: Mapping[str, Plan],
     ) -> dict[int, AscError]:
-        """Return the reasons, by position, of the candidates refused beside standing queries and running plans.
+        """Return the errors, by index, of the candidates that are refused beside standing queries and running plans.
 
-        Such a candidate would close a loop of topics, Spark refuses it, or Spark would have to compute too much with
-        it. Standing queries that are not served count as well: they come first when the daemon starts again, and a new
-        query that was accepted is not to stop then.
+        Such a candidate would close a loop of topics, or share a topic or exceed a limit, or Spark refuses it. Standing
+        queries that are not served are counted as well. They come first when the daemon restarts, and an accepted new
+        query must not stop being served then.
         """
         attributes = {name: plan.computed for name, plan in plans.items()}
         replaced = {candidate.query.id for candidate in candidates}
@@ -285,7 +285,10 @@ class Planning:
         return self._refusals(candidates, standing, attributes, plans)
 
     def _waiting(self, standing: QuerySet) -> Mapping[str, _Waiting]:
-        """Return the standing queries that are not served, with their expressions; computed once for each of them."""
+        """Return the standing queries that are not served, with their expressions.
+
+        The result for each query is cached.
+        """
         if self._unserved is not standing.unserved:
             known = self._waiting_by_id
             found: dict[str, _Waiting] = {}
@@ -332,9 +335,9 @@ class Planning:
     def _by_spark(
         self, candidates: Sequence[ValidatedQuery], computed: Mapping[str, set[PAttribute]], *, patiently: bool
     ) -> dict[int, AscError]:
-        """Return the candidates that Spark refuses, or that would have it compute too much.
+        """Return the errors of the candidates that Spark refuses, or with which Spark would compute too much.
 
-        ``patiently``: a standing query is not excluded because Spark takes long.
+        ``patiently``: wait for Spark as long as it needs, so that no standing query is excluded for a slow answer.
         """
         refused: dict[int, AscError] = {}
         for stream in {candidate.query.stream for candidate in candidates}:
@@ -367,7 +370,7 @@ class Planning:
         return refused
 
     def _by_stream(self, candidates: Iterable[ValidatedQuery], unserved: Collection[str]) -> dict[str, list[Query]]:
-        """Return the queries of the candidates that are served, as plans have them, by stream."""
+        """Return the plan entries of the served candidates, by stream."""
         served: dict[str, list[Query]] = {}
         for candidate in candidates:
             query = candidate.query
@@ -377,7 +380,10 @@ class Planning:
         return served
 
     def _excess(self, work: _Work) -> tuple[str, str] | None:
-        """Return the bound that the expressions of a stream exceed together, and its limit's name; None for none."""
+        """Return the bound that a stream's expressions exceed together, and the limit's name.
+
+        Return None if there is none.
+        """
         limits = self._config.limits
         if work.expressions > limits.spark_attributes:
             return f"{limits.spark_attributes} expressions: reuse one that stands", "spark_attributes"
@@ -392,7 +398,7 @@ class Planning:
     def _loops(
         self, candidates: Sequence[ValidatedQuery], standing: QuerySet, refused: Collection[int]
     ) -> dict[int, AscError]:
-        """Return the candidates beside those refused that would close a loop of streams, each feeding the next."""
+        """Return the errors of the candidates, except refused ones, that would close a loop of streams."""
         accepted = [(i, candidate.query) for i, candidate in enumerate(candidates) if i not in refused]
         loops = TopicLoops(self._config, standing.feeds(without=(query.id for _, query in accepted)))
         found = ((position, loops.refusal(query)) for position, query in accepted)
@@ -400,7 +406,7 @@ class Planning:
 
 
 def is_large(plan: Plan) -> bool:
-    """Return whether it takes so long to compile a plan anew that nobody is to wait for it."""
+    """Return whether compiling the plan anew takes so long that no caller should wait for it."""
     return len(plan) >= _LARGE
 
 

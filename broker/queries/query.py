@@ -18,19 +18,20 @@ from broker.operators.kinds import definition_of
 from broker.queries.join import Join
 
 _RECORD_FORM = 1
-"""The form of a record, its ``v``; one without it is of the first."""
+"""The form (``v``) of a record. A record without ``v`` has this form."""
 
 _OPERATED_FORM = 2
-"""The form of a query that has an operator or is a join.
+"""The form of the record of a query that has an operator or is a join.
 
-A daemon that knows none must not route the records that it accepts, nor write it again without.
+An old daemon that knows neither refuses this form, so it cannot route the accepted records or rewrite the query without
+them.
 """
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-"""Made once, for a bulk load has a million records."""
+"""The JSON encoder, created once, because a bulk load encodes a million records."""
 
 _SHOWN_CHARS = 1_000
-"""The characters shown of a record that cannot be read."""
+"""The number of characters of an unreadable record that are shown."""
 
 _LABELS_MAX = 64
 _LABEL_CHARS_MAX = 1_000
@@ -72,7 +73,7 @@ class RegisteredQuery:
     since: int = field(default=-1, compare=False)
 
     def at(self, version: int) -> RegisteredQuery:
-        """Return the same query with the version of its record."""
+        """Return the same query with another version."""
         # Ten times as fast as replace(), and a bulk load has a million of them.
         return RegisteredQuery(
             self.id,
@@ -90,7 +91,7 @@ class RegisteredQuery:
         )
 
     def record(self) -> bytes:
-        """Return the value of its record in the registry."""
+        """Return the value of the query's record in the registry."""
         plain = self.plain()
         del plain["version"]
         if self.join is None:
@@ -150,7 +151,7 @@ class RegisteredQuery:
         return cls(query_id, "", shown, "", version=version, unreadable=f"its record in the registry {reason}")
 
     def plain(self) -> dict[str, Any]:
-        """Return the query as the API shows it."""
+        """Return the query as a JSON object, as the API shows it."""
         return {
             "id": self.id,
             "stream": self.stream,
@@ -166,7 +167,7 @@ class RegisteredQuery:
 
 
 def default_topic(query_id: str) -> str:
-    """Return the destination topic of a query that names none."""
+    """Return the default destination topic of a query."""
     return f"asc.{query_id}"
 
 
@@ -181,7 +182,7 @@ def check_id(query_id: str) -> str:
 
 
 def check_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the labels, when they are few and short; QueryError otherwise."""
+    """Return the labels. Raise QueryError if there are too many, or if a key or a value is not legal."""
     if len(labels) > _LABELS_MAX:
         raise QueryError("number of labels", len(labels), f"give a query at most {_LABELS_MAX}")
     for key, value in labels.items():
@@ -193,7 +194,7 @@ def check_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def check_topic(topic: str) -> str:
-    """Return the name of a destination, when it is of legal form; QueryError otherwise."""
+    """Return the name of a destination topic. Raise QueryError if it is not legal."""
     if not TOPIC_FORM.fullmatch(topic) or topic in (".", ".."):
         raise QueryError("destination topic", topic[:300], "use 1 to 249 of the characters A-Z a-z 0-9 . _ -")
     return topic

@@ -1,4 +1,4 @@
-"""The standing queries: the registered queries at one version, as an immutable set with its indexes."""
+"""The standing queries: the registered queries at one version, as an immutable set with indexes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from broker.plans.sorted_map import SortedMap
 from broker.queries.query import RegisteredQuery
 
 _ALL = ("", "")
-"""No label, under which all queries of a stream are filed among its labels."""
+"""The empty label. All queries of a stream are indexed under it."""
 
 _NO_SHAPE = ""
 """An id that no shape has."""
@@ -37,12 +37,12 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class _Indexes:
-    """The indexes of all queries of a set.
+    """The indexes over all queries of a set.
 
-    ``labels``: the queries of each stream under each label by name, value and id. ``expiring``: the expiry of queries.
-    ``naming``: the queries that name a shape, by layer, shape and id, joins over a layer under no shape. ``counts``:
-    the number of queries of each stream. ``feeds``: the number of queries that deliver to a watched topic, by stream
-    and topic.
+    ``labels``: keys of stream, label name, label value and query id. ``expiring``: expiry times with query ids.
+    ``naming``: keys of layer, shape and id of the queries that name the shape; a join over the layer has no shape.
+    ``counts``: the number of queries of each stream. ``feeds``: the number of queries that deliver to a watched topic,
+    by stream and topic.
     """
 
     labels: SortedMap[_Label, None]
@@ -64,12 +64,13 @@ class _Indexes:
 
 
 class QuerySet:
-    """The standing queries by id, at the ``version`` of the registry (-1: it is empty).
+    """The standing queries by id, at the ``version`` of the registry (-1: the registry is empty).
 
-    ``unserved``: those that no plan holds, with the reason: they break a rule of today's configuration. ``watched``:
-    the topics whose suppliers :meth:`feeds` returns. ``layers``: the current shapes. ``marks``: the offsets up to which
-    their topics were read for this version. Invariant: immutable; a change makes another set. Cost: no look, page,
-    change or count walks over all queries; some 200 bytes a query beside it.
+    ``unserved``: the reasons of the queries that no plan serves, for example a broken rule of the configuration.
+    ``watched``: the destination topics that :meth:`feeds` reports. ``layers``: the current shapes. ``marks``: for each
+    layer, the offsets up to which its topic was read for this version. Invariant: immutable; a change returns another
+    set. Cost: lookup, page, change and count never walk over all queries; the indexes take some 200 bytes for each
+    query.
     """
 
     def __init__(
@@ -100,21 +101,21 @@ class QuerySet:
         return (query for _, query in self.queries.items_from())
 
     def get(self, query_id: str) -> RegisteredQuery:
-        """Return a standing query; UnknownQueryError."""
+        """Return a standing query. Raise UnknownQueryError if the id is not registered."""
         query = self.queries.get(query_id)
         if query is None:
             raise unknown_query(query_id)
         return query
 
     def planned_on(self, query_id: str) -> str | None:
-        """Return the stream whose plan holds a query; None for one that is missing, paused or not served."""
+        """Return the stream whose plan serves a query. Return None if the query is missing, paused or not served."""
         query = self.queries.get(query_id)
         return None if query is None or query.paused or query_id in self.unserved else query.stream
 
     def holds(self, query: RegisteredQuery) -> bool:
-        """Return whether an equal query is registered, but for its version, and may be in a plan.
+        """Return whether an equal query, apart from its version, is registered and may be in a plan.
 
-        To register the query changes nothing then.
+        If so, registering the query changes nothing.
         """
         standing = self.queries.get(query.id)
         return standing is not None and query.id not in self.unserved and query.at(standing.version) == standing
@@ -130,10 +131,10 @@ class QuerySet:
         layer: str | None = None,
         limit: int,
     ) -> tuple[list[RegisteredQuery], bool]:
-        """Return the first queries by id, ``after`` one if it is given, and whether there are more.
+        """Return the first ``limit`` matching queries in the order of ids, and whether there are more.
 
-        The filters: the id begins with ``prefix``, the query has a ``label``, is of one of ``streams``, has an
-        ``operator``, is joined with a ``layer``.
+        Filters: the id begins with ``prefix`` and is greater than ``after``; the query has the ``label``, belongs to
+        one of ``streams``, has the ``operator``, is joined with the ``layer``. A filter of None matches all queries.
         """
         walked = self.walk(prefix, streams, label=label, after=after, operator=operator, layer=layer)
         found = list(islice(walked, limit + 1))
@@ -149,7 +150,7 @@ class QuerySet:
         operator: str | None = None,
         layer: str | None = None,
     ) -> Iterator[RegisteredQuery]:
-        """Yield the queries by id that pass the filters, see :meth:`page`."""
+        """Yield the queries that match the filters of :meth:`page`, in the order of ids."""
         first = max(prefix, "" if after is None else after + "\0")
         counts = self._indexes.counts
         among = list(counts) if streams is None else streams
@@ -165,7 +166,7 @@ class QuerySet:
         return (query for query in within if _passes(query, label, operator, layer))
 
     def _fewest(self, asked: Collection[tuple[str, str]], streams: Collection[str]) -> tuple[str, str] | None:
-        """Return the label with the fewest queries of several that are asked for; None where none is."""
+        """Return the label with the fewest queries among ``asked``. Return None if ``asked`` is empty."""
 
         def count(label: tuple[str, str]) -> int:
             labels = self._indexes.labels
@@ -174,7 +175,7 @@ class QuerySet:
         return min(asked, key=count) if len(asked) > 1 else next(iter(asked), None)
 
     def count(self, prefix: str, streams: Collection[str] | None, *, label: tuple[str, str] | None = None) -> int:
-        """Return the number of queries that :meth:`walk` yields."""
+        """Return the number of queries that :meth:`walk` yields for these filters."""
         if prefix or label is not None:
             labels, among = self._indexes.labels, self._indexes.counts if streams is None else streams
             filed = _ALL if label is None else label
@@ -183,23 +184,23 @@ class QuerySet:
         return len(self) if streams is None else sum(counts.get(stream, 0) for stream in streams)
 
     def unserved_count(self, prefix: str, stream: str) -> int:
-        """Return the number of the queries of a stream whose id begins with ``prefix`` that are not served."""
+        """Return the number of queries of a stream that are not served and whose id begins with ``prefix``."""
         return self._unserved_of.count_from((stream, prefix), _past((stream,), prefix))
 
     def counts(self) -> Counter[str]:
-        """Return the number of queries by stream, paused ones included."""
+        """Return the number of queries by stream, including paused queries."""
         return Counter(self._indexes.counts)
 
     def feeds(self, without: Iterable[str] = ()) -> set[tuple[str, str]]:
-        """Return the streams with a query that delivers to a watched topic, each with the topic.
+        """Return pairs of stream and watched topic, for which a query of the stream delivers to the topic.
 
-        ``without``: the ids of queries that do not count.
+        ``without``: the ids of queries to ignore.
         """
         left_out = [query for query_id in without if (query := self.queries.get(query_id)) is not None]
         return set(_counted(self._indexes.feeds, _feeds(left_out, self._watched), ()))
 
     def expired(self, now: datetime) -> list[str]:
-        """Return the ids of the queries whose time has come."""
+        """Return the ids of the queries that have expired at the time ``now``."""
         found = []
         for (expires_at, query_id), _ in self._indexes.expiring.items_from():
             if expires_at > now:
@@ -208,7 +209,7 @@ class QuerySet:
         return found
 
     def joins_over(self, layer: str) -> list[RegisteredQuery]:
-        """Return the joins over a layer, by id."""
+        """Return the joins over a layer, in the order of ids."""
         found = []
         for key, _ in self._indexes.naming.items_from((layer, _NO_SHAPE, "")):
             if key[:2] != (layer, _NO_SHAPE):
@@ -217,9 +218,9 @@ class QuerySet:
         return found
 
     def naming(self, changed: Mapping[str, Collection[str] | None]) -> set[str]:
-        """Return the ids of the queries that name one of some shapes, by layer, joins included.
+        """Return the ids of the queries, including joins, that name a changed shape. ``changed``: shape ids by layer.
 
-        None as the shapes of a layer: any of them.
+        None in place of the shape ids means all shapes of the layer, and selects the layer's joins too.
         """
         found: set[str] = set()
         for layer, ids in changed.items():
@@ -231,9 +232,9 @@ class QuerySet:
         return found
 
     def changed(self, puts: Iterable[RegisteredQuery], removes: Iterable[str], version: int) -> QuerySet:
-        """Return the set with queries put, each in place of that of its id, and others removed.
+        """Return the set after adding or replacing the queries ``puts`` and removing the ids ``removes``.
 
-        Queries that were put are served.
+        The added queries count as served.
         """
         come = {query.id: query for query in puts}
         removed = [query_id for query_id in removes if query_id not in come]
@@ -248,20 +249,20 @@ class QuerySet:
         return after
 
     def with_unserved(self, unserved: Mapping[str, str]) -> QuerySet:
-        """Return the same queries, of which others are not served."""
+        """Return the same queries with another mapping ``unserved``."""
         after = self._copy()
         after.unserved = SortedMap(unserved)
         after._unserved_of = after._by_stream(unserved)
         return after
 
     def with_marks(self, marks: Mapping[str, LayerMark], version: int) -> QuerySet:
-        """Return the same queries at a later version, for which the topics of layers were read so far."""
+        """Return the same queries at a later version, with other marks of layers added."""
         after = self._copy()
         after.marks, after.version = {**self.marks, **marks}, version
         return after
 
     def with_layers(self, layers: Mapping[str, StoredLayer]) -> QuerySet:
-        """Return the same queries over other layers; each has its mark."""
+        """Return the same queries with other layers added, each with its mark."""
         after = self._copy()
         after.layers = {**self.layers, **layers}
         after.shapes = {name: stored.layer for name, stored in after.layers.items()}
@@ -277,7 +278,7 @@ class QuerySet:
         return SortedMap({(query.stream, query.id): None for query in found if query is not None})
 
     def _ids(self, stream: str, label: tuple[str, str], first: str) -> Iterator[str]:
-        """Yield the ids of a stream under a label from one on, in order."""
+        """Yield the ids of a stream's queries under a label in order, from ``first`` on."""
         filed = (stream, *label)
         for key, _ in self._indexes.labels.items_from((*filed, first)):
             if key[:-1] != filed:
@@ -286,12 +287,12 @@ class QuerySet:
 
 
 def unknown_query(query_id: str) -> UnknownQueryError:
-    """Return the error that no query of an id is registered."""
+    """Return the error for an id that is not registered."""
     return UnknownQueryError("unknown query", query_id[:250], "'asc query list' shows the registered ones")
 
 
 def _past(filed: tuple[str, ...], prefix: str) -> Callable[[tuple[str, ...]], bool]:
-    """Return a test of keys of an index: behind those that are filed so and whose id begins with a prefix."""
+    """Return a test whether a key of an index is beyond the keys under ``filed`` whose id begins with a prefix."""
     return lambda key: key[:-1] != filed or not key[-1].startswith(prefix)
 
 
@@ -310,9 +311,9 @@ def _filed(query: RegisteredQuery) -> Iterator[_Label]:
 
 
 def _asked(label: tuple[str, str] | None, operator: str | None, layer: str | None) -> list[tuple[str, str]]:
-    """Return the labels under which the queries are filed that pass the filters.
+    """Return the labels under which all queries that match the filters are indexed.
 
-    Routed queries, the most, are filed under none.
+    Routed queries, which are most queries, have no label for their operator.
     """
     found = [] if label is None else [label]
     if operator is not None and operator != ROUTE:

@@ -1,4 +1,4 @@
-"""The standing queries, and their changes without registration: at the start, after a failed write, by parking."""
+"""The standing queries, and their changes outside registration: at the start, after a failed write, and by parking."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ from broker.stream.stream import Stream
 LOG = logging.getLogger("asc.registration")
 
 _SNAPSHOT_QUERIES = 5_000
-"""The least queries that are stored: the registry reads fewer about as fast as a snapshot."""
+"""The smallest number of queries for which a snapshot is written. Fewer queries are read from the registry as fast."""
 
 _SNAPSHOT_SHARE = 0.02
-"""The changes since a snapshot, as a share of the queries, that call for another one."""
+"""The number of changes since the last snapshot, as a share of the queries, at which a new snapshot is due."""
 
 _SNAPSHOT_PAUSE_S = 60.0
-"""The pause between a snapshot that could not be written and the next attempt."""
+"""The pause in seconds after a snapshot could not be written."""
 
 _SNAPSHOT_S = 600.0
-"""The age of a snapshot at which fewer changes are stored."""
+"""The age of the last snapshot in seconds from which any change makes a new snapshot due."""
 
 
 class QueryState:
-    """The standing queries, ``now``, and their running plans, reconciled with the content of the registry.
+    """The standing queries (``now``) and their running plans, kept consistent with the registry.
 
-    Where the running plans or a snapshot are known, only changes since them are validated and compiled. Invariant:
-    ``now`` and the running plan of every stream agree. Not thread-safe: a caller that changes queries holds a lock,
-    over all but :meth:`store`.
+    If running plans or a snapshot exist, only later changes are validated and compiled. Invariant: ``now`` and the
+    running plan of every stream agree. Not thread-safe: a caller that changes queries holds a lock over all methods
+    except :meth:`store`.
     """
 
     def __init__(
@@ -71,9 +71,9 @@ class QueryState:
         self.now = self._set(Held({}, {}, -1))
 
     def load(self) -> None:
-        """Read the registry at the start, remove expired queries, and put the others into the running plans.
+        """Read the registry at the start, remove expired queries, and put the other queries into the running plans.
 
-        Where a batch is to be run again with the plan of an earlier version, that plan is made too.
+        If a batch is to be replayed with the plan of an earlier version, compile that plan too.
         """
         with collector.paused():
             self._load()
@@ -98,24 +98,25 @@ class QueryState:
         self._plan_replays(stored)
 
     def news_of_layers(self, until: Mapping[str, Offsets] | None = None) -> dict[str, News]:
-        """Return the news of the topics of layers that are in no plan; ``until``: the offsets that are waited for.
+        """Return the unread changes in the topics of layers. ``until``: offsets up to which to wait for records.
 
-        Called without a lock but that over following the topics. Raises KafkaError.
+        Call this with the lock over following the topics, and no other lock. Raise KafkaError.
         """
         return self._layers.news(self.now.layers, until)
 
     def made_members(self, news: Mapping[str, News], cancellation: Cancellation) -> Made:
         """Return the members of joins that :meth:`take_layers` needs.
 
-        It takes a while for many shapes, and is called without a lock, as above. Raises CancelledError.
+        The computation takes a while for many shapes, so call it without the lock of changes. Raise CancelledError.
         """
         after = self.now.with_layers({name: one.after for name, one in news.items()})
         return self.planning.made_members(after, {name: one.changed for name, one in news.items()}, cancellation)
 
     def take_layers(self, news: Mapping[str, News], version: int, made: Made) -> dict[str, Offsets]:
-        """Replace layers, put them into the plans, and return the effective offsets by stream.
+        """Replace the changed layers, put them into the plans, and return the effective offsets by stream.
 
-        The registry has the marks of the layers as a version. ``made``: of :meth:`made_members`, from the same news.
+        ``version``: the registry version that has the marks of the layers. ``made``: the result of :meth:`made_members`
+        for the same news.
         """
         marks = {name: one.after.mark for name, one in news.items()}
         after = self.now.with_marks(marks, version).with_layers({name: one.after for name, one in news.items()})
@@ -125,33 +126,36 @@ class QueryState:
 
     @property
     def layers(self) -> Layers:
-        """Return the layers' topics."""
+        """Return the layers of the configuration, with their topics."""
         return self._layers
 
     def _with_layers(
         self, queries: QuerySet, earlier_marks: Mapping[str, LayerMark] | None = None
     ) -> tuple[QuerySet, Reshaped]:
-        """Return a set with the layers at its marks, and the shapes that changed after some others."""
+        """Return a set with the layers at its marks, and the shapes that changed since ``earlier_marks``."""
         if not self._config.layers:
             return queries, {}
         layers, changed = self._layers.at(queries.marks, earlier_marks)
         return queries.with_layers(layers), {} if earlier_marks is None else changed
 
     def _stored_at(self, stored: RecoveredState, version: int | None = None) -> tuple[QuerySet, Changed]:
-        """Return the result of :meth:`RecoveredState.at`, with the layers, and the changes."""
+        """Return the queries of a version with their layers, and the changes since the snapshot.
+
+        See :meth:`RecoveredState.at`.
+        """
         queries, changed = stored.at(version)
         queries, shapes = self._with_layers(queries, stored.snapshot.standing.marks)
         return queries, Changed(changed, shapes)
 
     def close(self) -> None:
-        """Stop following the layers."""
+        """Stop following the topics of layers."""
         self._layers.close()
 
     def store(self, current: tuple[QuerySet, Mapping[str, Plan]]) -> None:
-        """Write a snapshot where one is due, for the next start. ``current``: standing queries and the plans of them.
+        """Write a snapshot for the next start, if it is due. ``current``: the standing queries and their plans.
 
-        It is due where there are many queries and many changes since the last one, or some and it is old. Raises
-        OSError; the previous snapshot stays stored then.
+        A snapshot is due if there are many queries and many changes since the last one, or any change and the last one
+        is old. Raise OSError; the previous snapshot then remains.
         """
         standing, plans = current
         changes = standing.version - self._stored_version
@@ -176,11 +180,11 @@ class QueryState:
 
     @property
     def is_parking_due(self) -> bool:
-        """Return whether a stream waits for queries to be parked."""
+        """Return whether a stream has a finding for which queries are to be parked."""
         return self._parking.is_due()
 
     def park(self) -> None:
-        """Park the queries that streams found they cannot go on with. KafkaError where the registry cannot be read."""
+        """Park the queries that the findings of streams concern. Raise KafkaError if the registry cannot be read."""
         self._parking.note(self.now, lambda version: self._registry.state_at(version).queries)
         self._take_over(self.now, self._changed_now(Changed(self._parking.ids())))
         self._plan_replays()
@@ -190,7 +194,7 @@ class QueryState:
         self._parking.let_go_on()
 
     def relearn(self) -> None:
-        """Learn the real content of the registry, where a write may have failed or not."""
+        """Read the content of the registry again after a write with an unknown outcome, and adopt it."""
         records = self._registry.records_after(self.now.version)
         if records is None:
             self._take_over(self._with_layers(self._set(self._registry.load()))[0])
@@ -204,7 +208,7 @@ class QueryState:
             self._take_over(after, self._changed_now(Changed(changed, shapes)))
 
     def _take_over(self, after: QuerySet, base: _Base | None = None) -> dict[str, Offsets]:
-        """Replace the standing queries and the running plans by those of a set; return the effective offsets."""
+        """Replace the standing queries and the running plans by those of a set, and return the effective offsets."""
         plans, unserved = self._plans_of(after, base)
         for query_id, reason in unserved.items():
             if self.now.unserved.get(query_id) != reason:
@@ -218,7 +222,7 @@ class QueryState:
         return offsets
 
     def _plans_of(self, after: QuerySet, base: _Base | None) -> tuple[dict[str, Plan], dict[str, str]]:
-        """Return the plans of a set, made of earlier ones where possible, and the queries that none of them holds."""
+        """Return the plans of a set, derived from earlier plans if possible, and the reasons of unserved queries."""
         if base is not None:
             changed = replace(base.changed, queries={*base.changed.queries, *self._parking.ids()})
             try:
@@ -239,7 +243,7 @@ class QueryState:
         return queries.with_marks(held.marks, held.version)
 
     def _plan_replays(self, stored: RecoveredState | None = None) -> None:
-        """Make the plans of earlier versions, where batches are to be run again with these."""
+        """Compile the plans of earlier versions with which batches are to be replayed."""
         replayed: dict[int, dict[str, Plan]] = {}
         for name, stream in self._streams.items():
             version = stream.running.version_to_replay
@@ -260,7 +264,7 @@ class QueryState:
 
 
 def _without_leftovers(plans: Mapping[str, Plan]) -> dict[str, Plan]:
-    """Return plans without unused expressions of Spark: a parked expression may be the one that ends batches."""
+    """Return plans without unused Spark expressions, because a parked expression may be the one that ends batches."""
     kept = {}
     for name, plan in plans.items():
         used = plan.computed
@@ -271,7 +275,7 @@ def _without_leftovers(plans: Mapping[str, Plan]) -> dict[str, Plan]:
 
 @dataclass(frozen=True, slots=True)
 class _Base:
-    """Standing queries and their plans, and the changes after them."""
+    """The standing queries and plans from which new plans are derived, and the changes since them."""
 
     standing: QuerySet
     plans: Mapping[str, Plan]

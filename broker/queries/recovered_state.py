@@ -1,4 +1,4 @@
-"""The state recovered at a start: a snapshot of the standing queries, and the records of the registry after it."""
+"""The state recovered at a start: a snapshot of the standing queries, and the later records of the registry."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from broker.queries.snapshot import Snapshot, Snapshots
 LOG = logging.getLogger("asc.snapshot")
 
 _OLDEST_S = RETENTION_MS / 1000 * 0.9
-"""The age up to which a snapshot is used: the registry keeps removals for so long.
+"""The age in seconds up to which a snapshot is used. The registry keeps removals at least that long.
 
-An older snapshot may hold queries whose removal is nowhere recorded.
+An older snapshot may have queries whose removal is not recorded any more.
 """
 
 
 Record = tuple[int, str, RegisteredQuery | LayerMark | None]
-"""Offset, id, and the query, None for one that was removed; or the mark of a layer under its key."""
+"""A record of the registry: its offset, its id, and the query, or None for a removal, or the mark of a layer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecoveredState:
-    """A snapshot and the records written after it, in order."""
+    """A snapshot and the registry records after it, in order."""
 
     snapshot: Snapshot
     records: Sequence[Record]
 
     @staticmethod
     def read(snapshots: Snapshots, registry: Registry, watched: Collection[str]) -> RecoveredState | None:
-        """Return the snapshot and the records after it; None, with the reason in the log, where neither can be used."""
+        """Return the snapshot and the later records. Log the reason and return None if they cannot be used."""
         snapshot = snapshots.read(watched)
         if snapshot is None:
             return None
@@ -51,15 +51,16 @@ class RecoveredState:
         return RecoveredState(snapshot, records)
 
     def at(self, version: int | None = None) -> tuple[QuerySet, set[str]]:
-        """Return the queries at a version, or the standing ones, and the ids that changed since the snapshot."""
+        """Return the queries at a version (None: the newest) and the ids that changed since the snapshot."""
         records = [record for record in self.records if version is None or record[0] <= version]
         return after_records(self.snapshot.standing, records, version)
 
 
 def after_records(before: QuerySet, records: Sequence[Record], version: int | None = None) -> tuple[QuerySet, set[str]]:
-    """Return a set after some records of the registry, and the ids of the queries that these change.
+    """Return a set after applying registry records, and the ids of the changed queries.
 
-    The set is at a version or that of the last record. Its layers are as before; its marks are those of the version.
+    The set is at ``version``, or at the version of the last record. It keeps its layers, and has the marks of the new
+    version.
     """
     last = {query_id: found for _, query_id, found in records}
     puts = [found for found in last.values() if isinstance(found, RegisteredQuery)]

@@ -51,23 +51,23 @@ from monitor.transfer import with_orders_from
 LOG = logging.getLogger("asc.registration")
 
 DAEMON = unlimited("daemon")
-"""The scope of the broker's own changes."""
+"""The scope of the daemon's own changes."""
 
 _CAUGHT_UP = 1_000
-"""The most changes that are put into a plan under the lock."""
+"""The largest number of changes that are put into a renewed plan under the lock."""
 
 _CLOSE_S = 2.0
 
 _RENEWAL_PAUSE_S = 30.0
-"""The pause between two times that a stream's plan is compiled anew beside it."""
+"""The minimal pause in seconds between two renewals of a stream's plan."""
 
 
 class Registrar:
-    """The writer of the standing queries: it validates, locks, refuses, writes and swaps, in :meth:`apply`.
+    """The only writer of the standing queries. :meth:`apply` validates, locks, refuses, writes and swaps.
 
-    Invariant: between changes, the registry, ``standing`` and the running plan of every stream agree. A change that is
-    refused leaves all three as they were. Changes are made one after the other, under a lock. Reading needs none, for
-    the set is replaced, never changed. Source: spec, section 2.
+    Invariant: between changes, the registry, ``standing`` and the running plan of every stream agree. A refused change
+    leaves all three unchanged. Changes are applied one after the other, under a lock. Readers need no lock, because the
+    set is replaced and never mutated. Source: spec, section 2.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Registrar:
         *,
         stopping: Cancellation | None = None,
     ) -> None:
-        """Create the registrar. ``stopping``: cancelled when the daemon stops, and with it all work in progress."""
+        """Create the registrar. ``stopping`` is cancelled when the daemon stops, which cancels all work in progress."""
         self._stopping = stopping or Cancellation()
         self._config = config
         self._cluster = cluster
@@ -97,13 +97,13 @@ class Registrar:
         self._not_renewed_before_s: dict[str, float] = {}
         self._is_uncertain = False
         self.problem: RegistryError | None = None
-        """The reason why no query can be registered; None where queries can."""
+        """The reason why no query can be registered; None if queries can be registered."""
         self.loads = RunningLoads()
 
     def load(self) -> None:
-        """Read the registry at the start, remove expired queries, and put the others into the running plans.
+        """Read the registry at the start, remove expired queries, and put the other queries into the running plans.
 
-        Where a batch is to be run again with the plan of an earlier version, that plan is made too.
+        If a batch is to be replayed with the plan of an earlier version, compile that plan too.
         """
         self._query_state.load()
 
@@ -113,9 +113,10 @@ class Registrar:
         return self._query_state.now
 
     def renew(self) -> None:
-        """Compile anew the plans that have many changes, beside the streams. To be called often, by one thread.
+        """Recompile plans with many changes, while the streams run. To be called often, by one thread.
 
-        Changes made meanwhile are put into the new plan before it takes its place, the most of them without the lock.
+        Changes that arrive meanwhile are put into the new plan before it replaces the running one. Most of them are put
+        in without the lock.
         """
         for name, stream in self._streams.items():
             with self._lock:
@@ -138,11 +139,12 @@ class Registrar:
                     LOG.info("stream '%s': %d queries compiled anew, after %d changes", name, len(fresh), plan.changes)
 
     def follow_layers(self, until: Mapping[str, Offsets] | None = None) -> dict[str, Offsets]:
-        """Put the news of the topics of layers into the plans, and return the first offsets by stream that see them.
+        """Put new records of the layers' topics into the plans, and return the effective offsets by stream.
 
-        To be called often; where nothing was written, it costs a question to Kafka, and returns no offsets. ``until``:
-        the offsets that are waited for. Each call takes a part of endless writes, so that none lasts as long, nor keeps
-        others from writing. Raises KafkaError, RegistryError among them; the next call takes the same records then.
+        To be called often. If there are no new records, the call costs a request to Kafka, and returns no offsets.
+        ``until``: offsets of layers up to which the call waits. Endless writes are processed in parts, so that no part
+        takes long or blocks other writers. Raise KafkaError, including RegistryError; the next call then reads the same
+        records again.
         """
         offsets: dict[str, Offsets] = {}
         while True:
@@ -157,9 +159,9 @@ class Registrar:
                 return offsets
 
     def _take_layers(self, news: Mapping[str, News]) -> dict[str, Offsets]:
-        """Take news of layers into the plans, and return the first offsets by stream.
+        """Put changes of layers into the plans, and return the effective offsets by stream.
 
-        It returns none where the news are not of the current layers.
+        Return nothing if the changes do not follow the current layers.
         """
         made = self._query_state.made_members(news, self._stopping)
         with self._lock:
@@ -189,10 +191,9 @@ class Registrar:
         self._planning.check_growth(self.standing, layer, rows, cancellation)
 
     def write_layer(self, name: str, puts: Mapping[str, bytes], removes: Collection[str]) -> dict[str, Offsets]:
-        """Write rows of a layer, GeoJSON Features by id, and put them into the plans; return the effective offsets.
+        """Write and remove rows of a layer, update the plans, and return the effective offsets by stream.
 
-        The offsets are the first ones by stream that see the rows. Raises QueryError for a layer that is not
-        configured, KafkaError.
+        ``puts``: GeoJSON features by id. Raise QueryError if the layer is not configured. Raise KafkaError.
         """
         layers = self._query_state.layers
         check_layer(name, layers.configured)
@@ -202,7 +203,10 @@ class Registrar:
         return found or {name: stream.running.effective_offsets() for name, stream in self._streams.items()}
 
     def close(self) -> None:
-        """Stop following the layers; one who waits for Kafka then is left alone."""
+        """Stop following the layers.
+
+        If another thread still follows them after a short wait, leave that thread alone.
+        """
         if self._following.acquire(timeout=_CLOSE_S):
             try:
                 self._query_state.close()
@@ -210,12 +214,12 @@ class Registrar:
                 self._following.release()
 
     def tidy_states(self) -> None:
-        """Delete the states of removed queries that could not be deleted at once. To be called often."""
+        """Delete remaining states of removed queries that could not be deleted at once. To be called often."""
         for stream in self._streams.values():
             stream.tidy_states()
 
     def store(self) -> None:
-        """Write a snapshot where one is due, for the next start. To be called often, by one thread. Raises OSError."""
+        """Write a snapshot for the next start, if it is due. To be called often, by one thread. Raise OSError."""
         with self._lock:
             if self._is_uncertain:
                 return
@@ -223,10 +227,10 @@ class Registrar:
         self._query_state.store(current)
 
     def park(self) -> None:
-        """Park the queries that streams found they cannot go on with, and let those streams go on. To be called often.
+        """Park the queries that findings of streams concern, and let those streams go on. To be called often.
 
-        A parked query stays in the registry as it was, and is not served, with the reason, until it is registered anew.
-        Raises KafkaError where the registry cannot be read.
+        A parked query remains in the registry. It is not served, with the reason, until it is registered anew. Raise
+        KafkaError if the registry cannot be read.
         """
         if not self._query_state.is_parking_due:
             return
@@ -236,11 +240,11 @@ class Registrar:
         self._query_state.let_go_on()
 
     def stream_of(self, name: str | None, scope: Scope = DAEMON) -> Stream:
-        """Return the stream of a name: see :meth:`Validator.stream_of`."""
+        """Return the stream with a name: see :meth:`Validator.stream_of`."""
         return self._validator.stream_of(name, scope)
 
     def plan_of(self, query: RegisteredQuery) -> Plan:
-        """Return the running plan that holds a query; QueryError where none does."""
+        """Return the running plan that serves a query. Raise QueryError if no plan serves it."""
         if query.paused:
             raise QueryError("query", query.id, "is paused, so no plan holds it: resume it first")
         reason = self.standing.unserved.get(query.id)
@@ -256,15 +260,15 @@ class Registrar:
         scope: Scope = DAEMON,
         cancellation: Cancellation | None = None,
     ) -> Outcome:
-        """Make changes in one step: all of them, or none where one is refused (``keep_going``: those not refused).
+        """Apply changes in one step: all of them, or none if one is refused (``keep_going``: all that are not refused).
 
-        A change outside the caller's ``scope`` is refused. A standing query outside of it counts as missing, but its id
-        is taken. An error among the changes represents a change that could not be read, which is refused with that
-        error. Returns when the queries are in the running plans, and those removed in none.
+        A change outside the caller's ``scope`` is refused. A standing query outside the scope counts as missing, but
+        its id is taken. An error among the changes is a change that could not be parsed, and is refused with that
+        error. The method returns when the running plans have the new queries, and no plan has the removed ones.
 
-        Raises ForbiddenError where nothing may be changed, KafkaError, RegistryError among them, where Kafka fails.
-        Raises PlanError where the queries together pass a bound of plans. Nothing is changed then, as far as can be
-        known (see :meth:`expire`). Raises CancelledError where it is cancelled before it is written.
+        Raise ForbiddenError if the scope permits no changes. Raise KafkaError, including RegistryError, if Kafka fails.
+        Raise PlanError if the queries together exceed a bound of plans. Then nothing is changed, as far as can be known
+        (see :meth:`expire`). Raise CancelledError if the call is cancelled before the write.
         """
         scope.check_change()
         with self.loads.started(len(changes), scope.name, cancellation or self._stopping) as load:
@@ -292,10 +296,10 @@ class Registrar:
         scope: Scope = DAEMON,
         cancellation: Cancellation | None = None,
     ) -> Outcome:
-        """Return the outcome that :meth:`apply` would have, as far as validation can know it; nothing is changed.
+        """Return the outcome that :meth:`apply` would have, as far as validation can know it, without a change.
 
-        Queries have the version they have, -1 where they are new. It does not look at conditions that show only when
-        changes are made: whether Kafka makes the topics and takes the writes, and the bounds of plans. Errors: as of
+        Existing queries have their version, new queries -1. Conditions that show only on a write are not checked:
+        whether Kafka creates the topics and accepts the writes, and the bounds of plans. Errors are as in
         :meth:`apply`.
         """
         scope.check_change()
@@ -341,9 +345,9 @@ class Registrar:
                 raise
 
     def _made_together(self, pending_changes: Sequence[PendingChange]) -> list[PendingChange]:
-        """Make several pending changes in one step, and return none.
+        """Apply several pending changes in one step, and return an empty list.
 
-        Where a change is refused, none is made or answered, and the changes that may be made without it are returned.
+        If a change is refused, apply and answer nothing, and return the pending changes that can be applied without it.
         """
         before = self.standing
         changes, candidates = joined(pending_changes)
@@ -380,7 +384,7 @@ class Registrar:
         *,
         keep_going: bool,
     ) -> Outcome:
-        """Make changes that were validated, under the lock, and return their outcome."""
+        """Apply validated changes under the lock, and return their outcome."""
         removes = self._refuse_by_what_stands(changes, refused, scope)
         missing_topics = (
             self._validator.refuse_together(candidates, refused, scope, len(removes)) if candidates else set()
@@ -393,10 +397,10 @@ class Registrar:
     def _refuse_by_what_stands(
         self, changes: Sequence[Change | AscError], refused: dict[int, AscError], scope: Scope
     ) -> dict[int, RegisteredQuery]:
-        """Refuse the changes that conflict with standing queries or each other; return the queries to be removed.
+        """Refuse changes that conflict with standing queries or each other, and return the queries to remove, by index.
 
-        These are changes of an id that is changed twice, taken, not to be replaced, or missing for a removal. The
-        queries are by position. Called under the lock.
+        A change conflicts if its id is changed twice, is taken, may not be replaced, or is missing for a removal. Call
+        this under the lock.
         """
         removes: dict[int, RegisteredQuery] = {}
         taken: set[str] = set()
@@ -421,7 +425,10 @@ class Registrar:
         return removes
 
     def expire(self) -> list[str]:
-        """Remove the expired queries, and return their ids. To be called often: it also mends a write that failed."""
+        """Remove the expired queries, and return their ids.
+
+        To be called often: it also recovers from a failed write.
+        """
         with self._lock:
             self._recover()
             ids = self.standing.expired(_now())
@@ -437,7 +444,10 @@ class Registrar:
         missing_topics: Collection[str],
         load: LoadProgress,
     ) -> Outcome:
-        """Write and swap changes that are not refused, and return the outcome; unchanged queries are not written."""
+        """Write changes that are not refused, swap the plans, and return the outcome.
+
+        Unchanged queries are not written.
+        """
         before, gone = self.standing, [query.id for query in removes.values()]
         stands = {i: before.get(one.query.id) for i, one in candidates.items() if before.holds(one.query)}
         warnings = {i: one.warnings for i, one in candidates.items()}
@@ -490,7 +500,7 @@ class Registrar:
         removes: Collection[str],
         marks: Mapping[str, LayerMark] | None = None,
     ) -> dict[str, int]:
-        """Write a change to the registry, and return the version of each id in it."""
+        """Write a change to the registry, and return the version of each id in the change."""
         try:
             return self._registry.write(queries, removes, marks)
         except RegistryError as error:
@@ -499,7 +509,7 @@ class Registrar:
             raise
 
     def _recover(self) -> None:
-        """Open the registry anew as its writer after a write that failed, and learn its real content."""
+        """Reopen the registry as its writer after a failed write, and adopt its content."""
         if not self._is_uncertain:
             return
         self._registry.close()
@@ -510,7 +520,7 @@ class Registrar:
 
 
 def _raise_of_kafka(error: BaseException | None) -> None:
-    """Raise an error that concerns Kafka as a whole, and neither one topic nor one query."""
+    """Raise the error if it concerns Kafka as a whole, but not if it concerns one topic or one query."""
     if isinstance(error, KafkaError) and not isinstance(error, TopicError):
         raise error
 

@@ -1,4 +1,4 @@
-"""The registry: the set of standing queries, kept in one compacted Kafka topic that the daemon alone writes."""
+"""The registry: the standing queries in one compacted Kafka topic, which only the daemon writes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ LOG = logging.getLogger("asc.registry")
 _POLL_MS = 200
 
 _TRANSACTION_MS = 10 * 60 * 1000
-"""A bulk load is one transaction, and a million queries take a minute to write. The most that brokers allow by default
-is 15 minutes.
+"""The timeout of a transaction in milliseconds. A bulk load is one transaction, and a million queries take a minute.
+
+Brokers allow at most 15 minutes by default.
 """
 
 _BATCH_BYTES = 512 * 1024
-"""The bytes that are sent at once; brokers take 1 MiB by default."""
+"""The batch size of the producer in bytes. Brokers accept 1 MiB by default."""
 
 
 class Held(NamedTuple):
@@ -36,14 +37,15 @@ class Held(NamedTuple):
 
 
 class Registry:
-    """Reader and only writer of the registry topic.
+    """The reader and only writer of the registry topic.
 
-    A record's key is a query's id, its value the query (``RegisteredQuery.record``), null where the query was removed.
-    Beside them there are the marks of layers (:class:`LayerMark`), under keys that no query has. Its offset is the
-    version of the set of queries from there on: the state at version v is that of the records up to offset v, last one
-    wins. Every write is one Kafka transaction, so a bulk load is read whole or not at all. The transactional id fences
-    an older daemon off the same registry. History younger than ``RETENTION_MS`` is kept, so that ``state_at`` answers
-    for every version a batch can still be replayed with. Source: spec, sections 1 and 2.
+    The key of a record is a query's id. The value is the query (``RegisteredQuery.record``), or null for a removal. The
+    topic also has the marks of layers (:class:`LayerMark`), under keys that no query can have. The offset of a record
+    is a version: the state at version v has the last record of each key up to offset v.
+
+    Every write is one Kafka transaction, so a bulk load is read as a whole or not at all. The transactional id fences
+    an older daemon with the same registry. History younger than ``RETENTION_MS`` is kept, so that ``state_at`` answers
+    for every version with which a batch can be replayed. Source: spec, sections 1 and 2.
 
     Not thread-safe: the caller holds one lock over ``write``.
     """
@@ -53,10 +55,10 @@ class Registry:
         self.topic = topic
         self._producer: Any = None
         self._odd_keys: dict[str, bytes] = {}
-        """The keys that are no UTF-8, which nothing here writes, by the ids that represent them."""
+        """The keys that are not valid UTF-8, by the id that displays them. The daemon never writes such keys."""
 
     def open(self) -> None:
-        """Open the topic for writing, as :meth:`make` left it."""
+        """Create or check the topic, and open a producer for it."""
         self.make()
         self._producer = self._cluster.client.producer(
             transactional_id=f"asc-registry-{self.topic}",
@@ -74,14 +76,14 @@ class Registry:
             raise RegistryError("registry topic", self.topic, remedy) from error
 
     def make(self) -> None:
-        """Make the topic when it is missing, check it when it is not."""
+        """Create the topic if it is missing, and check its settings."""
         self._cluster.ensure_topics([self.topic], KEPT)
         if len(self._cluster.partitions(self.topic)) != 1:
             raise RegistryError("registry topic", self.topic, "has several partitions: name a topic of one partition")
         self._check_settings()
 
     def _check_settings(self) -> None:
-        """Raise RegistryError where the topic, made by somebody else, would lose queries or their history."""
+        """Raise RegistryError if the topic's settings would lose queries or their history."""
         found = self._cluster.topic_settings(self.topic)
         policy = found["cleanup.policy"]
         if policy != "compact":
@@ -98,14 +100,17 @@ class Registry:
             self._producer = None
 
     def load(self) -> Held:
-        """Return the standing queries and marks; the version is the last record's offset, -1 of an empty registry."""
+        """Return the current queries and marks.
+
+        The version is the offset of the last record, or -1 if there is none.
+        """
         return self._fold(None)
 
     def records_after(self, version: int) -> list[tuple[int, str, RegisteredQuery | LayerMark | None]] | None:
-        """Return the records written after a version, in order: offset, id, and the query, or None for a removal.
+        """Return the records after a version in order: offset, id, and the query, or None for a removal.
 
-        The mark of a layer is under its key. The result is None where the topic does not reach back to that version, or
-        not up to it: it is another topic.
+        The mark of a layer has its own key as the id. Return None if the topic does not contain the version: its
+        records expired, or it is another topic.
         """
         found = [
             (offset, query_id, None if value is None else _read(query_id, value, offset))
@@ -114,7 +119,7 @@ class Registry:
         return found if self._reaches(version) else None
 
     def state_at(self, version: int) -> Held:
-        """Return the state at a version, younger than ``RETENTION_MS``; reads the topic from its start."""
+        """Return the state at a version that is younger than ``RETENTION_MS``. The topic is read from its start."""
         return self._fold(version)
 
     def write(
@@ -125,7 +130,7 @@ class Registry:
     ) -> dict[str, int]:
         """Write queries, removals and marks of layers in one transaction, and return the offset of each record by id.
 
-        Raises RegistryError. Nothing is written then, unless Kafka was lost in the very commit: ``open`` again and
+        Raise RegistryError. Then nothing is written, unless Kafka was lost during the commit: call ``open`` and
         ``load`` to know.
         """
         from kafka.errors import InvalidProducerEpochError, ProducerFencedError
@@ -191,7 +196,7 @@ class Registry:
         return first <= version < end
 
     def _records(self, first: int = 0) -> Iterator[tuple[int, str, bytes | None]]:
-        """Yield the records that are committed, from an offset on."""
+        """Yield the committed records from an offset on."""
         from kafka import TopicPartition
 
         partition = TopicPartition(self.topic, 0)

@@ -1,4 +1,4 @@
-"""The destinations that a query may deliver to, without circles of streams that feed each other."""
+"""The rules for destination topics, including the check for loops of streams that feed each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from broker.queries.query import RegisteredQuery, check_topic
 
 
 def check_destination(topic: str, stream: str, config: Config) -> None:
-    """Raise QueryError unless queries of ``stream`` may deliver to ``topic``: a legal name, and no loop."""
+    """Raise QueryError unless queries of ``stream`` may deliver to ``topic``: the name is legal and not reserved."""
     check_topic(topic)
     if topic.startswith("__"):
         raise QueryError("destination topic", topic, "is internal to Kafka: choose a name that does not begin with __")
@@ -28,10 +28,10 @@ def check_destination(topic: str, stream: str, config: Config) -> None:
 
 
 class TopicLoops:
-    """The source topics that feed each other through queries, so that no record comes round again.
+    """The source topics that feed each other through queries, to refuse loops.
 
-    ``feeds``: the streams with a standing query that delivers to a source topic, each with that topic. Cost: a walk
-    over the streams for each query that delivers to a source topic; nothing for the others.
+    ``feeds``: pairs of a stream and a source topic to which a standing query of the stream delivers. Cost: a walk over
+    the streams for each query that delivers to a source topic; nothing for other queries.
     """
 
     def __init__(self, config: Config, feeds: Iterable[tuple[str, str]]) -> None:
@@ -43,7 +43,7 @@ class TopicLoops:
                 self._feeds.setdefault(self._topics[stream], set()).add(topic)
 
     def refusal(self, query: RegisteredQuery) -> QueryError | None:
-        """Return the reason why a query would close a loop; None where it would not, and count it from now on."""
+        """Return the error if a query would close a loop. Otherwise count the query, and return None."""
         source = self._topics[query.stream]
         if query.topic not in self._sources:
             return None
@@ -55,7 +55,7 @@ class TopicLoops:
 
 
 def _reached(topic: str, feeds: Mapping[str, set[str]]) -> set[str]:
-    """Return the topics that records of a topic can reach, itself included."""
+    """Return the topics that records of a topic can reach, including the topic itself."""
     reached: set[str] = set()
     ahead = [topic]
     while ahead:

@@ -1,4 +1,4 @@
-"""Snapshots: the standing queries and their plans, on the disk, so that a start need not read a million predicates."""
+"""Snapshots: the standing queries and their plans on disk, so that a start need not parse a million predicates."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ LOG = logging.getLogger("asc.snapshot")
 _FORM = 6
 
 _READING = 3
-"""The version of the reading of predicates and records of the registry.
+"""The version of the parsing of predicates and registry records.
 
-It is to be raised by each change of their meaning: plans of an earlier reading are not taken over.
+Raise it with each change of their meaning: plans of an earlier version are not used.
 """
 
 _MANIFEST = "manifest.json"
 _ROWS = 50_000
-"""The queries of a batch of the file; Python's other threads run between two batches."""
+"""The number of queries in a batch of the file. Other Python threads run between two batches."""
 
 _QUERIES = pa.schema(
     [
@@ -64,8 +64,9 @@ _QUERIES = pa.schema(
         ("since", pa.int64()),
     ]
 )
-"""The columns of the queries. ``labels``, ``join`` and ``operator`` are JSON, NULL for none; ``unserved``: the reason
-why no plan holds the query.
+"""The columns of the queries. ``labels``, ``join`` and ``operator`` are JSON, or NULL if there is none.
+
+``unserved`` is the reason why no plan serves the query.
 """
 
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, AscError, pa.ArrowException)
@@ -81,33 +82,34 @@ class Snapshot:
 
 
 class Snapshots:
-    """A folder with the last snapshot.
+    """The folder of the last snapshot.
 
-    ``manifest.json`` names the files of it: one with the queries (Arrow) and, for each plan, its parts, each named by
-    the hash of its content. ``made_for``: the configuration and versions that the plans depend on as well. A snapshot
-    that was made for others is not used.
+    ``manifest.json`` names its files: one with the queries (Arrow), and the parts of each plan, named by the hash of
+    their content. ``made_for``: the configuration and software versions on which the plans depend. A snapshot with
+    another ``made_for`` is not used.
 
-    Invariant: a file is whole and never changes. The manifest comes last, written aside and renamed into place, and
-    files that it does not name are removed after that. So a crash leaves the previous snapshot. Every file has its sum;
-    a file that does not fit it is logged and ignored, for the registry has it all. One thread writes: the folder of a
-    daemon that was replaced has another name, and what it writes later fails. Cost: the new
-    parts of a plan that was changed; the queries whole, some 150 bytes each.
+    Invariant: a file is complete and never changes. The manifest is written last and renamed into place; files that it
+    does not name are then removed. So a crash leaves the previous snapshot. Every file has a checksum. A snapshot with
+    a wrong checksum is logged and ignored, because the registry has all queries. One thread writes. The folder of a
+    replaced daemon has another name, so its later writes fail.
+
+    Cost: the new parts of changed plans, and all queries, some 150 bytes each.
     """
 
     def __init__(self, folder: Path, made_for: Mapping[str, Any]) -> None:
         self._folder = folder
         self._made_for = json.loads(json.dumps(made_for))
         self._names: dict[str, dict[Part, str]] = {}
-        """The file of each part of the plans that were written or read last."""
+        """The file of each part of the plans that were last written or read."""
 
     @staticmethod
     def of(config: Config, cluster: KafkaCluster, schemas: Mapping[str, str]) -> Snapshots:
-        """Return the snapshots of a daemon's configuration, for its registry topic and streams of these schemas."""
+        """Return the snapshots for a configuration, its registry topic, and streams with these schemas."""
         folder = stream_folder(config.spark.checkpoint_dir, SNAPSHOT)
         return Snapshots(folder, _made_for(config, cluster, schemas))
 
     def read(self, watched: Iterable[str] = ()) -> Snapshot | None:
-        """Return the last snapshot; None, with the reason in the log, where there is none that can be used."""
+        """Return the last snapshot. Log the reason and return None if no snapshot can be used."""
         path = self._folder / _MANIFEST
         try:
             sealed = json.loads(path.read_bytes())
@@ -131,7 +133,7 @@ class Snapshots:
         return None
 
     def write(self, standing: QuerySet, plans: Mapping[str, Plan]) -> None:
-        """Write a snapshot in place of the previous one. Raises OSError, and leaves that one then."""
+        """Write a snapshot that replaces the previous one. Raise OSError; the previous snapshot then remains."""
         self._folder.mkdir(parents=True, exist_ok=True)
         names: dict[str, dict[Part, str]] = {}
         for stream, plan in plans.items():
@@ -243,7 +245,7 @@ class Snapshots:
 
 
 def _made_for(config: Config, cluster: KafkaCluster, schemas: Mapping[str, str]) -> dict[str, Any]:
-    """Return the conditions, beside the queries, that queries and plans depend on."""
+    """Return the conditions, beside the queries, on which a snapshot depends."""
     streams = {
         name: [stream.topic, stream.format, schemas[name], stream.crs, dict(stream.options)]
         for name, stream in config.streams.items()
@@ -287,7 +289,7 @@ def _aware(at: datetime) -> datetime:
 
 
 def _mapped(path: Path) -> memoryview:
-    """Return the content of a file; mapped content stays readable when the file is removed."""
+    """Return the content of a file. The content stays readable after the file is removed."""
     with path.open("rb") as file:
         return memoryview(mmap(file.fileno(), 0, access=ACCESS_READ)) if path.stat().st_size else memoryview(b"")
 

@@ -1,4 +1,4 @@
-"""Topics that belong to one query alone: those of kinds that may write to a compacted topic."""
+"""The topics that belong to only one query: topics of operator kinds that may write to a compacted topic."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from broker.queries.validated_query import ValidatedQuery
 
 
 def owns_topic(query: RegisteredQuery) -> bool:
-    """Return whether the topic of a query is its own, and may be compacted."""
+    """Return whether the topic of a query belongs to this query alone, and may be compacted."""
     return query.operator is not None and kind_of(query.operator).allows_compacted_topic
 
 
 def shared_topics(
     candidates: Sequence[ValidatedQuery], standing: QuerySet, refused: Collection[int]
 ) -> dict[int, AscError]:
-    """Return the candidates, beside those refused, that would share a topic which belongs to one query alone.
+    """Return the errors of the candidates, except refused ones, that would share a topic that belongs to one query.
 
-    Standing queries count that are paused or not served, for they may be resumed. Cost: a walk over all queries where
-    one that owns a topic is registered, or has another topic.
+    Standing queries that are paused or not served are counted, because they may be resumed. Cost: a walk over all
+    queries if a query that owns a topic is added, or changes its topic.
     """
     owning = [name for name, kind in OPERATORS.items() if kind.allows_compacted_topic]
     stand = [query for name in owning for query in standing.walk(operator=name)]

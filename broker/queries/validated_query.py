@@ -1,4 +1,4 @@
-"""Validated queries, and their entries in plans: one a query, or for a join one a shape."""
+"""Validated queries, and their entries in plans: one entry for a query, or one for each shape of a join."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from broker.queries.query import RegisteredQuery
 from broker.stream.analyser import StreamAnalyser
 
 _TOLD = 5
-"""The most shapes that a warning names."""
+"""The largest number of shapes that a warning names."""
 
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """The members of a join over the rows of its layer: a predicate for each shape.
+    """The members of a join: a predicate for each row of its layer.
 
-    ``refused``: the shapes refused with the values of their row, which have none, with the reasons. Invariant: a
-    function of the join's predicate and the rows, whatever came before. Cost: beside the predicates, that of
+    ``refused``: the errors of the shapes whose row's values make the predicate invalid; such shapes have no member.
+    Invariant: the result depends only on the join's predicate and the rows. Cost: the predicates, and the cost of
     :class:`JoinPredicate` for each row.
     """
 
@@ -55,11 +55,11 @@ class Members:
         computed_max: int | None = None,
         is_bounded: bool = False,
     ) -> Members:
-        """Return the members for some rows.
+        """Return the members for rows of the layer.
 
-        ``cancellation``: looked at between two rows. Raises CancelledError, and QueryError as soon as Spark would have
-        to compute more than ``computed_max`` expressions. ``is_bounded``: PredicateError as soon as the rows have taken
-        more effort than a join may.
+        ``cancellation`` is checked between two rows; raise CancelledError. Raise QueryError once Spark would compute
+        more than ``computed_max`` expressions. If ``is_bounded``, raise PredicateError once the rows have taken more
+        effort than a join may.
         """
         effort = JoinEffort(join, rows) if is_bounded else None
         predicates: dict[str, Predicate] = {}
@@ -82,9 +82,9 @@ class Members:
         return Members(join, rows, predicates, refused)
 
     def over(self, rows: Mapping[str, Feature], cancellation: Cancellation | None = None) -> Members:
-        """Return the members for other rows of the layer; those of rows in both are taken over.
+        """Return the members for other rows of the layer. Members of unchanged rows are reused.
 
-        CancelledError, and PredicateError where the other rows take more effort than a join may.
+        Raise CancelledError. Raise PredicateError if the changed rows take more effort than a join may.
         """
         if rows is self.rows:
             return self
@@ -97,7 +97,7 @@ class Members:
 
     @cached_property
     def computed(self) -> Mapping[PAttribute, None]:
-        """Return the expressions that Spark computes for all of them together, in the order of first use."""
+        """Return the expressions that Spark computes for all members together, in the order of first use."""
         return dict.fromkeys(a for predicate in self.predicates.values() for a in predicate.read if a.is_computed)
 
 
@@ -105,8 +105,9 @@ class Members:
 class ValidatedQuery:
     """A query that was validated and may be served.
 
-    ``predicate``: for a join the one that holds for all of its shapes (:attr:`JoinPredicate.template`), whose
-    ``members`` plans hold. ``expressions``: those of its operator, checked.
+    ``predicate``: the query's predicate; for a join, the predicate that holds for all shapes
+    (:attr:`JoinPredicate.template`). ``members``: for a join, the predicates that plans contain. ``expressions``: the
+    checked expressions of the operator.
     """
 
     query: RegisteredQuery
@@ -126,12 +127,12 @@ class ValidatedQuery:
         computed_max: int | None = None,
         cancellation: Cancellation | None = None,
     ) -> ValidatedQuery:
-        """Return a query over the current layers as a candidate; AscError where it is refused.
+        """Return a query over the current layers as a candidate. Raise AscError if the query is refused.
 
-        ``may_wait``: it is registered already, so that missing shapes are waited for, refused ones excluded, and the
-        effort of a join is not bounded: a registered one is served. ``is_bounded``: it is bounded all the same, for it
-        was in no plan. ``patiently``: Spark has all the time that it needs for the conditions of an
-        operator. ``computed_max``, ``cancellation``: as :meth:`Members.of` has them.
+        ``may_wait``: the query is already registered. So missing shapes are waited for, refused shapes are excluded,
+        and the effort of a join is not bounded. ``is_bounded``: bound the effort nevertheless, because no plan has the
+        query. ``patiently``: give Spark as long as it needs for an operator's conditions. ``computed_max``,
+        ``cancellation``: as in :meth:`Members.of`.
         """
         if query.join is None:
             predicate = analyser.normalise(query.where, shapes, may_wait=may_wait)
@@ -155,25 +156,25 @@ class ValidatedQuery:
 
     @staticmethod
     def of_members(query: RegisteredQuery, analyser: StreamAnalyser, members: Members) -> ValidatedQuery:
-        """Return a join as a candidate with some of its members, or all."""
+        """Return a join as a candidate with some or all of its members."""
         return ValidatedQuery(query, members.join.template, members, _expressions(query, analyser))
 
     def over(self, shapes: Mapping[str, Layer], cancellation: Cancellation | None = None) -> ValidatedQuery:
-        """Return the candidate over other layers. Errors: as of :meth:`Members.over`."""
+        """Return the candidate over other layers. Errors are as in :meth:`Members.over`."""
         if self.members is None or self.query.join is None:
             return self
         return replace(self, members=self.members.over(shapes[self.query.join.layer].features, cancellation))
 
     @property
     def read(self) -> tuple[PAttribute, ...]:
-        """Return the p-attributes whose values it needs beside those of its members, each once."""
+        """Return the distinct p-attributes that the query needs, without those that only its members need."""
         expressions = self.expressions.all
         own = expressions if self.members is not None else (self.predicate, *expressions)
         return tuple(dict.fromkeys(a for each in own for a in each.read))
 
     @property
     def computed(self) -> list[PAttribute]:
-        """Return the expressions that Spark would compute for it, in the order of first use."""
+        """Return the expressions that Spark would compute for the query, in the order of first use."""
         if self.members is not None:
             return list(dict.fromkeys((*self.members.computed, *(a for a in self.read if a.is_computed))))
         # Plain terms have none, and a bulk load has a million of them.
@@ -183,18 +184,18 @@ class ValidatedQuery:
 
     @property
     def computed_texts(self) -> set[str]:
-        """Return the SQL texts of all that a batch computes for it, its operator's expressions included."""
+        """Return the SQL texts of all expressions that a batch computes for the query, including its operator's."""
         destination = self.destination
         own = () if destination is None else expressions_of_destination(destination)
         return {attribute.sql for attribute in (*self.computed, *own)}
 
     @property
     def computes_by_row(self) -> bool:
-        """Return whether Spark computes other expressions for some rows of its layer than for others."""
+        """Return whether some rows of the join's layer need other Spark expressions than other rows."""
         return self.members is not None and not self.members.computed.keys() <= set(self.predicate.read)
 
     def planned(self) -> list[Query]:
-        """Return its queries in plans while it runs."""
+        """Return the entries of the query in plans while it is not paused."""
         query, own = self.query, self.destination
         destination = None if own is None else own.in_plan()
         if self.members is not None:
@@ -203,7 +204,7 @@ class ValidatedQuery:
 
     @property
     def destination(self) -> FeedDestination | FoldDestination | None:
-        """Return the operator that its matches go to, as plans have it; None for its topic."""
+        """Return the operator destination of the query, as plans have it. Return None if matches go to its topic."""
         query, definition = self.query, self.query.operator
         if definition is None:
             return None
@@ -219,7 +220,7 @@ class ValidatedQuery:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return the warnings of its registration."""
+        """Return the warnings for the query's registration."""
         warnings = (*self.predicate.warnings, *self.expressions.warnings)
         refused = {} if self.members is None else self.members.refused
         if not refused:
@@ -232,7 +233,7 @@ class ValidatedQuery:
 def members_of(
     query: RegisteredQuery, predicates: Mapping[str, Predicate], destination: Destination | None
 ) -> list[Query]:
-    """Return the members of a join, by the shapes of their predicates, as plans hold them."""
+    """Return the members of a join as plan entries. ``predicates``: by shape id."""
     per_shape = query.join is not None and query.join.per_shape
     return [
         Query(member_id(query.id, shape_id, per_shape=per_shape), predicate, query.topic, destination)
@@ -241,19 +242,19 @@ def members_of(
 
 
 def plan_id_of(query: RegisteredQuery, shape_id: str | None) -> str:
-    """Return the id in plans of a query, or of the member of a join for a shape."""
+    """Return the id in plans of a query, or of a join's member for a shape."""
     if query.join is None or shape_id is None:
         return query.id
     return member_id(query.id, shape_id, per_shape=query.join.per_shape)
 
 
 def planned_ids(plan: Plan, query: RegisteredQuery) -> Collection[str]:
-    """Return the ids in a plan of a query that it serves."""
+    """Return the ids under which a plan contains a served query."""
     return [query.id] if query.join is None else members_in(plan, query.id)
 
 
 def too_many_expressions(where: str, most: int) -> QueryError:
-    """Return the refusal of a join for which Spark would have to compute too many expressions."""
+    """Return the error of a join for which Spark would have to compute too many expressions."""
     remedy = (
         f"has Spark compute more than {most} expressions for the shapes of its layer: store what is compared in the"
     )
@@ -265,13 +266,13 @@ def _sorted(rows: Mapping[str, Feature]) -> SortedMap[str, Feature]:
 
 
 def of_shape(error: PredicateError, layer: str, shape_id: str) -> PredicateError:
-    """Return the error with the shape whose row it is about."""
+    """Return the error with the shape whose row caused it added to its subject."""
     subject = f"of shape {layer}/{shape_id}: {error.subject}"
     return PredicateError(subject, error.value, error.remedy, text=error.text, start=error.start, end=error.end)
 
 
 def _check_join(query: RegisteredQuery) -> None:
-    """Raise QueryError where the operator of a join cannot have one."""
+    """Raise QueryError if a query has both a join and an operator that does not allow the join."""
     definition, join = query.operator, query.join
     if definition is None or join is None:
         return

@@ -1,4 +1,4 @@
-"""Validation of changes: the refusals of each by itself, and of those that are made together."""
+"""The validation of changes: of each change alone, and of changes together with other queries."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from broker.stream.stream import Stream
 
 
 class Validator:
-    """The validator of changes, which changes nothing itself.
+    """The validator of changes. It changes nothing itself.
 
-    :meth:`judged` holds no lock, for Spark is asked and others go on. :meth:`refuse_together` is called under the
-    registrar's, for the rules that depend on the standing queries.
+    :meth:`judged` holds no lock, because it asks Spark while other changes continue. :meth:`refuse_together` checks the
+    rules that depend on standing queries, under the registrar's lock.
     """
 
     def __init__(
@@ -40,9 +40,11 @@ class Validator:
         self._query_state = stands
 
     def stream_of(self, name: str | None, scope: Scope) -> Stream:
-        """Return the stream of a name; QueryError when it is unknown, or missing where there are several.
+        """Return the stream with a name.
 
-        ForbiddenError for a stream that is outside a caller's scope; errors name none of those.
+        Raise QueryError if the name is unknown, or is missing and there are several streams.
+
+        Raise ForbiddenError for a stream outside the caller's scope. No error names such a stream.
         """
         if name is not None:
             scope.check_stream(name)
@@ -97,10 +99,10 @@ class Validator:
     def _candidate(
         self, query: RegisteredQuery, scope: Scope, standing: QuerySet, cancellation: Cancellation
     ) -> ValidatedQuery:
-        """Return a query as a candidate, validated without other queries and Spark; AscError where it is refused.
+        """Return a query as a candidate, validated without other queries and Spark. Raise AscError if it is refused.
 
-        A query that is registered with that predicate already may wait for a missing shape. Where no plan holds it, as
-        while it is paused, its layer may have grown: its effort is bounded as that of a new one.
+        If the query is already registered with the same predicate, it may wait for a missing shape. If no plan has it,
+        for example while it is paused, its layer may have grown. So its effort is bounded like that of a new query.
         """
         check_id(query.id)
         scope.check_id(query.id)
@@ -128,9 +130,9 @@ class Validator:
     def refuse_together(
         self, candidates: Mapping[int, ValidatedQuery], refused: dict[int, AscError], scope: Scope, removed: int
     ) -> set[str]:
-        """Refuse the candidates that fail beside others, by Spark or by Kafka; return the topics yet to be made.
+        """Refuse the candidates that fail together with other queries, and return the topics that must be created.
 
-        A candidate fails where it would close a loop, Spark refuses it, there are too many, or its topic cannot be
+        A candidate fails if it would close a loop, Spark refuses it, there are too many queries, or its topic cannot be
         used.
         """
         self._refuse_by_rules(candidates, refused)
@@ -171,7 +173,7 @@ class Validator:
     def _refuse_by_number(
         self, candidates: Mapping[int, ValidatedQuery], refused: dict[int, AscError], scope: Scope, removed: int
     ) -> None:
-        """Refuse the candidates beyond the number of queries that a caller may have, with the lock held."""
+        """Refuse the candidates beyond the caller's limit on queries. Call this under the lock."""
         number = self._query_state.now.count(scope.id_prefix, scope.streams) - removed
         for position, candidate in sorted(candidates.items()):
             if position in refused or candidate.query.id in self._query_state.now:
@@ -182,25 +184,25 @@ class Validator:
 
 
 def fed_streams(candidates: Iterable[ValidatedQuery]) -> set[str]:
-    """Return the streams that candidates need a feed of."""
+    """Return the streams whose feed the candidates need."""
     return {candidate.query.stream for candidate in candidates if _is_fed(candidate)}
 
 
 def keyed_topics(candidates: Iterable[ValidatedQuery]) -> set[str]:
-    """Return the topics of candidates whose outputs all have a key."""
+    """Return the topics of the candidates whose outputs all have a key."""
     own = ((candidate.query.operator, candidate.query.topic) for candidate in candidates)
     return {topic for operator, topic in own if operator is not None and kind_of(operator).allows_compacted_topic}
 
 
 def _is_fed(candidate: ValidatedQuery) -> bool:
-    """Return whether the records of a candidate go to its stream's feed."""
+    """Return whether the accepted records of a candidate go to its stream's feed."""
     definition = candidate.query.operator
     return definition is not None and kind_of(definition).handoff == "feed" and not candidate.query.paused
 
 
 @contextmanager
 def refusing(refused: dict[int, AscError], position: int) -> Iterator[None]:
-    """Record an exception raised within the context as the refusal of the change at a position; not CancelledError."""
+    """Record an exception in the context as the refusal of the change at an index, except CancelledError."""
     try:
         yield
     except CancelledError:
