@@ -61,7 +61,7 @@ class Parking:
         return any(stream.finding is not None for stream in self._streams.values())
 
     def note(self, standing: QuerySet, state_at: Callable[[int], Mapping[str, RegisteredQuery]]) -> None:
-        """Park the queries that use a stream's finding, among the standing ones and those of a batch to be replayed."""
+        """Park the queries that a stream's finding concerns: standing queries, and queries of a batch to replay."""
         self._noted = []
         for stream in self._streams.values():
             finding = stream.finding

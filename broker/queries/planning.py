@@ -40,7 +40,7 @@ _LARGE = 5_000
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """The work of expressions for Spark: their number, operators and operands, and steps of patterns a character."""
+    """The work of expressions for Spark: the numbers of expressions, of operators and operands, and of steps."""
 
     expressions: int
     nodes: int

@@ -1,4 +1,4 @@
-"""Registration: the one place that validates queries, writes them to the registry and puts them into running plans."""
+"""Registration: the only module that validates queries, writes the registry and changes running plans."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Registrar:
         return self._query_state.now
 
     def renew(self) -> None:
-        """Recompile plans with many changes, while the streams run. To be called often, by one thread.
+        """Compile plans with many changes anew, while the streams run. To be called often, by one thread.
 
         Changes that arrive meanwhile are put into the new plan before it replaces the running one. Most of them are put
         in without the lock.
@@ -187,7 +187,7 @@ class Registrar:
         return self._query_state.layers.configured
 
     def check_growth(self, layer: str, rows: Mapping[str, Feature], cancellation: Cancellation) -> None:
-        """Refuse rows that would keep the layers waiting: see :func:`broker.queries.expansion.check_growth`."""
+        """Raise QueryError for rows that would block the layers: see :func:`broker.queries.expansion.check_growth`."""
         self._planning.check_growth(self.standing, layer, rows, cancellation)
 
     def write_layer(self, name: str, puts: Mapping[str, bytes], removes: Collection[str]) -> dict[str, Offsets]:
@@ -325,7 +325,7 @@ class Registrar:
         return Outcome(now.version, {i: registered(one) for i, one in candidates.items()}, removes, refused)
 
     def _answer(self, pending_changes: Sequence[PendingChange]) -> None:
-        """Answer the waiting changes, under the lock: where possible in one step for all, then each of the others."""
+        """Answer all pending changes, under the lock: as many as possible in one step, then the others one by one."""
         try:
             self._recover()
             together = [one for one in companions(pending_changes, self.standing) if one.is_of(self.standing)]
@@ -509,7 +509,7 @@ class Registrar:
             raise
 
     def _recover(self) -> None:
-        """Reopen the registry as its writer after a failed write, and adopt its content."""
+        """Open the registry again as its writer after a failed write, and adopt its content."""
         if not self._is_uncertain:
             return
         self._registry.close()
