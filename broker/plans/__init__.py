@@ -1,1 +1,1 @@
-"""The plan that a stream runs: swapped between batches, bound to them, shipped to the workers."""
+"""The plan that a stream runs: replaced between batches, and bound to each batch."""

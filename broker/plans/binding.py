@@ -1,4 +1,4 @@
-"""Bindings of batches to versions of the queries, durable before a batch writes anything."""
+"""The bindings of batches to versions of the queries, stored durably before a batch writes anything."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from broker.failure import naming
 from broker.plans.offsets import Offsets
 
 _KEPT = 2
-"""Spark replays at most the last batch; the one before it is kept for the reader of the folder."""
+"""The number of bindings that are kept.
+
+Spark replays at most the last batch; the previous one is kept for inspection.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A batch, the version it is run with, and its offsets by source partition: the first after it, and its own first.
+    """A batch, the version it runs with, and its offsets by source partition.
 
-    ``first_offsets``: those that are known of what Spark planned: of a partition that was new in the batch there is
-    none. None where the file is of an earlier version, which did not write them.
+    ``end_offsets``: the first offset after the batch. ``first_offsets``: the first offset of the batch, without
+    partitions that were new in the batch. It is None if the file was written by an earlier release.
     """
 
     batch_id: int
@@ -33,16 +36,18 @@ class Binding:
 
 
 class BatchBindings:
-    """One small file a batch, named by its id, and a copy of it, in a folder beside Spark's checkpoint of the stream.
+    """The folder of bindings beside Spark's checkpoint of a stream: one small file for each batch, and a copy of it.
 
-    Invariant: a file is whole (written aside, synced, renamed, folder synced) and never changes. So a batch that is
-    replayed after a crash finds the version that it was first run with. A copy is there only where the file was before
-    it, so that a copy alone is of a file that somebody took away. The folder is made once: a daemon whose folder was
-    taken over (:mod:`broker.plans.stream_folder`) binds no batch any more, and so writes none. Bindings that Spark's
-    offset log does not know (its ``checkpoint`` was removed) are removed, for their ids will be given again. Beside
-    them a file has the number of starts of a batch that was started more than once. So a batch that ends the process is
-    known for it at the next start.
-    Cost: three syncs a batch, five of one that is run again. Source: spec, section 3.
+    Invariant: a file is complete (written aside, synced, renamed, folder synced) and never changes. So a batch that is
+    replayed after a crash finds the version of its first run. A copy is written only after its file, so a copy without
+    a file shows that the file was removed. The folder is created once. After another daemon took the folder over
+    (:mod:`broker.plans.stream_folder`), this one cannot bind a batch, and so writes none.
+
+    Bindings that are missing in Spark's offset log (its ``checkpoint`` was removed) are removed, because Spark reuses
+    their ids. A further file has the number of starts of a batch that was started more than once. So a batch that ends
+    the process is known at the next start.
+
+    Cost: three syncs for each batch, five for a replayed batch. Source: spec, section 3.
     """
 
     def __init__(self, folder: Path, checkpoint: Path) -> None:
@@ -57,8 +62,10 @@ class BatchBindings:
             self._again.unlink(missing_ok=True)
 
     def last(self) -> Binding | None:
-        """Return the binding of the last batch that was bound. Where that is lost and the batch done, nothing is asked
-        for but where it ended, which Spark's log says as well: its version is given as -1.
+        """Return the binding of the last bound batch, or None if no batch was bound.
+
+        If that binding is lost and its batch is committed, return version -1 with the end offsets of Spark's log. No
+        caller needs more of a committed batch.
         """
         bound, done = max(self._ids(), default=-1), max(ids_in(self._commit_log), default=-1)
         if done > bound and (self._offsets_log / str(done)).exists():
@@ -66,7 +73,7 @@ class BatchBindings:
         return self._read(bound) if bound >= 0 else None
 
     def is_committed(self, batch_id: int) -> bool:
-        """Return whether Spark has noted a batch as done: it never runs it again."""
+        """Return whether Spark has committed a batch, so that it never runs again."""
         return (self._commit_log / str(batch_id)).exists()
 
     def has(self, batch_id: int) -> bool:
@@ -74,7 +81,7 @@ class BatchBindings:
         return (self._folder / str(batch_id)).exists()
 
     def bind(self, batch_id: int, version: int) -> Binding:
-        """Return the binding of a batch that begins: the one it already has, else a new one to ``version``."""
+        """Return the binding of a batch that begins. If it has none, bind it to ``version`` first."""
         if self.has(batch_id):
             self._note(batch_id, self.times_begun(batch_id) + 1)
             return self._read(batch_id)
@@ -91,12 +98,12 @@ class BatchBindings:
         return binding
 
     def check_folder(self) -> None:
-        """Raise BrokerError where another daemon has taken the folder over."""
+        """Raise BrokerError if another daemon has taken the folder over."""
         if not self._folder.is_dir():
             raise self._taken()
 
     def times_begun(self, batch_id: int) -> int:
-        """Return how often a batch was started and not done by its own fault: see :meth:`excuse`."""
+        """Return the number of starts of a batch, without the starts that :meth:`excuse` subtracted."""
         if not self.has(batch_id):
             return 0
         try:
@@ -106,13 +113,14 @@ class BatchBindings:
             return 1
 
     def excuse(self, batch_id: int, times: int = 1) -> None:
-        """Count a batch as started so many times less: it failed by no fault of its own."""
+        """Subtract ``times`` from the number of starts of a batch, because it failed by no fault of its own."""
         if self.has(batch_id):
             self._note(batch_id, max(0, self.times_begun(batch_id) - times))
 
     def first_offsets(self, binding: Binding) -> Offsets:
-        """Return the first offsets of a bound batch, as far as they are known: see :class:`Binding`. BrokerError where
-        only Spark's log says them and cannot be read.
+        """Return the first offsets of a bound batch, as far as they are known: see :class:`Binding`.
+
+        Raise BrokerError if only Spark's log has them and the log cannot be read.
         """
         return self._planned_first(binding.batch_id) if binding.first_offsets is None else binding.first_offsets
 
@@ -147,7 +155,7 @@ class BatchBindings:
             raise BrokerError("offset log of Spark", str(path), f"cannot be read: {error}") from error
 
     def _planned_first(self, batch_id: int) -> Offsets:
-        """Return where Spark begins a batch: where the one before ended, or where the stream's first batch begins."""
+        """Return the offsets at which Spark begins a batch: the end of the previous one, or the stream's start."""
         before = batch_id - 1
         if self.has(before):
             return self._read(before).end_offsets
@@ -166,12 +174,12 @@ def _offsets_of(by_topic: Mapping[str, Mapping[str, int]]) -> Offsets:
 
 
 def copy_of(path: Path) -> Path:
-    """Return where the copy of a binding is: of the name of no batch."""
+    """Return the path of a binding's copy. No batch has this file name."""
     return path.with_name(f"{path.name}.copy")
 
 
 def binding_text(binding: Binding) -> str:
-    """Return the text of a binding's file: JSON, with a checksum of the rest that reveals a changed byte."""
+    """Return the text of a binding's file: JSON, with a checksum over the other members."""
     plain: dict[str, Any] = {"version": binding.version, "end_offsets": _plain(binding.end_offsets)}
     if binding.first_offsets is not None:
         plain["first_offsets"] = _plain(binding.first_offsets)
@@ -183,7 +191,10 @@ def _plain(offsets: Offsets) -> dict[str, int]:
 
 
 def parsed_binding(batch_id: int, text: str | bytes) -> Binding:
-    """Return the binding in the text of its file; ValueError where it is none, or not as it was written."""
+    """Return the binding in the text of its file.
+
+    Raise ValueError if the text is not a binding, or if its checksum differs.
+    """
     try:
         plain = json.loads(text)
         # Earlier versions wrote no sum, and no first offsets.
@@ -198,21 +209,25 @@ def parsed_binding(batch_id: int, text: str | bytes) -> Binding:
 
 
 def ids_in(folder: Path) -> list[int]:
-    """Return the batches that a folder has a file of, ascending."""
+    """Return the ids of the batches that have a file in a folder, ascending."""
     if not folder.is_dir():
         return []
     return sorted(int(path.name) for path in folder.iterdir() if path.name.isdecimal())
 
 
 def write_durably(path: Path, text: str) -> None:
-    """Write a file, and the folder for it, so that after a crash it is there whole or not at all."""
+    """Write a file, and create its folder if needed.
+
+    After a crash, the file is complete or has its previous content.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     write_synced(path, text)
 
 
 def write_synced(path: Path, text: str, *copies: Path) -> None:
-    """Write a file in a folder that is there, so that after a crash it is there whole or not at all; then its copies,
-    in the same folder.
+    """Write a file, and then its copies, into an existing folder.
+
+    After a crash, each file is complete or has its previous content.
     """
     asides = {each: each.with_name(f".{each.name}.new") for each in (path, *copies)}
     for aside in asides.values():

@@ -1,4 +1,4 @@
-"""Files of a checkpoint that a crash of the machine, a full disk or somebody damaged, and what makes up for them."""
+"""The repair of a checkpoint's files that were damaged by a crash of the machine, a full disk or a user."""
 
 from __future__ import annotations
 
@@ -14,27 +14,29 @@ from broker.plans.binding import Binding, binding_text, copy_of, ids_in, parsed_
 from broker.plans.offsets import Offsets
 
 _LAST = 2
-"""Entries of the log of offsets that Spark reads at a start, and bindings that are kept."""
+"""The number of offset log entries that Spark reads at a start, and of bindings that are kept."""
 
 
 def begin_anew(folder: Path) -> str:
-    """Return the remedy where nothing else helps."""
+    """Return the last remedy for an error text: to remove the checkpoint folder."""
     return f"stop the daemon and remove {folder}, and the stream begins at its starting_offsets"
 
 
 def mend_checkpoint(folder: Path, topic: str) -> Iterator[str]:
-    """Mend what can be mended of a stream's folder before its job starts, without losing a record; a line for each
-    file.
+    """Mend a stream's folder before its job starts, without losing a record, and yield a line for each repaired file.
 
-    A batch and its version are known twice: Spark's log of offsets and the binding have its end, the binding and a copy
-    its version. The binding is there before anything of the batch is written. So an entry of the log that cannot be
-    read is written anew from the binding. The last entries without a binding are removed: nothing of those batches was
-    written, and they are planned anew. A binding is written anew from its copy: with another version, records that were
-    to reach a query before its removal would be lost. Commits of batches are removed from the last one back to the last
-    that can be read. The batch after that is run once more, as it was bound, and its records come twice with the same
-    ``asc-source``. Spark reads the last two entries and the last commit. ``topic`` is the source where no entry says
-    which. Raises BrokerError, with what to do, for what cannot be mended, and for a file that is there and cannot be
-    read at all.
+    A batch's data is stored twice: its end in Spark's offset log and in the binding, its version in the binding and in
+    a copy. The binding is written before any output of the batch. So an unreadable offset log entry is rewritten from
+    the binding. The last unreadable entries without a binding are removed: nothing of these batches was written, and
+    Spark plans them anew.
+
+    A binding is rewritten from its copy. With another version, records for a query that was removed since would be
+    lost. Unreadable commits are removed, from the last one back to the last readable one. The batch after that is
+    replayed as it was bound, and its records arrive twice with the same ``asc-source``. Spark reads the last two
+    entries and the last commit.
+
+    ``topic``: the source topic to write if no entry has one. Raise BrokerError, with a remedy, if a file cannot be
+    repaired or cannot be read from disk.
     """
     spark, bindings = folder / "spark", folder / "bindings"
     offsets, commits = spark / "offsets", spark / "commits"
@@ -72,8 +74,9 @@ def mend_checkpoint(folder: Path, topic: str) -> Iterator[str]:
 
 
 def _mended_bindings(bindings: Path, commits: Path) -> Iterator[str]:
-    """Yield the last bindings, those among them that are gone. That of a batch which is done says nothing that is asked
-    for but where it ended, which Spark's log says as well.
+    """Mend the last bindings, including missing ones, and yield a line for each rewritten file.
+
+    A damaged binding of a committed batch is removed, because Spark's log has its end offsets, and no more is needed.
     """
     copies = {int(path.stem) for path in bindings.glob("*.copy") if path.stem.isdecimal()}
     for batch_id in sorted({*ids_in(bindings), *copies}, reverse=True)[:_LAST]:
@@ -97,7 +100,7 @@ def _mended_bindings(bindings: Path, commits: Path) -> Iterator[str]:
 
 
 def _mended_identity(path: Path) -> Iterator[str]:
-    """Yield the file that names the query: any name will do."""
+    """Mend the file with the query's id, and yield a line if it was damaged. Any id will do."""
     if path.exists() and not _is_whole(path, lines=1):
         write_durably(path, json.dumps({"id": str(uuid.uuid4())}))
         _forget_checksum(path)
@@ -105,14 +108,15 @@ def _mended_identity(path: Path) -> Iterator[str]:
 
 
 def _newest_first(folder: Path) -> Iterator[Path]:
-    """Return the files of batches, the last one first."""
+    """Return the files of batches, the newest first."""
     return (folder / str(batch_id) for batch_id in reversed(ids_in(folder)))
 
 
 def _is_whole(path: Path, *, lines: int) -> bool:
-    """Return whether a file of Spark's has so many lines and fits the checksums that Hadoop keeps beside it.
+    """Return whether a file of Spark has the given number of lines and matches Hadoop's checksums beside it.
 
-    The lines are JSON, but for the first one where there are several. Hadoop reads no file that does not fit.
+    Each line must be a JSON object; if there are several lines, the first is exempt. Hadoop refuses a file that does
+    not match its checksums.
     """
     try:
         if not _fits_sums(path):
@@ -124,8 +128,10 @@ def _is_whole(path: Path, *, lines: int) -> bool:
 
 
 def _fits_sums(path: Path) -> bool:
-    """Return whether the sums beside a file are its own: a mark, the bytes that each is of, and the sums. Hadoop reads
-    a file without them, or with what has not the mark.
+    """Return whether a file matches the checksum file beside it, if there is a valid one.
+
+    The checksum file has a mark, the number of bytes per checksum, and the checksums. Hadoop ignores a missing file, or
+    one without the mark.
     """
     beside = path.with_name(f".{path.name}.crc")
     sums = _read(beside) if beside.exists() else b""
@@ -137,7 +143,10 @@ def _fits_sums(path: Path) -> bool:
 
 
 def _bound(path: Path, batch_id: int | None = None) -> Binding | None:
-    """Return the binding in a file, of the batch of that id, or that the file is named by; None for no binding."""
+    """Return the binding in a file, or None if the file has no valid binding.
+
+    Without ``batch_id``, the file name is the id.
+    """
     try:
         return parsed_binding(int(path.name) if batch_id is None else batch_id, _read(path))
     except ValueError:
@@ -145,7 +154,10 @@ def _bound(path: Path, batch_id: int | None = None) -> Binding | None:
 
 
 def _read(path: Path) -> bytes:
-    """Return the content of a file. One that cannot be read is not damaged: maybe the next start can read it."""
+    """Return the content of a file.
+
+    Raise BrokerError if it cannot be read: it may be intact, and readable at the next start.
+    """
     try:
         return path.read_bytes()
     except OSError as error:
@@ -153,7 +165,7 @@ def _read(path: Path) -> bytes:
 
 
 def _entry(offsets: Path, topic: str, ends: Offsets) -> str:
-    """Return an entry of the log of offsets, with what else it says taken from one that can be read."""
+    """Return an offset log entry, with the other lines copied from a readable entry if there is one."""
     for path in _newest_first(offsets):
         if _is_whole(path, lines=3):
             version, head, last = _read(path).decode().splitlines()
@@ -169,5 +181,5 @@ def _remove(path: Path) -> None:
 
 
 def _forget_checksum(path: Path) -> None:
-    """Remove the checksum of a file's former content: Hadoop would take the new one for damaged."""
+    """Remove the checksum file of a file's former content, with which Hadoop would consider the new content damaged."""
     path.with_name(f".{path.name}.crc").unlink(missing_ok=True)

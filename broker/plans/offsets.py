@@ -1,6 +1,6 @@
-"""Offsets of a topic."""
+"""Offsets of the partitions of a topic."""
 
 from __future__ import annotations
 
 Offsets = dict[int, int]
-"""Partition to offset, of one topic."""
+"""The offsets of one topic by partition."""

@@ -1,4 +1,4 @@
-"""The plan that a stream's batches run with: swapped between them, bound to each before it writes."""
+"""The plan with which a stream's batches run: replaced between batches, and bound to each batch before it writes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ LOG = logging.getLogger("asc.plan")
 
 @dataclass(frozen=True, slots=True)
 class BoundBatch:
-    """A batch's plan and its records. ``is_replay``: the plan is that of an earlier version, with which the batch was
-    started before.
+    """A batch with its plan and its offsets.
 
-    ``first`` and ``end``: offsets by source partition, the first of the batch and the first after it; equal where a
-    partition has no record in it. They are the same whenever the batch is run.
+    ``is_replay``: the plan is of an earlier version, with which it was started.
+
+    ``first`` and ``end``: by source partition, the first offset of the batch, and the first offset after it. They are
+    equal if the partition has no record in the batch. They are the same in each run of the batch.
     """
 
     plan: Plan
@@ -35,15 +36,15 @@ class BoundBatch:
 
     @property
     def partitions(self) -> frozenset[int]:
-        """Return the partitions of which it has records."""
+        """Return the partitions of which the batch has records."""
         return frozenset(each for each, end in self.end.items() if self.first.get(each, end) != end)
 
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedBatch:
-    """The last batch that was bound, where it is not done: its plan, its records, and how often it was started.
+    """The last bound batch if it is not committed: its plan, its offsets, and the number of its starts.
 
-    ``first`` and ``end``: offsets by source partition. ``times_begun``: as far as it is to blame for not being done.
+    ``first`` and ``end``: offsets by source partition. ``times_begun``: the starts that count against the batch.
     """
 
     batch_id: int
@@ -54,16 +55,16 @@ class UnfinishedBatch:
 
 
 class RunningPlan:
-    """The plan of one stream, what each batch was bound to, and the offsets from which a plan holds.
+    """The plan of one stream, the bindings of its batches, and the offsets from which a plan holds.
 
-    Registration puts other queries in with :meth:`replace`, the monitor other orders with :meth:`arrange`; neither
-    undoes what the other did meanwhile. A batch gets its plan from :meth:`bind`, which makes it durable first. A batch
-    that was bound before (it failed, or a crash came between) gets the plan of that version again.
+    Registration replaces the queries with :meth:`replace`, and the monitor replaces sequences with :meth:`arrange`.
+    Neither undoes the other. :meth:`bind` returns the plan of a batch after storing the binding durably. A batch that
+    was bound before (it failed, or the process crashed) gets the plan of the same version again.
 
-    Invariant: ``plan`` is replaced in one step, never changed, by the holder of the lock. A batch is bound under it, so
-    that the effective offsets of a plan are those after every batch that was bound before. Until the first
-    :meth:`replace` the plan is of no query. Cost: the running plan and that of the last batch, which is the same one
-    unless it was replaced since. Source: spec, sections 2 and 3.
+    Invariant: ``plan`` is immutable, and is replaced under the lock. Batches are bound under the lock. So the effective
+    offsets of a plan are after every batch that was bound before. Until the first :meth:`replace`, the plan has no
+    query. Cost: the running plan and the plan of the last batch, which are the same unless the plan was replaced.
+    Source: spec, sections 2 and 3.
     """
 
     def __init__(self, stream: str, bindings: BatchBindings, starting: Offsets) -> None:
@@ -81,23 +82,26 @@ class RunningPlan:
 
     @property
     def is_settled(self) -> bool:
-        """Whether Spark has noted the last batch that was bound as done, if there was any."""
+        """Return whether Spark has committed the last bound batch, or no batch was bound."""
         bound = self._bound
         return bound is None or self._bindings.is_committed(bound.batch_id)
 
     @property
     def version_to_replay(self) -> int | None:
-        """The version of the batch that was started and not committed; None where there is none."""
+        """Return the version of the batch that was started and not committed. Return None if there is no such batch."""
         return None if self._bound is None or self.is_settled else self._bound.version
 
     def replay_with(self, plan: Plan) -> None:
-        """Keep the plan of :attr:`version_to_replay` for the replay; when the batch comes another plan may run."""
+        """Store the plan of :attr:`version_to_replay` for the replay, as another plan may run by then."""
         with self._lock:
             self._bound_plan = plan
 
     def unfinished(self) -> UnfinishedBatch | None:
-        """Return the batch that was started and not committed; None where there is none. BrokerError where its binding
-        or Spark's log cannot be read.
+        """Return the batch that was started and not committed.
+
+        Return None if there is no such batch or its plan is unknown.
+
+        Raise BrokerError if its binding or Spark's log cannot be read.
         """
         with self._lock:
             bound = self._bound
@@ -108,20 +112,20 @@ class RunningPlan:
         return UnfinishedBatch(bound.batch_id, plan, self._first_of(bound), bound.end_offsets, times_begun)
 
     def check_folder(self) -> None:
-        """Raise BrokerError where another daemon has taken the stream's folder over: no batch is bound any more."""
+        """Raise BrokerError if another daemon has taken the stream's folder over, so that no batch can be bound."""
         self._bindings.check_folder()
 
     def excuse(self, times: int = 1) -> None:
-        """Count the last batch as started so many times less: it failed by no fault of its own."""
+        """Subtract ``times`` from the starts of the unfinished batch, because it failed by no fault of its own."""
         bound = self._bound
         if bound is not None and not self.is_settled:
             self._bindings.excuse(bound.batch_id, times)
 
     def replace(self, plan: Plan, made_from: Plan | None = None) -> Offsets:
-        """Put a plan of other queries in place for every batch from now on; the first offsets that it holds for.
+        """Replace the running plan by a plan of other queries, and return the first offsets for which it holds.
 
-        ``made_from``: the running plan that it is a change of. Sequences are carried over from the plan that runs by
-        now, those that the monitor found since ``made_from`` was read included.
+        ``made_from``: the running plan from which the new plan was derived. The new plan keeps the sequences of the
+        current running plan, including sequences that the monitor set since ``made_from`` was read.
         """
         while True:
             before = self._plan
@@ -134,22 +138,23 @@ class RunningPlan:
                     return self._effective_offsets()
 
     def arrange(self, measured: Plan, orders: Mapping[int, Order]) -> Plan:
-        """Put orders that were found for blocks of a plan into the plan that runs by now; that plan.
+        """Put new sequences of blocks into the running plan, and return that plan.
 
-        A block that has changed since it was measured is left as it is.
+        ``measured``: the plan for which the sequences were found. A block that has changed since keeps its sequence.
         """
         with self._lock:
             self._plan = self._plan.with_orders_of(measured, orders)
             return self._plan
 
     def effective_offsets(self) -> Offsets:
-        """Return the first offsets, by source partition, that the plan in place holds for."""
+        """Return the first offsets, by source partition, for which the running plan holds."""
         with self._lock:
             return self._effective_offsets()
 
     def done_offsets(self) -> Offsets:
-        """Return the first offsets, by source partition, that are after all batches that are done; where Spark's log
-        does not say, after the last one that was started.
+        """Return the first offsets, by source partition, after all committed batches.
+
+        If Spark's log is unreadable, return the offsets after the last started batch.
         """
         with self._lock:
             bound, offsets = self._bound, self._effective_offsets()
@@ -160,9 +165,9 @@ class RunningPlan:
         return offsets
 
     def bind(self, batch_id: int) -> BoundBatch:
-        """Return the plan of a batch, bound durably: that of the version it is bound to already, else the running one.
+        """Return a batch with its plan, bound durably: to its existing binding's version, else to the running plan.
 
-        Raises BrokerError where the plan of that version is not known, or a binding cannot be read.
+        Raise BrokerError if the plan of the bound version is unknown, or if a binding cannot be read.
         """
         with self._lock:
             running = self._plan
@@ -186,8 +191,9 @@ class RunningPlan:
         return BoundBatch(plan, is_replay=True, first=first, end=binding.end_offsets)
 
     def _first_of(self, binding: Binding) -> Offsets:
-        """Return the first offset of a batch for each partition that it has; a partition that was new in it begins at
-        its first record.
+        """Return the first offset of a batch for each of its partitions.
+
+        For a partition that was new in the batch, return its starting offset, or 0.
         """
         first = self._bindings.first_offsets(binding)
         return {partition: first.get(partition, self._starting.get(partition, 0)) for partition in binding.end_offsets}

@@ -1,4 +1,4 @@
-"""The folders in that of checkpoints, one a stream: where they are, and how they are taken from a suspended daemon."""
+"""The folders of streams in the checkpoint folder: their paths, and their takeover from a suspended daemon."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from contextlib import suppress
 from pathlib import Path
 
 _EPOCH = "~"
-"""The character, which no stream's name has, before the number of times that a folder was taken over."""
+"""The character before the number of takeovers in a folder's name. No stream name contains it."""
 
 SNAPSHOT = ".snapshot"
-"""The name of the folder of snapshots, which is taken over as one of a stream is.
+"""The name of the folder of snapshots, which is taken over like a stream's folder.
 
-Names of streams begin with a letter or digit.
+No stream has this name, because names of streams begin with a letter or digit.
 """
 
 
 def stream_folder(checkpoint_dir: Path, stream: str) -> Path:
-    """Return the folder of a stream, which may not exist yet.
+    """Return the path of a stream's folder, which may not exist yet.
 
-    It has the stream's name until it is taken over for the first time, and ``name~1`` from then on.
+    The folder has the stream's name until the first takeover, and ``name~1`` after it.
     """
     epoch = _epoch_of(checkpoint_dir, stream)
     found = _folder(checkpoint_dir, stream, epoch)
@@ -27,11 +27,11 @@ def stream_folder(checkpoint_dir: Path, stream: str) -> Path:
 
 
 def take_folder(checkpoint_dir: Path, stream: str) -> Path:
-    """Give the folder of a stream its next name, and return it: a daemon that knows the former name writes no more.
+    """Rename the folder of a stream to its next name, and return the path, so that the former owner cannot write to it.
 
-    Invariant: a file that is written by the former name is in the folder before this returns, or never. For all files
-    of a stream are written aside and then renamed, both by their paths. A note takes the place of the former name, so
-    that Spark does not make that folder again. Raises OSError.
+    Invariant: a file that is written under the former name is in the folder before this function returns, or never. The
+    reason is that all files of a stream are written aside and then renamed, by path. A note replaces the folder under
+    the former name, so that Spark does not create that folder again. Raise OSError.
     """
     former = stream_folder(checkpoint_dir, stream)
     taken = _folder(checkpoint_dir, stream, _epoch_of(checkpoint_dir, stream) + 1)
