@@ -1,1 +1,1 @@
-"""The thread beside a stream that keeps the order of evaluation to the data."""
+"""The monitor of a stream, which adapts the sequences of its plan's blocks to the data."""

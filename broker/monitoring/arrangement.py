@@ -1,4 +1,4 @@
-"""Finding the sequence of one block from a sample, and choosing by measured time: macro, hybrid, or what is there."""
+"""The search for a block's sequence on a sample, and the choice by measured time: macro, hybrid, or the current one."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ from monitor.statistics import walked
 Kind = Literal["kept", "macro", "hybrid"]
 
 _RUNS = 4
-"""Timed runs of each order, in turns; the fastest counts, for what else runs on the machine only adds, and the first
-one may have a kernel to load.
+"""The number of timed runs of each sequence, in alternation. The fastest run counts.
+
+Other load on the machine only adds time, and the first run may have to load a kernel.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledTuples:
-    """Tuples of a stream as values of a plan's p-attributes; ``columns`` in slot order, None where nothing was drawn.
+    """Sampled tuples of a stream, as values of a plan's p-attributes.
 
-    Cost: the values, and 2 bytes for the region of each, found once for all blocks.
+    ``columns`` are in slot order; a column is None if the sample has no values of it. Cost: the values, and 2 bytes for
+    the region of each value, computed once for all blocks.
     """
 
     plan: Plan
@@ -51,11 +53,11 @@ class SampledTuples:
         return Sample.of(block, self.regions, known)
 
     def timed(self, blocks: Sequence[Block]) -> tuple[list[float], list[int]]:
-        """Return the seconds that the sweep of each block takes and the constructs that it evaluates, the values that
-        are not known being NULL.
+        """Return the seconds that the sweep of each block takes, and the number of constructs that it evaluates.
 
-        The time is that of the fastest of some runs, in turns, of the sweep alone. Finding the regions takes longer,
-        the same for every block, and its variation from run to run would hide which block is the faster one.
+        Unknown values count as NULL. The time is that of the fastest of several alternating runs, of the sweep alone.
+        Finding the regions takes longer and is the same for every block, so its variation would hide which block is
+        faster.
         """
         nulls = [pa.nulls(self.rows, attribute.type) for attribute in self.plan.p_attributes]
         known = [null if column is None else column for null, column in zip(nulls, self.columns, strict=True)]
@@ -72,7 +74,7 @@ class SampledTuples:
 
 
 def _fastest(sweeps: Sweeps, blocks: int) -> list[float]:
-    """Return the seconds of the fastest sweep of each block over the rows that are loaded."""
+    """Return the seconds of the fastest sweep of each block over the loaded rows."""
     seconds = [float("inf")] * blocks
     for _ in range(_RUNS):
         for number in range(blocks):
@@ -85,14 +87,13 @@ def _fastest(sweeps: Sweeps, blocks: int) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """A sequence found for a block, and why this one.
+    """A sequence that was found for a block, and the measurements for the choice.
 
-    ``kind``: which was fastest in the executor, the order in place (``kept``), the macro-sequence or the
-    hybrid-sequence. ``kept_us``, ``macro_us`` and ``hybrid_us``: microseconds a tuple, measured on the sample (hybrid
-    None where no micro-arrow was better than the macro-sequence). ``cost_before`` and
-    ``cost_after``: constructs evaluated a tuple of the sample, by the sequence in place and by this one.
-    ``counted_cost``: the same as the executor counts it in batches, four and eight constructs at a time; None where
-    not all values were known.
+    ``kind``: the fastest in the executor: the current sequence (``kept``), the macro-sequence or the hybrid-sequence.
+    ``kept_us``, ``macro_us`` and ``hybrid_us``: microseconds per tuple of the sample; ``hybrid_us`` is None if no
+    micro-arrow improves the macro-sequence. ``cost_before`` and ``cost_after``: evaluated constructs per tuple of the
+    sample, with the current and with the found sequence. ``counted_cost``: the found sequence's cost as the executor
+    counts it in batches, four and eight constructs at a time; None if some values were unknown.
     """
 
     order: Order
@@ -106,12 +107,11 @@ class Arrangement:
 
 
 def arranged(block: Block, sample: Sample, tuples: SampledTuples, sequence: Sequence[int]) -> Arrangement:
-    """Return the fastest of three orders on the sample, so that none replaces a faster one.
+    """Return the fastest of three sequences on the sample, so that no sequence replaces a faster one.
 
-    They are the macro-sequence ``sequence`` improved by moves, the refined hybrid-sequence over that, and the order in
-    place.
-    Fewer constructs are not always less time: the executor evaluates a macro-sequence several constructs a pass, a
-    hybrid-sequence one at a time.
+    They are the current sequence, the macro-sequence ``sequence`` improved by moves, and a refined hybrid-sequence over
+    that. Fewer constructs do not always take less time: the executor evaluates several constructs of a macro-sequence
+    in a pass, but one construct of a hybrid-sequence at a time.
     """
     hybrid = refined(block, sample, hybrid_sequence(block, sample, moved(block, sample, sequence)))
     orders: dict[Kind, Order] = {"kept": block.order, "macro": hybrid.order.macro}

@@ -1,4 +1,4 @@
-"""The state of each block's sequence: the figures it began with, counts since, and the cause to find another one."""
+"""The monitor's state of each block: the initial figures of its sequence, and the trigger of a new search."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from monitor.measures import ConstructMeasure
 
 @dataclass(slots=True, eq=False)
 class BlockState:
-    """The state of one block, which is identified by its ``matrix``.
+    """The state of one block, which is identified by its array ``matrix``.
 
-    That stays the same array as long as the conjuncts do, whatever the block's sequence and number.
-
-    ``cause``: what calls for another sequence, until one is in place. ``search``: a macro-sequence that is being found
-    a construct a period. ``measured``: each construct of the sequence in place, when that was found.
+    The array is the same object as long as the block's conjuncts do not change, whatever its sequence and number.
+    ``cause``: the trigger of a search for another sequence, until that is in place. ``search``: the running search for
+    a macro-sequence, one construct a period. ``measured``: the measures of each construct of the current sequence, from
+    when it was found.
     """
 
     matrix: Words
@@ -33,28 +33,28 @@ class BlockState:
 
     @property
     def figures(self) -> Figures | None:
-        """The figures with which the sequence in place began; None while nothing was measured of it."""
+        """Return the initial figures of the current sequence. Return None if they were not measured."""
         return self.adaptation.before
 
     def count(self, tuples: int, dropped: int, evaluated: int, thresholds: Thresholds) -> None:
-        """Apply the rule of section 5.2 to a batch's counts, with those since its last look."""
+        """Add a batch's counts to those since the last look, and apply the rule of section 5.2."""
         self.adaptation.thresholds = thresholds
         cause = self.adaptation.count(tuples, dropped, evaluated)
         # What called first is what is told; nothing can call for what is being looked for already.
         self.cause = self.cause or cause
 
     def put_in_place(self, figures: Figures | None, measured: tuple[ConstructMeasure, ...] = ()) -> None:
-        """Note that another sequence is in place, with the figures known of it."""
+        """Note that another sequence is in place. ``figures``: its known figures, or None."""
         self.measured = measured
         self.adaptation.put_in_place(figures)
         self.cause = self.search = None
 
 
 class BlockStates:
-    """The states of all blocks of the plan that runs, in the order of its blocks.
+    """The states of all blocks of the running plan, in the order of its blocks.
 
-    Invariant: one state for each block of the plan last followed. A block that has changed (queries came or went) is
-    another block: nothing is known of it, and it is measured as soon as there is a sample. Cost: a few numbers a block.
+    Invariant: there is one state for each block of the last followed plan. A block whose queries changed is a new
+    block: its figures are unknown, and it is measured as soon as there is a sample. Cost: a few numbers for each block.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class BlockStates:
 
     @property
     def is_measured(self) -> bool:
-        """Whether no block waits for a first or another sequence; before any plan was followed they all do."""
+        """Return whether no block waits for a first or another sequence. Before the first plan, the result is false."""
         waiting = (state for state in self._states if state.figures is None or state.cause is not None)
         return self._has_followed and next(waiting, None) is None
 
@@ -75,7 +75,7 @@ class BlockStates:
         return any(state.search is not None for state in self._states)
 
     def follow(self, plan: Plan, settings: MonitorConfig) -> None:
-        """Make the states those of a plan's blocks."""
+        """Adopt the blocks of a plan, and keep the states of unchanged blocks."""
         self._has_followed = True
         if len(self._states) == len(plan.blocks) and all(
             state.matrix is block.matrix for state, block in zip(self._states, plan.blocks, strict=True)
@@ -85,16 +85,16 @@ class BlockStates:
         self._states = tuple(known.get(id(block.matrix)) or _unknown(block, settings) for block in plan.blocks)
 
     def count(self, tally: Tally, settings: MonitorConfig) -> None:
-        """Add the counts of a batch that ran by the plan last followed, and look at each block that has seen enough.
+        """Add the counts of a batch of the last followed plan, and check each block that has seen enough tuples.
 
-        Enough are lambda tuples, and where nothing was measured as many as a sample has.
+        Enough are lambda tuples, or the size of a sample if that is less and the block was not measured.
         """
         for number, state in enumerate(self._states):
             dropped, evaluated = int(tally.dropped[number]), int(tally.evaluated[number])
             state.count(tally.tuples, dropped, evaluated, _thresholds(settings, measured=state.figures is not None))
 
     def due(self) -> list[tuple[int, BlockState]]:
-        """Return the blocks that something calls for another sequence of, with their numbers."""
+        """Return the blocks for which a search was triggered, with their numbers."""
         return [(number, state) for number, state in enumerate(self._states) if state.cause is not None]
 
 

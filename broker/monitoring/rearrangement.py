@@ -1,4 +1,4 @@
-"""Rearrangements of sequences as events: what called for each, and what came of it."""
+"""Rearrangements of sequences as events, each with its trigger and its result."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from datetime import datetime
 from typing import Any
 
 _SHOWN = 5
-"""P-attributes of a sequence that a line names."""
+"""The number of p-attributes of a sequence that a log line names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rearrangement:
-    """The result of a search for another sequence for a block of a stream's plan: mostly that it was put in place.
+    """The result of a search for another sequence of a block: a new sequence, or the decision to keep the current one.
 
-    ``trigger`` fired over ``tuples`` tuples. The dropping ratio went from ``dropping_ratio_before`` (of the time when
-    the old sequence was put in place; None at the first time) to ``dropping_ratio_now``. ``cost_before`` and
-    ``cost_after``: constructs evaluated a tuple by the old and the new sequence, on the same sample of
-    ``sample_tuples``. Sequences are p-attributes as SQL. ``kind``: macro or hybrid, whichever took less a tuple
-    (``macro_us``, ``hybrid_us``; None: no micro-arrow was found). It is kept where the old one took least
-    (``kept_us``), so that the new one is that. ``spent_s``: the monitor's time for it.
+    ``trigger`` fired over ``tuples`` tuples. The dropping ratio changed from ``dropping_ratio_before`` (when the old
+    sequence was put in place; None at the first time) to ``dropping_ratio_now``. ``cost_before`` and ``cost_after``:
+    evaluated constructs per tuple with the old and the new sequence, on the same sample of ``sample_tuples``. Sequences
+    are p-attributes as SQL.
+
+    ``kind``: macro or hybrid, whichever took less time per tuple (``macro_us``, ``hybrid_us``; None: no micro-arrow was
+    found). It is kept if the old sequence took the least time (``kept_us``); the new sequence is then the old one.
+    ``spent_s``: the time of the monitor for the search.
     """
 
     at: datetime
@@ -52,7 +54,7 @@ class Rearrangement:
 
     @property
     def reason(self) -> str:
-        """Why macro, hybrid or what there was."""
+        """Return the measured times by which the kind was chosen."""
         hybrid = "no micro-arrow is better" if self.hybrid_us is None else f"hybrid {self.hybrid_us:.3f}"
         return f"{self.kind}: before {self.kept_us:.3f}, macro {self.macro_us:.3f} us a tuple, {hybrid}"
 

@@ -1,4 +1,4 @@
-"""The side monitor of one stream: it reads what batches tell, and puts other sequences in place between them."""
+"""The monitor of one stream: it receives the tallies of batches, and replaces sequences between batches."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ LOG = logging.getLogger("asc.monitor")
 
 _EVENTS_KEPT = 100
 _WAITING_MAX = 64
-"""Batches that may wait while the monitor measures; of more it learns nothing."""
+"""The largest number of batches that wait while the monitor measures. Tallies of further batches are dropped."""
 
 _WAITING_WITH_DRAW = 4
-"""Of those that wait the first ones keep what they drew: samples are what is large of a tally."""
+"""The number of waiting batches that keep their sample. A sample is the largest part of a tally."""
 
 _OVERDRAWN = 1.2
-"""Tuples drawn beyond the sample that is wanted, so that a draw by chance is seldom short."""
+"""The factor by which more tuples are drawn than the sample needs, so that a random draw is seldom too small."""
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The totals of the stream's batches since the start. ``evaluated`` as the executor counts (see Matches)."""
+    """The totals of the stream's batches since the start. ``evaluated``: as the executor counts (see Matches)."""
 
     batches: int = 0
     tuples: int = 0
@@ -50,14 +50,15 @@ class Totals:
     evaluated: int = 0
     sampled: int = 0
     rearrangements: Mapping[str, int] = field(default_factory=dict)
-    """By trigger."""
+    """The number of rearrangements by trigger."""
     monitor_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LastBatch:
-    """Counts of one batch with records: its ``tuples``, and by block of its plan those that the block ``dropped`` and
-    the constructs ``evaluated``.
+    """The counts of one batch with records: its ``tuples``, and two counts for each block of its plan.
+
+    ``dropped``: the tuples that the block dropped. ``evaluated``: the constructs that were evaluated.
     """
 
     tuples: int
@@ -67,7 +68,7 @@ class LastBatch:
 
 @dataclass(slots=True)
 class _Period:
-    """The tuples since the last look: their number, and a uniform draw of them."""
+    """The tuples since the last look: their number, and a uniform sample of them."""
 
     tuples: int = 0
     draw: Draw | None = None
@@ -81,7 +82,7 @@ class _Period:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A sequence found for a block, what called for it, and the time it took."""
+    """A sequence found for a block, the trigger of the search, and the time that the search took."""
 
     number: int
     state: BlockState
@@ -121,7 +122,7 @@ class StreamMonitor:
         self._ended_at = 0.0
         self.totals = Totals()
         self.last: LastBatch | None = None
-        """Of the last batch with records, by block."""
+        """The counts of the last batch with records, by block; None if there was none."""
         self.rearrangements: tuple[Rearrangement, ...] = ()
 
     # -- what the job and the daemon call
@@ -130,24 +131,24 @@ class StreamMonitor:
         self._thread.start()
 
     def ask_to_stop(self) -> None:
-        """Begin to measure no further block."""
+        """Request a stop: no further block is measured."""
         self._stopping.set()
         # Where the queue is full the thread sees the flag when it is done with the batch in hand.
         with contextlib.suppress(queue.Full):
             self._waiting.put_nowait(None)
 
     def stop(self) -> None:
-        """End the thread; a block that takes longer than five seconds is left behind."""
+        """Stop the thread. If it does not end within five seconds, leave it running."""
         self.ask_to_stop()
         if self._thread.is_alive():
             self._thread.join(timeout=5)
 
     def reload(self, settings: MonitorConfig) -> None:
-        """Apply other settings from the next batch on; measurements stay."""
+        """Apply other settings from the next batch on. Measurements are kept."""
         self._settings = settings
 
     def sampling(self) -> Sampling | None:
-        """Return how the next batch is to draw tuples; None while nothing will be measured."""
+        """Return how the next batch samples tuples. Return None if nothing will be measured."""
         settings = self._settings
         if not settings.enabled or not settings.triggers or self._is_resting():
             return None
@@ -156,7 +157,7 @@ class StreamMonitor:
         return Sampling(min(1.0, _OVERDRAWN * settings.sample_tuples / tuples), settings.sample_tuples)
 
     def offer(self, plan: Plan, tally: Tally) -> None:
-        """Take the tally of a batch that is done; never waits."""
+        """Queue the tally of a finished batch, without waiting."""
         self._last_batch_tuples = tally.tuples
         if tally.tuples:
             self.last = LastBatch(tally.tuples, tally.dropped, tally.evaluated)
@@ -177,11 +178,11 @@ class StreamMonitor:
 
     @property
     def behind(self) -> bool:
-        """Whether batches were offered that it has not done with."""
+        """Return whether the monitor has not processed all offered batches."""
         return self._waiting.unfinished_tasks > 0
 
     def view(self) -> dict[str, Any]:
-        """Return settings, totals, blocks and the last rearrangements as plain values."""
+        """Return the settings, totals, blocks and last rearrangements as plain values."""
         totals, figures = self.totals, [state.figures for state in self._states]
         return {
             "enabled": self._settings.enabled,
@@ -198,9 +199,11 @@ class StreamMonitor:
         }
 
     def measured(self, block: Block) -> dict[str, Any] | None:
-        """Return the measurements of a block of the running plan; None where there are none, or it has changed since.
+        """Return the measurements of a block of the running plan.
 
-        They are the figures that its sequence began with, and those of each of its constructs on the sample.
+        Return None if there are none, or the block has changed.
+
+        They are the initial figures of its sequence, and the measures of each of its constructs on the sample.
         """
         state = next((own for own in self._states if own.matrix is block.matrix), None)
         if state is None or state.figures is None:
@@ -281,7 +284,10 @@ class StreamMonitor:
                 self.totals = replace(self.totals, monitor_s=self.totals.monitor_s + self._last_s)
 
     def _found(self, number: int, state: BlockState, tuples: SampledTuples) -> _Found | None:
-        """Return the sequence found for a block; None while it takes more steps, and when the monitor is to stop."""
+        """Return the sequence found for a block.
+
+        Return None while the search needs more steps, or if the monitor stops.
+        """
         if self._stopping.is_set() or state.cause is None:
             return None
         start = time.thread_time()
