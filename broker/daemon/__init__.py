@@ -1,1 +1,1 @@
-"""The daemon: everything that the broker runs, and the process it runs in."""
+"""The daemon: all components of the broker, and the process in which they run."""

@@ -1,4 +1,4 @@
-"""Reports of the batches that are done: to the log and to traces, as the configuration has it."""
+"""Reports of finished batches to the log and to traces, as configured."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ LOG = logging.getLogger("asc.batch")
 
 
 class BatchReporter:
-    """Tells of the batches with records of all streams. Raises ConfigError where traces are asked for and
-    OpenTelemetry is not installed.
+    """The reporter of finished batches with records, for all streams.
+
+    Raise ConfigError if traces are configured and OpenTelemetry is not installed.
     """
 
     def __init__(self, config: Config) -> None:
@@ -22,7 +23,7 @@ class BatchReporter:
         self._traces = None if endpoint is None else BatchTraces(endpoint)
 
     def report(self, stream: str, batch: DoneBatch) -> None:
-        """Report a batch of a stream that is done, with all its figures; returns at once."""
+        """Report a finished batch of a stream with all its counts, and return at once."""
         if self._logs:
             said = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in batch.said.items())
             LOG.info("stream '%s': batch %d in %.3f s: %s", stream, batch.batch_id, batch.whole.seconds, said)
@@ -30,6 +31,6 @@ class BatchReporter:
             self._traces.tell(stream, batch)
 
     def close(self) -> None:
-        """Report what waits, and end within two seconds."""
+        """Send waiting reports, and stop within two seconds."""
         if self._traces is not None:
             self._traces.close()

@@ -1,4 +1,4 @@
-"""The checkpoint folder belongs to one running daemon."""
+"""The lock by which the checkpoint folder belongs to one running daemon."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from broker.plans.stream_folder import SNAPSHOT, take_folder
 _NAME = "spark.checkpoint_dir"
 _OWNER_BYTES = 1_000
 _NOT_LEFT = b"-"
-"""The mark of a holder after one that did not release the lock, until it has its registry."""
+"""The mark in the lock file if the previous holder did not release the lock, until the new holder has its registry."""
 
 
 class CheckpointLock:
-    """A lock on the folder that ends with the process, whatever ends that, and that the next leader may take over.
+    """A lock on the folder that ends with its process, and that the next leader may take over.
 
-    Invariant: of all locks on one folder one is held and not lost at most, where the file system has locks. The lock is
-    on the file that bears the name ``lock``. A takeover gives that name to a file that was locked before.
-    ``mark`` writes into the file which registry its holder serves. None but the leader of that registry may take the
-    lock over: the holder is no leader any more, and serves no other registry. A release removes the mark.
+    Invariant: if the file system supports locks, at most one lock on a folder is held and not lost. The lock is on the
+    file that has the name ``lock``. A takeover gives this name to another file that was locked before. ``mark`` writes
+    the id of the registry that the holder serves into the file. Only the leader of that registry may take the lock
+    over: the holder is not the leader any more, and serves no other registry. A release removes the mark.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -45,8 +45,10 @@ class CheckpointLock:
         return self._lock is not None and _is_other(self._path, self._lock)
 
     def take(self) -> None:
-        """Make the folder where it is missing, and lock it; CheckpointTakenError where another daemon has it,
-        BrokerError where it cannot be had at all.
+        """Create the folder if it is missing, and lock it.
+
+        Raise CheckpointTakenError if another daemon has the lock. Raise BrokerError if the folder cannot be locked at
+        all.
         """
         lock = self._locked()
         if os.fstat(lock).st_size > 0:
@@ -56,10 +58,10 @@ class CheckpointLock:
         self._lock = lock
 
     def take_as_leader(self, registry: str, streams: Iterable[str]) -> None:
-        """Lock the folder for the leader of a registry. Errors: as of :meth:`take`.
+        """Lock the folder for the leader of a registry. Errors are as in :meth:`take`.
 
-        Where the former holder did not release the lock itself, its folders are taken as well. It may have been killed,
-        or its host is frozen and the file system gave up its lock: both look alike from here.
+        If the former holder did not release the lock itself, take its folders over as well. It may have been killed, or
+        its host may be frozen while the file system released its lock. These cases cannot be distinguished.
         """
         former = self._locked()
         if os.fstat(former).st_size == 0:
@@ -71,7 +73,7 @@ class CheckpointLock:
             os.close(former)
 
     def _locked(self) -> int:
-        """Return the file of the lock, open and locked."""
+        """Return the descriptor of the lock file, open and locked."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             lock = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -93,24 +95,23 @@ class CheckpointLock:
         return lock
 
     def mark(self, registry: str) -> None:
-        """Write into the held lock which registry its holder serves."""
+        """Write the id of the registry that the holder serves into the held lock."""
         assert self._lock is not None
         os.pwrite(self._lock, registry.encode(), 0)
         self._is_marked = True
 
     def is_of(self, registry: str) -> bool:
-        """Return whether the holder of the lock, whoever it is, serves that registry."""
+        """Return whether the holder of the lock, which may be another daemon, serves the registry."""
         try:
             return self._path.read_bytes()[:_OWNER_BYTES] == registry.encode()
         except OSError:
             return False
 
     def take_over(self, registry: str, streams: Iterable[str]) -> None:
-        """Lock the folder in the place of a suspended holder, and take its folders of streams and snapshots over.
+        """Lock the folder in place of a suspended holder, and take its folders of streams and snapshots over.
 
-        Writes of that holder go nowhere when it continues. BrokerError where that cannot be done.
-
-        Only the leader of the registry that the holder serves may do that. The lock is marked from the first moment on.
+        Later writes of that holder have no effect. Raise BrokerError if the takeover fails. Only the leader of the
+        registry that the holder serves may call this. The new lock is marked from the start.
         """
         aside = self._path.with_name(f".lock.{uuid.uuid4().hex}")
         try:
@@ -128,7 +129,7 @@ class CheckpointLock:
         self._lock, self._is_marked = lock, True
 
     def release(self) -> None:
-        """Let go, and take the own mark away; harmless when it is not held."""
+        """Release the lock and remove its mark. If the lock is not held, do nothing."""
         if self._lock is not None:
             if self._is_marked and not self.is_lost:
                 with suppress(OSError):
@@ -137,9 +138,9 @@ class CheckpointLock:
             self._lock, self._is_marked = None, False
 
     def instance(self) -> str:
-        """Return a name that a daemon has again after a restart, and no other running one.
+        """Return a name of this daemon that stays the same after a restart, and that no other running daemon has.
 
-        It is stored in the folder, which is locked.
+        The name is stored in the locked folder.
         """
         path = self._folder / "instance"
         name = path.read_text("utf-8", "replace").strip() if path.exists() else ""
@@ -157,7 +158,7 @@ class CheckpointLock:
 
 
 def _is_other(path: Path, file: int) -> bool:
-    """Return whether a path has another file than the open one; one that is gone, or cannot be looked at, is none."""
+    """Return whether a path refers to another file than the open one. If the path cannot be read, return false."""
     try:
         return not os.path.samestat(path.stat(), os.fstat(file))
     except OSError:

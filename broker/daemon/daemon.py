@@ -49,20 +49,21 @@ _UPKEEP_PAUSE_S = 1.0
 _UPKEEP_ENDS_S = 2.0
 
 _SETTLED_QUERIES = 50_000
-"""With half as many queries again as at the last time, and so many more, the collector is set to pass over them."""
+"""The garbage collector is settled again at half as many queries again as at the last time, plus this number."""
 
 _FIRST_TRIGGER_S = 10.0
 
 
 class Daemon:
-    """Everything the broker runs, started in order and stopped in the reverse one.
+    """All components of the broker, started in order and stopped in reverse order.
 
-    The API answers from the first moment on; ``/readyz`` says what is still missing. With a ``spark`` session given,
-    that one is used and left running. Queries whose id is in ``set_aside`` are not served until they are registered
-    anew. Its state is the registry topic and the checkpoint folder, nothing else.
+    The API answers from the start; ``/readyz`` reports which start phase is running. A given ``spark`` session is used
+    and left running. Queries whose id is in ``set_aside`` are not served until they are registered anew. The daemon's
+    state is only in the registry topic and the checkpoint folder.
 
-    Of several daemons on one registry one serves (:class:`broker.kafka.leadership.Leadership`). With ``stands_by`` this
-    one starts all that it can beside another one, and serves as soon as that is gone; without, it does not start then.
+    Of several daemons on one registry, one serves (:class:`broker.kafka.leadership.Leadership`). With ``stands_by``,
+    this daemon starts as far as it can beside another one, and serves when the other is gone. Without ``stands_by``,
+    the start fails beside another daemon.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class Daemon:
     # -- life
 
     def start(self) -> None:
-        """Start everything; returns when the daemon is ready. On an error, what was started is stopped again."""
+        """Start all components, and return when the daemon is ready. On an error, stop the started components."""
         from broker.daemon.batch_reporter import BatchReporter
 
         try:
@@ -135,9 +136,9 @@ class Daemon:
             raise
 
     def check_processes(self) -> None:
-        """Raise BrokerError when a process that the daemon started has died, or another daemon has its registry.
+        """Raise BrokerError if a process of the daemon has died, or another daemon has taken its registry.
 
-        Only a new daemon makes up for the former. In the latter case the deliveries of this one are out of date.
+        Only a new daemon can continue. In the second case, the deliveries of this daemon are out of date.
         """
         from broker.runtime.spark import has_stopped
 
@@ -157,8 +158,9 @@ class Daemon:
             raise self._registrar.problem
 
     def reload(self, config: Config) -> None:
-        """Take the monitor's settings from a configuration that was read again, from the next batch on. Other
-        changes take a new start, and are named in the log.
+        """Apply the monitor settings of a configuration that was read again, from the next batch on.
+
+        Other changes need a restart, and are logged.
         """
         changed = [name for name in Config.model_fields if getattr(config, name) != getattr(self.config, name)]
         others = [name for name in changed if name != "monitor"]
@@ -171,12 +173,12 @@ class Daemon:
         LOG.info("configuration read again: [monitor] %s", "changed" if "monitor" in changed else "as it was")
 
     def reload_access(self) -> None:
-        """Read tokens file and certificate again, from the next request on: see :meth:`ApiServer.reload`."""
+        """Read the tokens file and the certificate again, for later requests: see :meth:`ApiServer.reload`."""
         if self._api is not None:
             self._api.reload()
 
     def stop(self) -> None:
-        """End the running batches, commit, and stop what was started; harmless when called again."""
+        """Finish and commit the running batches, and stop all components. Further calls do nothing."""
         self._stop.set()
         self._stopping.cancel("the daemon stops")
         self._phase = "stopping"
@@ -185,7 +187,7 @@ class Daemon:
         self._started.close()
 
     def abandon(self) -> None:
-        """Kill the JVM that runs the jobs: nothing more is written, and a batch is left as a crash would leave it."""
+        """Kill the JVM of the jobs, so that nothing more is written. A running batch is left as after a crash."""
         if self._spark is not None:
             gateway: Any = self._spark.sparkContext._gateway
             gateway.proc.kill()
@@ -194,13 +196,13 @@ class Daemon:
 
     @property
     def url(self) -> str:
-        """The address of the API."""
+        """Return the address of the API. Raise BrokerError before the API is started."""
         if self._url is None:
             raise BrokerError("daemon", "not started", "call start() first")
         return self._url
 
     def readiness(self) -> str | None:
-        """Return why the daemon is not ready, in one line; None when it is."""
+        """Return the reason why the daemon is not ready, in one line. Return None if it is ready."""
         if self._phase is not None:
             return self._phase
         if self._watch is not None and self._watch.problem is not None:
@@ -218,31 +220,31 @@ class Daemon:
         return None
 
     def registrar(self) -> Registrar:
-        """Return the registrar, which changes and holds the standing queries.
+        """Return the registrar, which holds and changes the standing queries.
 
-        BrokerError while the daemon starts or stops.
+        Raise BrokerError while the daemon starts or stops.
         """
         if self._registrar is None or self._phase is not None:
             raise self._not_ready()
         return self._registrar
 
     def streams(self) -> Mapping[str, Stream]:
-        """Return the streams by name; BrokerError while the daemon starts or stops."""
+        """Return the streams by name. Raise BrokerError while the daemon starts or stops."""
         if self._phase is not None:
             raise self._not_ready()
         return self._streams
 
     def bootstrap_servers(self) -> str:
-        """Return the addresses of Kafka; BrokerError before it is reached."""
+        """Return the addresses of Kafka. Raise BrokerError before Kafka is connected."""
         return self.cluster.bootstrap_servers
 
     def security_protocol(self) -> str:
-        """Return the security protocol of the connections to Kafka, as ``SASL_SSL``."""
+        """Return the security protocol of the connections to Kafka, for example ``SASL_SSL``."""
         return self.config.kafka.security_protocol
 
     @property
     def cluster(self) -> KafkaCluster:
-        """The Kafka in use; BrokerError before it is reached."""
+        """Return the Kafka cluster in use. Raise BrokerError before Kafka is connected."""
         if self._cluster is None:
             raise self._not_ready()
         return self._cluster
@@ -254,7 +256,7 @@ class Daemon:
     # -- the steps of the start
 
     def _enter(self, phase: str) -> None:
-        """Say what is being done, for a start can take a while."""
+        """Set and log the phase of the start, because a start can take a while."""
         self._phase = phase
         LOG.info("%s ...", phase)
 
@@ -282,7 +284,7 @@ class Daemon:
         return self._cluster
 
     def _join(self, cluster: KafkaCluster) -> None:
-        """Join those on the same registry: who serves is settled while Spark starts."""
+        """Join the daemons on the same registry, so that the leader is elected while Spark starts."""
         from broker.queries.registry import Registry
 
         topic = self.config.kafka.registry_topic

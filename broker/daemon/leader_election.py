@@ -1,4 +1,4 @@
-"""Leader election among the daemons of one registry, with the checkpoint folder of the leader."""
+"""Leader election among the daemons on one registry, including the checkpoint folder of the leader."""
 
 from __future__ import annotations
 
@@ -14,25 +14,28 @@ from broker.kafka.leadership import SESSION_S, Leadership, group_of
 LOG = logging.getLogger("asc.daemon")
 
 _FIRST_ROUND_S = 10.0
-"""For a round of a group that is new: brokers wait for more members, three seconds by default."""
+"""The time in seconds for the first round of a new group: brokers wait for more members, three seconds by default."""
 
 _LOOK_S = 0.2
-"""How often one that stands by looks whether it is its turn, and whether it is asked to stop."""
+"""The interval in seconds at which a standby checks whether it is the leader, and whether it must stop."""
 
 _CONFIRMED_WITHIN_S = 5.0
-"""For two answers of Kafka, of which there is one each half second; where there are none, the folder is not taken."""
+"""The time in seconds for two answers of Kafka, which come each half second.
+
+Without them the folder is not taken over.
+"""
 
 _GRACE_S = 2.0
-"""For a former leader that is about to end: its folder is then free, and nothing has to be taken over."""
+"""The time in seconds for a former leader to end and release its folder, so that no takeover is needed."""
 
 
 class LeaderElection:
-    """The right to serve a registry: leadership of the daemons on it, and the checkpoint folder.
+    """The election of the daemon that serves a registry and owns the checkpoint folder.
 
-    ``stands_by``: it waits for as long as another daemon serves, and takes the folders of ``streams`` over from a
-    suspended one. Otherwise it has the folder already, joins by a name of its own, and does not start beside
-    another one. ``topic_id`` tells the registry from every other one, also where several have one name; None where
-    Kafka gives topics no ids, and then nothing is taken over.
+    ``stands_by``: this daemon waits while another daemon serves, and takes the folders of ``streams`` over if that
+    daemon is suspended. Otherwise, this daemon already has the folder, joins under its own name, and does not start
+    beside another one. ``topic_id`` identifies the registry, even among registries with the same name. It is None if
+    Kafka has no topic ids; then nothing is taken over.
     """
 
     def __init__(
@@ -53,7 +56,7 @@ class LeaderElection:
         self._leadership = Leadership(client, topic, None if stands_by else lock.instance())
 
     def join(self) -> None:
-        """Begin to belong to the daemons on the registry; returns at once."""
+        """Start to join the group of daemons on the registry, and return at once."""
         self._leadership.start()
 
     def leave(self) -> None:
@@ -61,10 +64,10 @@ class LeaderElection:
         self._leadership.close()
 
     def wait(self, enter: Callable[[str], None], is_stopping: Callable[[], bool]) -> None:
-        """Wait until this one may serve, and say by ``enter`` what it waits for.
+        """Wait until this daemon may serve. ``enter`` is called with the cause of the wait.
 
-        RegistryTakenError where another one serves and this is no standby, KafkaError where Kafka does not let it join,
-        BrokerError where it is asked to stop.
+        Raise RegistryTakenError if another daemon serves and this one is not a standby. Raise KafkaError if Kafka does
+        not let it join. Raise BrokerError if it is stopped.
         """
         if self._stands_by:
             self._stand_by(enter, is_stopping)
@@ -86,7 +89,7 @@ class LeaderElection:
         raise RegistryTakenError("registry topic", self._topic, remedy)
 
     def check(self) -> None:
-        """Raise RegistryTakenError where another daemon serves after this one, whose data is then out of date."""
+        """Raise RegistryTakenError if another daemon serves now, so that the data of this one is out of date."""
         if self._leadership.lost or self._lock.is_lost:
             remedy = "another daemon serves it: this one stops, for what it has is out of date"
             raise RegistryTakenError("registry topic", self._topic, remedy)
@@ -110,7 +113,7 @@ class LeaderElection:
             go_on()
 
     def _take(self) -> None:
-        """Take the folder that is free; CheckpointTakenError."""
+        """Lock the free checkpoint folder. Raise CheckpointTakenError if it is locked."""
         if self._topic_id is None:
             self._lock.take()
         else:

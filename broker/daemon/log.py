@@ -1,4 +1,4 @@
-"""The daemon's log: a line an entry on standard error, as text or as JSON."""
+"""The daemon's log on standard error: one line for each entry, as text or as JSON."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Literal
 from broker.kafka.client import quiet_client_log
 
 _OF_STREAM = "stream '%s'"
-"""The beginning of the entries of a stream, before its name is put in."""
+"""The beginning of the message of a stream's entry, before the name is formatted."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
-"""Characters that could end a line, or do something to a terminal; a tab is left."""
+"""The characters that could end a line or control a terminal, except the tab."""
 
 
 def begin_log(form: Literal["text", "json"]) -> None:
-    """Have everything that is logged written to standard error, from level INFO on."""
+    """Configure the log: all entries from level INFO on are written to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler])
@@ -31,27 +31,28 @@ def begin_log(form: Literal["text", "json"]) -> None:
 
 
 class TextLines(logging.Formatter):
-    """An entry as text: local time, level, logger and message, of which control characters are escaped. The
-    traceback of an error follows in lines of its own.
+    """The formatter of entries as text: local time, level, logger and message, with control characters escaped.
+
+    The traceback of an error follows in further lines.
     """
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
-        """Return the line itself."""
+        """Return the line of an entry."""
         record.message = _CONTROL.sub(_escaped, record.message)
         return super().formatMessage(record)
 
 
 class JsonLines(logging.Formatter):
-    """An entry as one JSON object in one line of ASCII: ``time`` (RFC 3339, UTC), ``level``, ``logger``, ``message``.
+    """The formatter of entries as one-line JSON in ASCII: ``time`` (RFC 3339, UTC), ``level``, ``logger``, ``message``.
 
-    Where there is one it has the ``stream``, and the ``error`` with its traceback.
+    If an entry belongs to a stream, it has ``stream``. If it has an exception, ``error`` is the traceback.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
+        """Return the line of an entry."""
         at = datetime.fromtimestamp(record.created, timezone.utc)
         told = {
             "time": at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z",
@@ -68,7 +69,7 @@ class JsonLines(logging.Formatter):
 
 
 def stream_of(record: logging.LogRecord) -> str | None:
-    """Return the stream of an entry; None where it is of none, or names it in another form."""
+    """Return the stream of an entry. Return None if it has no stream, or names it in another form."""
     if not isinstance(record.args, tuple) or not record.args:
         return None
     first = record.args[0]

@@ -1,4 +1,4 @@
-"""The daemon as a process: its log, its signals, and an end in time."""
+"""The daemon's process: its log, its signals, and a stop with a time limit."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from broker.failure import one_line
 LOG = logging.getLogger("asc.daemon")
 
 STOP_TIMEOUT_S = 20
-"""The time that the whole of an orderly stop may take."""
+"""The time limit of an orderly stop in seconds."""
 
 REPLACED = 3
-"""The exit code of a daemon that ends because another one serves in its place."""
+"""The exit code of a daemon that ends because another one has replaced it."""
 
 _EXIT_S = 3.0
-"""The time that the process may last after that: it does not wait for work of a request that nothing interrupts."""
+"""The time in seconds that the process may last after the stop; then it ends despite uninterruptible requests."""
 
 _WATCH_PAUSE_S = 1.0
 
@@ -40,12 +40,14 @@ def serve(
     set_aside: Collection[str] = (),
     stands_by: bool = False,
 ) -> None:
-    """Run the daemon until SIGTERM or SIGINT; AscError when it cannot start, or when a process it needs has died.
+    """Run the daemon until SIGTERM or SIGINT.
 
-    A signal during the start ends the process at once: nothing that is under way then is lost. SIGHUP has
-    tokens and certificate read again, and the configuration by ``reread``; one that is wrong is named in the log and
-    changes nothing. ``config_file``: where both are from; ``set_aside``: ids of queries to start without;
-    ``stands_by``: serve once no other daemon on the registry does.
+    Raise AscError if it cannot start, or if a process that it needs has died.
+
+    A signal during the start ends the process at once, without loss. On SIGHUP, tokens and certificate are read again,
+    and the configuration by ``reread``. An invalid one is logged and changes nothing. ``config_file``: the file from
+    which the configuration was read. ``set_aside``: ids of queries that are not served. ``stands_by``: serve when no
+    other daemon on the registry serves.
     """
     begin_log(config.log.format)
     for path, verb in exposed_files(config, config_file).items():
@@ -92,7 +94,10 @@ def _read_again(daemon: Daemon, reread: Callable[[], Config]) -> None:
 
 
 def _start_beside(daemon: Daemon, signals: Signals) -> bool:
-    """Start it; whether there was a SIGHUP meanwhile. A standby starts for weeks, and its API answers all the while."""
+    """Start the daemon in a thread, and return whether a SIGHUP arrived meanwhile.
+
+    The start of a standby may last for weeks, while its API answers.
+    """
     # In a thread of its own: PySpark takes SIGINT over where it is started in the main one.
     has_hung_up = False
     failures: list[BaseException] = []
@@ -122,7 +127,7 @@ def _start_beside(daemon: Daemon, signals: Signals) -> bool:
 
 
 def _exit_in_time(code: int) -> None:
-    """Have the process end with a code soon, whatever its threads do: Python would wait for those of its pools."""
+    """Start a thread that soon ends the process with a code. Otherwise Python would wait for its thread pools."""
 
     def exit_now() -> None:
         time.sleep(_EXIT_S)

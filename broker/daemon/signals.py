@@ -1,4 +1,4 @@
-"""The signals that ask something of the process, from their handlers to the thread that waits for them."""
+"""The signals to the process, passed from their handlers to the thread that waits for them."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ _STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
 class Signals:
-    """SIGTERM and SIGINT ask for the end, SIGHUP has the configuration read again.
+    """The received signals: SIGTERM and SIGINT request a stop, SIGHUP a reload of the configuration.
 
-    A handler may interrupt anything in the main thread, itself included, so it does one thing: put the signal into a
-    queue whose ``put`` may interrupt itself. (An ``Event`` would not do: its ``set`` holds a lock that a second signal
-    would wait for, for ever.) Invariant: the other attributes are changed by :meth:`wait` alone.
+    A handler may interrupt any code of the main thread, including itself. So it only puts the signal into a queue whose
+    ``put`` is reentrant. (The ``set`` of an ``Event`` holds a lock, for which a second signal would wait for ever.)
+    Invariant: only :meth:`wait` and :meth:`take_hang_up` change the other attributes.
     """
 
     def __init__(self) -> None:
         self._arrived: SimpleQueue[signal.Signals] = SimpleQueue()
         self._has_hung_up = False
         self.stop: signal.Signals | None = None
-        """The first that asked for the end; None as long as none did."""
+        """The first signal that requested a stop; None if there was none."""
 
     def take_over(self) -> None:
-        """Handle the signals of this process; from its main thread."""
+        """Install the handlers of the signals. Call this in the main thread."""
         for signum in (*_STOPPING, signal.SIGHUP):
             signal.signal(signum, self._handle)
 
     def wait(self, timeout_s: float) -> None:
-        """Wait for a signal, and take in all that have come."""
+        """Wait for a signal, and process all received signals."""
         with suppress(Empty):
             self._take(self._arrived.get(timeout=timeout_s))
             for _ in range(self._arrived.qsize()):
                 self._take(self._arrived.get_nowait())
 
     def take_hang_up(self) -> bool:
-        """Return whether there was a SIGHUP since the last call: many at once are one."""
+        """Return whether a SIGHUP arrived since the last call. Several signals count as one."""
         has_hung_up, self._has_hung_up = self._has_hung_up, False
         return has_hung_up
 

@@ -1,4 +1,4 @@
-"""Warm-up of a standby: the work of a start, done once in a folder that is thrown away."""
+"""The warm-up of a standby: it runs the steps of a start once, in a temporary folder."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def warm_up_standby(config: Config, spark: SparkSession, cluster: KafkaCluster) -> None:
-    """Validate a predicate and run batches of made-up records on each stream, with everything that its batches need.
+    """Validate a predicate and run batches of generated records on each stream, with all components of its batches.
 
-    Nothing is written to Kafka, and nothing to the checkpoint folder, which is another daemon's meanwhile. Costs what
-    the same steps of a start cost, and ``spark.warm_up_s``; they are done in a second or two then. Raises ConfigError
-    where Spark cannot decode by a stream's options, KafkaError.
+    Nothing is written to Kafka or to the checkpoint folder, which belongs to another daemon meanwhile. Cost: that of
+    the same steps of a start, and ``spark.warm_up_s``; later these steps take a second or two. Raise ConfigError if
+    Spark cannot decode with a stream's options. Raise KafkaError.
     """
     from broker.stream.stream import Stream
 
