@@ -178,7 +178,7 @@ class Daemon:
             self._api.reload()
 
     def stop(self) -> None:
-        """Finish and commit the running batches, and stop all components. Further calls do nothing."""
+        """Complete and commit the running batches, and stop all components. Further calls do nothing."""
         self._stop.set()
         self._stopping.cancel("the daemon stops")
         self._phase = "stopping"
@@ -393,9 +393,9 @@ class Daemon:
                 return
 
     def _spare_collector(self) -> None:
-        """Have Python's cyclic collector pass over all that the start made, which lives as long as the daemon.
+        """Exclude the objects of the start, which live as long as the daemon, from Python's garbage collector.
 
-        It would take half of the time in which a long predicate is validated.
+        Otherwise the collector would take half of the time in which a long predicate is validated.
         """
         collector.settle()
         self._settled = 0 if self._registrar is None else len(self._registrar.standing)

@@ -120,7 +120,7 @@ class LeaderElection:
             self._lock.take_as_leader(self._topic_id, self._streams)
 
     def _take_over_after(self, patient_until: float) -> None:
-        """Take the folder over from a former leader that does not let go, for it is suspended or cut off."""
+        """Take the folder over from a former leader that is suspended or disconnected, and does not release it."""
         if time.monotonic() < patient_until or self._topic_id is None or not self._lock.is_of(self._topic_id):
             time.sleep(_LOOK_S)
             return
