@@ -1,1 +1,1 @@
-"""``broker.match``: what crosses into Spark's Python workers, what runs there, and what comes back."""
+"""``broker.match``: the data that goes to Spark's Python workers, the code that runs there, and the results."""

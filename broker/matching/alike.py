@@ -1,4 +1,4 @@
-"""Queries of operators whose matches are those of another query: they are evaluated once for all."""
+"""Queries with an operator that match the same records as another query: all of them are evaluated once."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ from broker.matching.plan_ids import RegisteredIds
 from broker.matching.query_counts import QueryCounts
 
 _SHARE = 8
-"""Of the conjuncts of a block, at least an eighth are of queries that are excluded: its copy is no more than eight
-times their own."""
+"""Queries are excluded from a block only if they have at least an eighth of its conjuncts.
+
+So the copy of the block is at most eight times as large as the excluded conjuncts.
+"""
 
 _Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alike:
-    """Queries that have the target and the selection of another one, which stands for them.
+    """The queries that have the target and the selection of another query, which is evaluated in their place.
 
-    ``ordinals`` int64[n]: theirs in the plan. ``places``, ``firsts`` int64[n]: the places of each and of the one that
-    stands for it among the registered ids. Members of joins are none of them, nor are queries that are few in their
-    block. Invariant: equal selections have one normal form (:class:`Operated`), so a record that one of these queries
-    accepts is accepted by all.
+    ``ordinals`` int64[n]: the queries' ordinals in the plan. ``places`` and ``firsts`` int64[n]: the positions, among
+    the registered ids, of each query and of the query that replaces it. Members of joins are excluded, and so are
+    queries that have few conjuncts in their block. Invariant: equal selections have the same normal form
+    (:class:`Operated`), so a record that one of these queries accepts is accepted by all.
     """
 
     ordinals: _Ints
@@ -36,7 +38,7 @@ class Alike:
 
     @staticmethod
     def of(plan: Plan, operated: Operated | None, registered: RegisteredIds) -> Alike | None:
-        """Return those of a plan; None where it has none."""
+        """Return the alike queries of a plan. Return None if there are none."""
         if operated is None:
             return None
         is_plain = operated.is_operated
@@ -71,7 +73,7 @@ class Alike:
         return replace(plan, blocks=blocks, ranks=frozen_int32(ranks), match_all_handles=match_all)
 
     def counted(self, counts: QueryCounts) -> QueryCounts:
-        """Return the counts with those of these queries: each has the count of the one that stands for it."""
+        """Return the counts with the alike queries added: each has the count of the query that replaces it."""
         if not len(counts.ordinals):
             return counts
         at = np.minimum(np.searchsorted(counts.ordinals, self.firsts), len(counts.ordinals) - 1)
@@ -81,7 +83,7 @@ class Alike:
 
 
 def _are_many(plan: Plan, ordinals: _Ints) -> npt.NDArray[np.bool_]:
-    """Return whether each query is one of some that are at least a share of the conjuncts of their block."""
+    """Return for each query whether it is among ``ordinals``, and these have a large share of each of its blocks."""
     found = np.zeros(len(plan), dtype=np.bool_)
     found[ordinals] = True
     for block in plan.blocks:

@@ -75,10 +75,10 @@ def match_plan(
     observation: Observation | None = None,
     tallying: Tallying | None = None,
 ) -> DataFrame:
-    """Match a DataFrame by a plan that was shipped for its columns, as :func:`match` does.
+    """Match a DataFrame with a plan that was shipped for its columns, as :func:`match` does.
 
     In the same pass, ``observation`` (batch only) counts ``tuples`` and ``accepted``, and ``tallying`` counts and
-    draws. Raises MatchError where a column of the result's name is there already.
+    samples. Raise MatchError if the DataFrame already has a column of the result's name.
     """
     _check_frame(df, QUERIES_COLUMN)
     with ansi_off(df.sparkSession):
@@ -101,16 +101,16 @@ def delivering(
     tallying: Tallying | None = None,
     told: Sequence[Column] = (),
 ) -> tuple[tuple[Column, ...], ...]:
-    """Return the projections, one over the other, that match a frame which a plan was shipped for. Every row stays.
+    """Return the successive projections that match a DataFrame for which a plan was shipped. Every row is kept.
 
-    They select the columns ``kept`` and DELIVERIES_COLUMN, a text (:mod:`broker.matching.matches_text`); NULL where no
-    query accepts the row. The text has each topic that an accepting query delivers to, and the ids of these queries,
-    sorted.
+    They select the columns ``kept`` and DELIVERIES_COLUMN, a text (:mod:`broker.matching.matches_text`) that is NULL if
+    no query accepts the row. The text has each destination topic of an accepting query, and the sorted ids of these
+    queries.
 
-    Made once, the projections serve all frames alike. ``tallying`` counts and draws in the same pass, by the columns
-    ``told`` of a row beside its values. With tracks or folding these are the source partition (INT) and an event time
-    for each track (BIGINT). Where it counts records, the last one is the count of one (BIGINT). The session that
-    analyses them has ANSI mode off.
+    The projections serve all DataFrames with the same columns. ``tallying`` counts and samples in the same pass; it
+    reads the columns ``told`` of a row. With tracks or folding, these are the source partition (INT) and an event time
+    for each track (BIGINT). If records are counted, the last column is the record's number (BIGINT). Analyse the
+    projections in a session with ANSI mode off.
     """
     columns = tuple(map(sf.col, kept))
     with own_interpreter(spark.sparkContext):
@@ -121,8 +121,9 @@ def delivering(
 
 
 def schema_of(df: DataFrame) -> Schema:
-    """Return the attributes of a DataFrame that predicates may name: columns of a type that no predicate knows are
-    excluded, with the reason.
+    """Return the attributes of a DataFrame that predicates may name.
+
+    Columns whose type predicates do not support are excluded, with the reason.
     """
     excluded = {field.name: why for field in df.schema.fields if (why := _why_excluded(field.jsonValue())) is not None}
     known = StructType([field for field in df.schema.fields if field.name not in excluded])
@@ -130,7 +131,7 @@ def schema_of(df: DataFrame) -> Schema:
 
 
 def _why_excluded(field: object) -> str | None:
-    """Return why predicates may not name a column; None where they may."""
+    """Return the reason why predicates may not name a column. Return None if they may."""
     try:
         Schema.from_json({"type": "struct", "fields": [field]})
     except SchemaError as error:
@@ -160,9 +161,9 @@ def _free_name(df: DataFrame) -> str:
 
 
 def matching_function(spark: SparkSession, shipped: ShippedPlan, tallying: Tallying | None) -> Any:
-    """Return the JVM's object of the function that runs in Python for :func:`delivering`.
+    """Return the JVM object of the Python function of :func:`delivering`.
 
-    It may replace that of another plan which crosses in the same way.
+    It can replace the function of another plan that crosses to the workers in the same form.
     """
     with own_interpreter(spark.sparkContext):
         function: Any = _function(shipped, "deliveries", tallying)

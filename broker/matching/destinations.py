@@ -18,10 +18,10 @@ _Ints = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Folded:
-    """A plan's queries whose matches stay in the workers, folded into states.
+    """The queries of a plan whose matches stay in the workers, where they are folded into states.
 
-    ``names``: of their destinations. ``is_folded`` bool[queries]; ``place_of`` int32[queries]: the place of each in
-    ``names``, meaningless for others.
+    ``names``: the names of their destinations. ``is_folded`` bool[queries]. ``place_of`` int32[queries]: the index of
+    the query's name in ``names``, undefined for other queries.
     """
 
     names: tuple[str, ...]
@@ -30,7 +30,7 @@ class Folded:
 
     @staticmethod
     def of(plan: Plan) -> Folded | None:
-        """Return those of a plan; None where it has none."""
+        """Return the folded queries of a plan. Return None if there are none."""
         table = plan.destinations
         places = [place for place in table.used_places() if table.entries[place].target == NO_TARGET]
         if not places:
@@ -43,12 +43,13 @@ class Folded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operated:
-    """The targets and selections of a plan's queries whose matches go to an operator after the workers.
+    """The targets and selections of a plan's queries whose matches leave the workers for an operator.
 
-    ``is_operated`` bool[queries]. ``targets``, ``selections``: the names, each once, ascending; ``target_of`` and
-    ``selection_of`` int32[queries]: the place of each query's, meaningless for others. Of a member of a join the
-    selection has the shape (``selection/shape``). Invariant: queries with one normal form on one track have one
-    selection, so that what leaves for a record does not grow with them. Cost: once a plan, a pass over these queries.
+    ``is_operated`` bool[queries]. ``targets`` and ``selections``: the distinct names, ascending. ``target_of`` and
+    ``selection_of`` int32[queries]: the index of each query's name, undefined for other queries. The selection of a
+    join's member includes the shape (``selection/shape``). Invariant: queries with the same normal form on the same
+    track have the same selection, so the output for a record does not grow with their number. Cost: a pass over these
+    queries for each plan.
     """
 
     is_operated: npt.NDArray[np.bool_]
@@ -59,7 +60,7 @@ class Operated:
 
     @staticmethod
     def of(plan: Plan) -> Operated | None:
-        """Return those of a plan; None where it has none."""
+        """Return the targets and selections of a plan. Return None if there are none."""
         table = plan.destinations
         has_target = np.array([own.target != NO_TARGET for own in table.entries] + [False], dtype=np.bool_)
         if not has_target.any():
@@ -78,8 +79,8 @@ class Operated:
 class Destinations:
     """The names under which the matches of a plan's queries leave the workers.
 
-    ``names``: topics, and ``of_query`` int32[queries]: the place of each query's topic. ``operated``: of the queries
-    whose matches go to an operator, ``folded``: of those whose matches do not leave; None where there are none.
+    ``names``: topics. ``of_query`` int32[queries]: the index of each query's topic. ``operated``: the queries whose
+    matches go to an operator, or None. ``folded``: the queries whose matches do not leave the workers, or None.
     """
 
     names: pa.StringArray
@@ -89,12 +90,12 @@ class Destinations:
 
     @staticmethod
     def of(plan: Plan) -> Destinations:
-        """Return those of a plan."""
+        """Return the destinations of a plan."""
         return Destinations(plan.topic_names, plan.topic_of, Operated.of(plan), Folded.of(plan))
 
 
 def _coded(texts: pa.StringArray, is_operated: npt.NDArray[np.bool_]) -> tuple[pa.StringArray, _Ints]:
-    """Return the different texts, ascending, and the place of each query's text among them."""
+    """Return the distinct texts, ascending, and the index of each query's text among them."""
     names = pc.unique(texts)
     names = names.take(pc.sort_indices(names))
     code_of = np.zeros(len(is_operated), dtype=np.int32)

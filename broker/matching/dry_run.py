@@ -1,4 +1,4 @@
-"""P-attributes computed as a batch computes them, for nothing."""
+"""The computation of p-attributes as in a batch, with the results discarded."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from broker.matching.transport import Transport
 
 
 def dry_run(frame: DataFrame, attributes: Sequence[PAttribute]) -> None:
-    """Have Spark compute p-attributes for every row of a frame, on their way into Python, where they are let fall.
+    """Compute p-attributes for every row of a frame with Spark, transfer them to Python, and discard them.
 
-    Raises what Spark raises, whether it refuses one or fails to compute it.
+    Errors of Spark are raised unchanged, both of its analysis and of the computation.
     """
     with ansi_off(frame.sparkSession):
         conditions = countable_errors(frame, attributes)

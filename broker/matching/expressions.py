@@ -1,4 +1,4 @@
-"""Analysis by Spark of p-attributes as expressions over the columns of a DataFrame."""
+"""Spark's analysis of p-attributes as expressions over the columns of a DataFrame."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Analysis:
 
 
 def analyse(frame: DataFrame, attributes: Iterable[PAttribute], *, plan: bool = False) -> Analysis:
-    """Have Spark analyse p-attributes over a frame, by the settings of its session; runs no job.
+    """Analyse p-attributes over a frame with Spark, by the settings of its session, without running a job.
 
-    With ``plan`` they are planned too, which folds constants and compiles patterns: what fails there would fail when
-    rows come. Not for a streaming frame, which Spark plans only as it starts.
+    With ``plan``, Spark plans them too, which folds constants and compiles patterns. So errors that rows would cause
+    are found. Do not use ``plan`` for a streaming frame, which Spark plans only when it starts.
     """
     wanted = list(dict.fromkeys(attributes))
     # One try for all of them; only where that fails, one for each, to know which.
@@ -50,7 +50,7 @@ def analyse(frame: DataFrame, attributes: Iterable[PAttribute], *, plan: bool = 
 def countable_errors(frame: DataFrame, attributes: Iterable[PAttribute]) -> dict[int, str]:
     """Return the conditions under which p-attributes fail to evaluate, by slot.
 
-    A condition that Spark refuses is excluded: a count of errors is not worth a stream that stops.
+    A condition that Spark refuses is excluded, because a missing count is better than a stopped stream.
     """
     conditions = {slot: a.error_condition for slot, a in enumerate(attributes) if a.error_condition is not None}
     if not conditions or not isinstance(_selected(frame, list(conditions.values()), False), str):
@@ -59,7 +59,7 @@ def countable_errors(frame: DataFrame, attributes: Iterable[PAttribute]) -> dict
 
 
 def _tried(frame: DataFrame, attributes: list[PAttribute], plan: bool) -> list[StructField] | str:
-    """Return the columns that p-attributes become, or why Spark refuses them."""
+    """Return the columns of p-attributes, or the reason why Spark refuses them."""
     return _selected(frame, [attribute.sql for attribute in attributes], plan)
 
 
@@ -100,5 +100,5 @@ def _by_type(found: Mapping[PAttribute, StructField | str]) -> Analysis:
 
 
 def _with_nulls(kind: pa.DataType) -> pa.DataType:
-    """Return a struct whose fields may be NULL: Spark tells of each whether it may."""
+    """Return the type of a struct with all fields nullable. Other types are returned unchanged."""
     return pa.struct([field.with_nullable(True) for field in kind]) if pa.types.is_struct(kind) else kind

@@ -1,4 +1,4 @@
-"""The handoff ``fold`` in a task: partial states of queries, filled while records are evaluated, handed over once."""
+"""The handoff ``fold`` in a task: queries' partial states, filled during evaluation and sent to the driver once."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from broker.matching.destinations import Folded
 from broker.matching.tally import REASON_BITS, Newest
 
 PROPERTY = "asc.fold"
-"""The local property of Spark that tells a task the nonce of its attempt, and the number of its tasks."""
+"""The local property of Spark that passes a task the nonce of its attempt and the number of tasks."""
 
 _REASON_CHARS = 300
 
 HandedOver = dict[tuple[str, int], bytes]
-"""States of tasks by the nonce of the attempt and the partition: :class:`TaskPartials` as bytes."""
+"""The states of tasks, by the nonce of the attempt and the partition, as bytes of :class:`TaskPartials`."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldCounts:
-    """Accepted records of one query: those in its state, and those excluded, by reason."""
+    """The numbers of accepted records of one query: folded into its state, or excluded by reason."""
 
     counted: int = 0
     time: int = 0
@@ -42,7 +42,7 @@ class FoldCounts:
     too_large: int = 0
 
     def plus(self, other: FoldCounts) -> FoldCounts:
-        """Return the sum of both."""
+        """Return the sum of two counts."""
         return FoldCounts(
             self.counted + other.counted,
             self.time + other.time,
@@ -52,13 +52,13 @@ class FoldCounts:
 
     @property
     def excluded(self) -> dict[str, int]:
-        """Return the records excluded, by reason."""
+        """Return the numbers of excluded records by reason."""
         return {"time": self.time, "future_timestamp": self.future_timestamp, "too_large": self.too_large}
 
 
 @dataclass(frozen=True, slots=True)
 class FoldPartial:
-    """The state of one query over some records, as bytes, and their counts."""
+    """The state of one query over some records, as bytes, and the counts of these records."""
 
     state: bytes
     counts: FoldCounts
@@ -66,10 +66,10 @@ class FoldPartial:
 
 @dataclass(frozen=True, slots=True)
 class TaskPartials:
-    """All that one task hands over.
+    """The results that one task sends to the driver.
 
-    ``partials`` by query, of those that accepted a record. ``failed``: the queries whose state failed, with the reason.
-    ``newest``: of all decoded records, by the SQL of a time and source partition.
+    ``partials``: by query, for queries that accepted a record. ``failed``: the queries whose state failed, with the
+    reasons. ``newest``: the newest time of all decoded records, by the SQL of a time and the source partition.
     """
 
     partials: Mapping[str, FoldPartial] = field(default_factory=dict)
@@ -77,18 +77,18 @@ class TaskPartials:
     newest: Newest = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
-        """Return it as bytes."""
+        """Return the results as bytes."""
         return pickle.dumps(self, protocol=5)
 
     @staticmethod
     def of_bytes(content: bytes) -> TaskPartials:
-        """Return what :meth:`to_bytes` wrote."""
+        """Return the results from the bytes of :meth:`to_bytes`."""
         found: TaskPartials = pickle.loads(content)
         return found
 
 
 class FoldParam(AccumulatorParam[HandedOver]):
-    """The sum of what tasks hand over: a place for each, and nothing merged, for it runs in Spark's scheduler."""
+    """The accumulator's addition of task results. It only collects them, because it runs in Spark's scheduler."""
 
     def zero(self, value: HandedOver) -> HandedOver:
         return {}
@@ -99,16 +99,16 @@ class FoldParam(AccumulatorParam[HandedOver]):
 
 
 def fold_accumulator(context: SparkContext) -> Accumulator[HandedOver]:
-    """Return the place where partial states arrive; Spark keeps it for the life of the session, so one serves all."""
+    """Return the accumulator for partial states. Spark keeps it as long as the session, so one serves all batches."""
     return context.accumulator({}, FoldParam())
 
 
 @dataclass(frozen=True, slots=True)
 class FoldQuery:
-    """A query of the handoff ``fold`` as tasks need it.
+    """A query with the handoff ``fold``, in the form that tasks need.
 
-    ``op``: the tag of its kind. ``time``: the SQL of its time in microseconds. ``prepared``: its definition, see
-    :class:`Fold`.
+    ``op``: the tag of its kind. ``time``: the SQL of its time in microseconds. ``prepared``: its prepared definition,
+    see :class:`Fold`.
     """
 
     op: str
@@ -118,13 +118,16 @@ class FoldQuery:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Folding:
-    """All that a worker needs to fold the records of a plan.
+    """The data that a worker needs to fold the records of a plan.
 
-    ``folds``: the computation of each kind by its tag. ``queries`` by the names of their destinations. ``carried``: the
-    expressions that cross into Python after the plan's p-attributes. ``times``: the place among them of each time, by
-    its SQL. ``columns``: by kind the place of each column that its states read, by the name that they know it by.
-    ``future_us``: the most by which a time may be past its record's timestamp. ``bytes_max``: by kind, of the states of
-    a batch, in equal shares for its tasks; ``limits``: the keys of ``[limits]`` that have them.
+    ``folds``: the computation of each kind by its tag. ``queries``: by the names of their destinations. ``carried``:
+    the expressions that cross into Python after the plan's p-attributes. ``times``: the index of each time in
+    ``carried``, by its SQL. ``columns``: by kind, the index in ``carried`` of each column that its states read, by the
+    column's name.
+
+    ``future_us``: the most by which a time may be later than its record's timestamp. ``bytes_max``: by kind, the size
+    limit of a batch's states, shared equally by its tasks. ``limits``: by kind, the key of ``[limits]`` for
+    ``bytes_max``.
     """
 
     accumulator: Accumulator[HandedOver]
@@ -140,16 +143,16 @@ class Folding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Times:
-    """The times of a batch: masks over its rows, of usable ones and of those in the future."""
+    """The times of a batch as masks over its rows: usable times, and times in the future."""
 
     is_usable: Mask
     is_future: Mask
 
     @staticmethod
     def of(times: pa.Array, stamps_ms: npt.NDArray[np.int64], future_us: int) -> Times:
-        """Return the times of records, in microseconds, with the timestamps of these; negative for none.
+        """Return the masks of times in microseconds. ``stamps_ms``: the records' timestamps, negative if there is none.
 
-        ``future_us``: the most by which a time may be past its record's timestamp.
+        ``future_us``: the most by which a time may be later than its record's timestamp.
         """
         times_us, nulls = fixed_width(times, np.int64), null_mask(times)
         is_timed = (times_us >= FIRST_US) & (times_us <= LAST_US)
@@ -163,13 +166,13 @@ class Times:
 class TaskFold:
     """The partial states of one task, over all of its batches.
 
-    A query whose state fails, or is the widest where all of them are past the task's share of memory, fails alone: its
-    reason travels in place of its state. Anything else that fails is a failure of the task. Cost: a pass over the
-    times of a batch, and that of the states over the records that their queries accept.
+    If a query's state fails, only this query fails, and its reason is sent in place of the state. If all states exceed
+    the task's share of memory, the widest fails likewise. Any other error fails the task. Cost: a pass over the times
+    of a batch, and the folding of the accepted records.
     """
 
     def __init__(self, folding: Folding, folded: Folded) -> None:
-        """Create it in the task that it is of. ``folded``: the plan's queries with this handoff."""
+        """Create the states inside the Spark task that fills them. ``folded``: the plan's queries with this handoff."""
         self._folding = folding
         self._folded = folded
         context = TaskContext.get()
@@ -192,9 +195,9 @@ class TaskFold:
         numbers: npt.NDArray[np.int64],
         dead: Mask | None,
     ) -> None:
-        """Begin a batch: the columns carried, source partitions, and numbers of records (see ``REASON_BITS``).
+        """Begin a batch with its carried columns, source partitions, and record numbers (see ``REASON_BITS``).
 
-        ``dead``: the rows that are dead letters; None for none.
+        ``dead``: the rows that are dead letters, or None if there are none.
         """
         self._batch, self._accepted = carried, []
         stamps_ms = numbers >> REASON_BITS
@@ -213,14 +216,14 @@ class TaskFold:
             self._newest[place] = max(newest, self._newest.get(place, newest))
 
     def accept(self, start: int, matches: Matches) -> None:
-        """Note the matches of some rows of the batch, which begin at ``start``."""
+        """Note the matches of some rows of the batch. ``start``: the index of the first of these rows."""
         is_own = self._folded.is_folded[matches.queries]
         if is_own.any():
             rows = matches.rows[is_own].astype(np.int64) + start
             self._accepted.append((rows, self._folded.place_of[matches.queries[is_own]]))
 
     def end(self) -> None:
-        """End a batch: fold the records that were accepted."""
+        """End a batch: fold its accepted records."""
         if not self._accepted:
             return
         rows = np.concatenate([rows for rows, _ in self._accepted])
@@ -253,7 +256,7 @@ class TaskFold:
         self._counts[name] = self._counts.get(name, FoldCounts()).plus(found)
 
     def _keep_to_share(self, sizes: dict[str, int]) -> None:
-        """Fail the widest states of each kind until the others fit into the task's share."""
+        """Fail the widest states of each kind until the other states fit into the task's share of memory."""
         for op, most in self._folding.bytes_max.items():
             own = {name: size for name, size in sizes.items() if self._folding.queries[name].op == op}
             share = most // self._tasks
@@ -269,7 +272,7 @@ class TaskFold:
         self._counts.pop(name, None)
 
     def hand_over(self) -> None:
-        """Hand all of it to the driver, once, also where there was no record."""
+        """Send all results to the driver, once for each task, even if there was no record."""
         states: dict[str, bytes] = {}
         for name, state in list(self._states.items()):
             try:

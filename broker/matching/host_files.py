@@ -19,15 +19,15 @@ _LOCK = ".lock"
 
 
 class HostFiles:
-    """The links of one user on one host, held by this process alone within ``host_files()``."""
+    """The links of one user on one host, which only this process uses inside ``host_files()``."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
     def open(self, name: str, own: Path) -> BinaryIO:
-        """Return the file of a name on this host; where there is none, ``own``, which then has the name for others too.
+        """Open the shared file with a name on this host. If there is none, open ``own``, and share it under that name.
 
-        The caller guarantees that all files of one name have the same bytes.
+        The caller guarantees that all files with one name have the same bytes.
         """
         file = own.open("rb")
         if self._folder is None:
@@ -48,9 +48,9 @@ class HostFiles:
 
 @contextmanager
 def host_files() -> Iterator[HostFiles]:
-    """Yield the links of this user on this host; links to files that are gone are deleted first.
+    """Yield the links of this user on this host, after deleting links to missing files.
 
-    Where such a folder cannot be made, or it is another user's, no file is shared.
+    If the folder of links cannot be created, or belongs to another user, no file is shared.
     """
     folder = Path(tempfile.gettempdir()) / f"asc-parts-{os.getuid()}"
     try:

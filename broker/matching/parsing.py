@@ -1,4 +1,4 @@
-"""Comparison of our parse of predicates with that of Spark's own parser."""
+"""The comparison of our parse of predicates with Spark's parser."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NOT_PARSED = "Spark does not parse it"
-"""The beginning of a difference that is a refusal of Spark's, rather than another reading."""
+"""The beginning of a difference that means that Spark refuses to parse the text."""
 
 _EXPRESSION_ID = re.compile(r'"exprId":\{[^}]*\}')
 
 
 def differences(spark: SparkSession, pairs: Sequence[tuple[str, str]]) -> dict[int, str]:
-    """Return the positions of the pairs of texts that Spark parses to different expressions, each with what it makes of
-    both.
+    """Return the indexes of the pairs of texts that Spark parses to different expressions, with a description of each.
 
-    All are parsed in one call; where something differs, each is parsed alone, for it may have shifted the others.
+    All pairs are parsed in one call. If there is a difference, each pair is parsed alone, because one text may affect
+    others.
     """
     parser: Any = spark._jsparkSession.sessionState().sqlParser()
     found: dict[int, str] = {}
@@ -35,8 +35,9 @@ def differences(spark: SparkSession, pairs: Sequence[tuple[str, str]]) -> dict[i
 
 
 def pieces(sizes: Sequence[int], most: int) -> list[list[int]]:
-    """Return the positions of things in a row, cut so that those of a piece are together no larger than ``most``, but
-    for one that is alone.
+    """Return the indexes of ``sizes``, cut into consecutive pieces whose sizes sum up to at most ``most``.
+
+    A single size above ``most`` is a piece of its own.
 
     >>> pieces([3, 4, 9, 1, 1], 8)
     [[0, 1], [2], [3, 4]]
@@ -79,5 +80,5 @@ def _difference(parser: Any, text: str, again: str) -> str | None:
 
 
 def _without_ids(expression: Any) -> str:
-    """Return all of an expression but the number that a name in a struct is given at each parse."""
+    """Return an expression as JSON without the ids that each parse assigns to names in a struct."""
     return _EXPRESSION_ID.sub("", expression.toJSON())

@@ -15,10 +15,13 @@ import pyarrow.compute as pc
 from asc.plan.plan import Plan, insertion_point
 
 OF_SHAPE = "/"
-"""Between the id of a join and that of a shape; no id of a query has one, so the first one is it."""
+"""The separator between the id of a join and that of a shape.
+
+No query id contains it, so its first occurrence counts.
+"""
 
 OF_PAIR = "|"
-"""Likewise, of a join that delivers a record a shape."""
+"""The separator for a join that delivers a record for each shape."""
 
 _SEPARATOR = re.compile("[/|]")
 
@@ -36,34 +39,34 @@ def member_id(join_id: str, shape_id: str, *, per_shape: bool) -> str:
 
 
 def members_in(plan: Plan, join_id: str) -> list[str]:
-    """Return the members of a join that a plan holds, in order. Cost: a search, and the members."""
+    """Return the ids of a join's members in a plan, in order. Cost: a search, and the members."""
     return [one for low, high in _places(plan, join_id) for one in plan.query_ids.slice(low, high - low).to_pylist()]
 
 
 def member_count(plan: Plan, join_id: str) -> int:
-    """Return how many members of a join a plan holds. Cost: a search."""
+    """Return the number of a join's members in a plan. Cost: a search."""
     return sum(high - low for low, high in _places(plan, join_id))
 
 
 def join_shapes_in(plan: Plan) -> int:
-    """Return the number of a plan's queries that are shapes of joins. Cost: a scan of the ids."""
+    """Return the number of a plan's queries that are members of joins. Cost: a scan of the ids."""
     return int(pc.sum(pc.match_substring_regex(plan.query_ids, _SEPARATOR.pattern)).as_py() or 0)
 
 
 def _places(plan: Plan, join_id: str) -> Iterator[tuple[int, int]]:
-    """Yield where those of either kind begin and end among the plan's queries."""
+    """Yield the first and the end index of a join's members among a plan's queries, for each separator."""
     for separator in (OF_SHAPE, OF_PAIR):
         beyond = join_id + chr(ord(separator) + 1)
         yield insertion_point(plan.query_ids, join_id + separator), insertion_point(plan.query_ids, beyond)
 
 
 def shape_of(plan_id: str, join_id: str) -> str:
-    """Return the shape of a member of a join."""
+    """Return the shape id of a join's member."""
     return plan_id[len(join_id) + 1 :]
 
 
 def registered_id(plan_id: str) -> str:
-    """Return the id of the registered query that a plan's is of.
+    """Return the id of the registered query to which an id in a plan belongs.
 
     >>> registered_id("over/CHE"), registered_id("late")
     ('over', 'late')
@@ -75,10 +78,11 @@ def registered_id(plan_id: str) -> str:
 class RegisteredIds:
     """The registered query to which each query of a plan belongs.
 
-    ``ids``: the registered ones, sorted. ``owner`` int32[queries of the plan]: the place among them. ``is_member``
-    bool[queries of the plan]: whether it is one of a join. ``is_pair``: whether of one that delivers a record a shape.
-    All None in a plan without joins, where every query is itself. Invariant: the members of a join follow each other in
-    a plan. Cost: a pass over the ids, once a plan, and with joins some more.
+    ``ids``: the sorted ids of the registered queries. ``owner`` int32[queries of the plan]: the index in ``ids``.
+    ``is_member`` bool[queries of the plan]: whether the query is a member of a join. ``is_pair``: whether that join
+    delivers a record for each shape. The arrays are None for a plan without joins, in which each query is a registered
+    one. Invariant: the members of a join are consecutive in a plan. Cost: a pass over the ids for each plan, and
+    further passes with joins.
     """
 
     ids: pa.StringArray
@@ -88,7 +92,7 @@ class RegisteredIds:
 
     @staticmethod
     def of(plan_ids: pa.StringArray) -> RegisteredIds:
-        """Return the registered ones of the ids of a plan's queries.
+        """Return the registered queries for the ids of a plan's queries.
 
         >>> found = RegisteredIds.of(pa.array(["over-x", "over/A", "over/B", "plain"]))
         >>> found.ids.to_pylist(), found.owner.tolist()
@@ -106,10 +110,10 @@ class RegisteredIds:
         return RegisteredIds(ids, owner, _flags(is_member), _flags(is_pair))
 
     def accepted(self, rows: Integers, queries: Integers) -> Integers:
-        """Return the places of the registered queries that accepted rows, in the order of the pairs.
+        """Return the indexes of the registered queries that accepted rows, in the order of the pairs.
 
-        The pairs are (row, query of the plan). A join is there once a row, or, where it delivers a record a shape, once
-        a shape.
+        A pair is a row and a query of the plan. A join is counted once for a row, or once for a shape if it delivers a
+        record for each shape.
         """
         if self.owner is None or self.is_pair is None:
             return queries
@@ -126,7 +130,7 @@ def _flags(values: pa.BooleanArray) -> _Flags:
 
 
 def shape_texts(plan_ids: pa.StringArray) -> pa.StringArray:
-    """Return the shapes of members of joins, each after a slash, empty for other queries.
+    """Return the shape ids of members of joins, each after a slash, and empty texts for other queries.
 
     >>> shape_texts(pa.array(["over/CHE", "near|a|b", "late"])).to_pylist()
     ['/CHE', '/a|b', '']
