@@ -93,17 +93,17 @@ class _Found:
 
 
 class StreamMonitor:
-    """Beside one stream's job, in a thread of its own: looks, measures, rearranges (sections 4.2.3 and 5.2).
+    """The monitor of one stream, in its own thread: it measures blocks and rearranges sequences (sections 4.2.3, 5.2).
 
-    The job asks :meth:`sampling` before a batch and calls :meth:`offer` after it; neither waits. Batches make up
-    periods of ``lambda_tuples``, of ``sample_tuples`` while a block waits to be measured, of ``tau_tuples`` while a
-    macro-sequence is being found step by step. At the end of a period the dropping ratio and the cost of each block are
-    compared with those that its sequence began with. Where one has changed by ``mu``, a sequence is found on a uniform
-    sample of that period's tuples and swapped in. Then the monitor rests until its time is ``max_core_share`` of a core
-    again; what calls for a sequence meanwhile has to wait.
+    The job calls :meth:`sampling` before a batch and :meth:`offer` after it; neither waits. Batches form periods of
+    ``lambda_tuples``. A period has ``sample_tuples`` while a block waits for a measurement, and ``tau_tuples`` while a
+    macro-sequence is searched step by step. At the end of a period, the dropping ratio and the cost of each block are
+    compared with the initial figures of its sequence. If one has changed by ``mu``, a sequence is searched on a uniform
+    sample of the period's tuples and put in place. Then the monitor rests until it has used no more than
+    ``max_core_share`` of a core; searches triggered meanwhile wait.
 
-    Invariant: one writer, its own thread; others read ``totals`` and ``events``, which are replaced, never changed. A
-    failure in it is logged and leaves the sequences as they are: results never depend on them.
+    Invariant: one thread changes the sequences. Others read ``totals`` and ``rearrangements``, which are replaced,
+    never mutated. An error is logged and leaves the sequences unchanged: results never depend on the monitor.
     """
 
     def __init__(self, stream: str, settings: MonitorConfig, running: RunningPlan) -> None:
