@@ -58,9 +58,9 @@ class Alike:
         return Alike(ordinals, owner[ordinals], owner[stands])
 
     def left_out(self, plan: Plan) -> Plan:
-        """Return the plan for the executor alone: the others have the ordinals that they had, and these match nothing.
+        """Return the plan for the executor: the alike queries match nothing, and other queries keep their ordinals.
 
-        Cost: a copy of the blocks that hold these queries.
+        Cost: a copy of the blocks that contain the alike queries.
         """
         handles = np.sort(plan.handles[self.ordinals])
         ranks = plan.ranks.copy()

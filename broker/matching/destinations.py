@@ -1,4 +1,4 @@
-"""Names under which matches leave the workers, topics and targets of operators, and the matches that stay in them."""
+"""The names under which matches leave the workers (topics and targets), and the matches that stay in workers."""
 
 from __future__ import annotations
 

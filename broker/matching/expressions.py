@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Spark's word on p-attributes: whether each that it takes may be NULL, and why it refuses the others.
+    """The result of Spark's analysis of p-attributes: the nullability of accepted ones, and the refusals of others.
 
-    A refusal is a remedy in one line, to follow the name of the expression in an error. Together the two mappings hold
-    every p-attribute that was asked about, in the order they were asked.
+    A refusal is a remedy in one line, to follow the name of the expression in an error. Together the two mappings have
+    every analysed p-attribute, each mapping in the order of the analysis.
     """
 
     nullable: Mapping[PAttribute, bool]

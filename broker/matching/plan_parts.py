@@ -1,4 +1,4 @@
-"""A plan as it is broadcast: each part on its own, mapped into memory where it is used."""
+"""A plan as it is broadcast: each part is a broadcast of its own, and is mapped into memory where it is used."""
 
 from __future__ import annotations
 
@@ -25,20 +25,19 @@ from broker.matching.plan_ids import RegisteredIds
 LOG = logging.getLogger("asc.plan")
 
 _MAPPED_FROM = 64
-"""Where the bytes of a part begin in the file of its broadcast: arrays lie on multiples of that."""
+"""The offset of a part's bytes in the file of its broadcast. Arrays are aligned to multiples of this number."""
 
 _PLAN, _PART, _REGISTERED, _DESTINATIONS = "asc_plan", "asc_part", "asc_registered", "asc_destinations"
 _EVALUATED = "asc_evaluated"
-"""Attributes that a process sets at a broadcast that it has read, so that they are freed with it."""
+"""Attributes that a process sets on a broadcast after reading it, so that their values are freed with the broadcast."""
 
 
 class PartBroadcast(Broadcast[bytes]):
-    """A broadcast of bytes whose file can be read where it lies: a pickle of them, padded in front.
+    """A broadcast of bytes whose file can be mapped in place: a pickle with padding before the bytes.
 
-    Spark's own begin wherever the pickle has them, and are read into the memory of each worker process. Where Spark
-    encrypts its files it reads them for the workers, as it reads all pickles.
-
-    ``name``: what the executors of a host know it by, so that they map one file; none where there is but one executor.
+    In Spark's own broadcasts the bytes are not aligned, and are read into the memory of each worker process. If Spark
+    encrypts its files, it reads them for the workers, as it does for all pickles. ``name``: the name under which the
+    executors of a host share one mapped file; empty if there is only one executor.
     """
 
     def __init__(self, context: SparkContext, content: bytes) -> None:
@@ -57,12 +56,11 @@ class PartBroadcast(Broadcast[bytes]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanParts:
-    """The broadcasts of a plan's parts, the head first; only their numbers travel to a worker.
+    """The broadcasts of a plan's parts, the head first. Only their numbers travel to a worker.
 
-    A process maps the file that Spark has on its host, checked for damage by Spark, so that all processes of the host
-    share the memory. Each part is read once, whatever other plans have it too, and the plan is put together once,
-    however many tasks match with it. Spark has a file for each executor; those of a host map that of one of them, by
-    the part's name.
+    A process maps the file that Spark stored on its host and checked for damage, so all processes of the host share the
+    memory. Each part is read once, even if several plans have it. The plan is assembled once, however many tasks use
+    it. Spark stores a file for each executor; the executors of a host map the same one, by the part's name.
     """
 
     broadcasts: tuple[Broadcast[bytes], ...]
@@ -70,13 +68,13 @@ class PlanParts:
 
     @staticmethod
     def of(broadcasts: Iterable[Broadcast[bytes]]) -> PlanParts:
-        """Return the parts of these broadcasts, with the names that they were given."""
+        """Return the parts of these broadcasts, with their names."""
         own = tuple(broadcasts)
         return PlanParts(own, tuple(getattr(broadcast, "name", "") for broadcast in own))
 
     @property
     def plan(self) -> Plan:
-        """The plan, over the broadcasts' bytes; PlanError where they are none of one."""
+        """Return the plan over the broadcasts' bytes. Raise PlanError if they are not the parts of a plan."""
         head = self.broadcasts[0]
         found: Plan | None = getattr(head, _PLAN, None)
         if found is None:
@@ -86,7 +84,7 @@ class PlanParts:
 
     @property
     def registered(self) -> RegisteredIds:
-        """The registered queries to which those of the plan belong."""
+        """Return the registered query of each query of the plan."""
         head = self.broadcasts[0]
         found: RegisteredIds | None = getattr(head, _REGISTERED, None)
         if found is None:
@@ -96,7 +94,7 @@ class PlanParts:
 
     @property
     def destinations(self) -> Destinations:
-        """The destinations under which the matches of the plan's queries are delivered."""
+        """Return the destinations to which the matches of the plan's queries are delivered."""
         head = self.broadcasts[0]
         found: Destinations | None = getattr(head, _DESTINATIONS, None)
         if found is None:
@@ -106,7 +104,7 @@ class PlanParts:
 
     @property
     def evaluated(self) -> tuple[Plan, Alike | None]:
-        """Return the plan for the executor, without queries that another one stands for, and which these are."""
+        """Return the plan for the executor, without alike queries, and the alike queries (None: there are none)."""
         head = self.broadcasts[0]
         found: tuple[Plan, Alike | None] | None = getattr(head, _EVALUATED, None)
         if found is None:
@@ -128,8 +126,9 @@ class PlanParts:
 def broadcasts_of(
     context: SparkContext, parts: Iterable[Part], known: Mapping[Part, Broadcast[bytes]]
 ) -> dict[Part, Broadcast[bytes]]:
-    """Return the broadcasts of parts, in their order: those that are ``known``, and new ones. Where one fails, as on a
-    full disk, the new ones before it are forgotten.
+    """Return the broadcasts of parts, in the order of the parts: ``known`` broadcasts are reused, others are created.
+
+    If one fails, for example on a full disk, the new broadcasts are destroyed.
     """
     found: dict[Part, Broadcast[bytes]] = {}
     try:
@@ -142,7 +141,7 @@ def broadcasts_of(
 
 
 def forget(broadcasts: Iterable[Broadcast[bytes]]) -> None:
-    """Have the driver, its disk and the workers forget broadcasts, whatever becomes of one of them."""
+    """Destroy broadcasts on the driver, its disk and the workers. An error of one does not affect the others."""
     for broadcast in broadcasts:
         try:
             broadcast.destroy()

@@ -1,4 +1,4 @@
-"""How many records each query accepted, counted as they are matched."""
+"""The number of records that each query accepted, counted while records are matched."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy.typing as npt
 Integers = npt.NDArray[np.int64]
 
 _FOLDED_AT = 1 << 16
-"""Ordinals that a task puts aside, at least, before it adds them up."""
+"""The smallest number of ordinals that a task collects before it adds them up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryCounts:
-    """Records accepted by query under one plan: those that accepted any, and how many each.
+    """The number of accepted records by query under one plan, for the queries that accepted any.
 
-    ``ordinals`` int64[n] ascending, places among the registered ids of the plan (:class:`RegisteredIds`); ``counts``
-    int64[n], all positive. Cost: 16 bytes a query that accepted a record.
+    ``ordinals`` int64[n], ascending: the indexes of the queries among the registered ids of the plan
+    (:class:`RegisteredIds`). ``counts`` int64[n], all positive. Cost: 16 bytes for each query that accepted a record.
     """
 
     ordinals: Integers
@@ -27,12 +27,12 @@ class QueryCounts:
 
     @staticmethod
     def none() -> QueryCounts:
-        """Return counts in which no query accepted anything."""
+        """Return empty counts."""
         return QueryCounts(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
     @staticmethod
     def together(counts: Sequence[QueryCounts]) -> QueryCounts:
-        """Return the sums, of counts under the same plan."""
+        """Return the sums of counts under the same plan."""
         some = [each for each in counts if len(each.ordinals)]
         if len(some) < 2:
             return some[0] if some else QueryCounts.none()
@@ -41,11 +41,11 @@ class QueryCounts:
 
 
 class QueryCounting:
-    """Counts for one task, from the pairs that the executor finds.
+    """The counter of one task, which counts the pairs of record and query that the executor finds.
 
-    Ordinals are put aside until they are as many as the plan's queries, and added up then. So a pair costs a copy and
-    an addition, whatever the number of queries, and a batch that accepts little costs nothing for the others.
-    Invariant: what was counted is ``_sums`` and ``_aside`` together.
+    Ordinals are collected until they are as many as the plan's queries, and then added up. So a pair costs a copy and
+    an addition, whatever the number of queries, and a batch with few matches is cheap. Invariant: the counts are the
+    sum of ``_sums`` and ``_aside``.
     """
 
     def __init__(self, queries: int) -> None:
@@ -55,7 +55,7 @@ class QueryCounting:
         self._aside_count = 0
 
     def add(self, ordinals: npt.NDArray[np.integer]) -> None:
-        """Count a record more for each: an ordinal is there as often as its query accepted one."""
+        """Count one record for each ordinal; an ordinal may occur several times."""
         self._aside.append(ordinals)
         self._aside_count += len(ordinals)
         if self._aside_count >= max(_FOLDED_AT, self._queries):

@@ -1,4 +1,4 @@
-"""When the records of a batch came into their topic, in few numbers: what the latency of deliveries is counted from."""
+"""The timestamps of a batch's records as a small histogram, from which the latency of deliveries is computed."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ import numpy.typing as npt
 Integers = npt.NDArray[np.int64]
 
 _BINS = 64
-"""Of records that are binned together: a time is known to a 128th of what lies between the first and the last."""
+"""The number of bins: the error of a time is at most a 128th of the time between the first and the last record."""
 
 _BINS_MAX = 4_096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordTimes:
-    """Times of records in bins.
+    """The timestamps of records in bins.
 
-    ``at_ms`` int64[n] is the middle of each bin in milliseconds since 1970, ``counts`` int64[n] the records in it. The
-    latest record of a batch is delivered no sooner than it came. So each time that a bin is made of others, it is off
-    by a 128th of the batch's longest latency at most. Invariant: no more than ``_BINS_MAX`` bins. Cost: a pass over the
-    times.
+    ``at_ms`` int64[n]: the middle of each bin, in milliseconds since 1970. ``counts`` int64[n]: the records in each
+    bin. The latest record of a batch is delivered after it arrived. So each binning adds an error of at most a 128th of
+    the batch's longest latency. Invariant: there are at most ``_BINS_MAX`` bins. Cost: a pass over the times.
     """
 
     at_ms: Integers
@@ -31,13 +30,16 @@ class RecordTimes:
 
     @staticmethod
     def of(times_ms: Integers) -> RecordTimes:
-        """Return the times of records, in any order; those before 1970 are of records without a time, and excluded."""
+        """Return the bins of timestamps, in any order.
+
+        Times before 1970 are of records without a timestamp, and excluded.
+        """
         known = times_ms[times_ms >= 0]
         return _binned(known, np.ones(len(known), dtype=np.int64))
 
     @staticmethod
     def together(times: Sequence[RecordTimes]) -> RecordTimes:
-        """Return all of them, binned anew where that is too many."""
+        """Return the union of several times, binned anew if there are too many bins."""
         at_ms = np.concatenate([np.empty(0, dtype=np.int64), *(each.at_ms for each in times)])
         counts = np.concatenate([np.empty(0, dtype=np.int64), *(each.counts for each in times)])
         return RecordTimes(at_ms, counts) if len(at_ms) <= _BINS_MAX else _binned(at_ms, counts)

@@ -1,4 +1,4 @@
-"""A plan on its way to the workers: what hangs on the plan alone, made once for all batches that run with it."""
+"""A plan shipped to the workers: the parts that depend only on the plan, made once for all batches that run with it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from broker.matching.transport import Transport
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShippedPlan:
-    """A plan, its parts as the workers read them, and how its p-attributes and what is folded cross into Python.
+    """A plan, the broadcasts of its parts, and the transport of its p-attributes and folded columns into Python.
 
-    Holds for every DataFrame with the columns of the one it was made for. Cost: the parts once more, on the driver's
-    disk and on that of each host, until :meth:`release`. Of a plan that was changed from another shipped one, only the
-    new parts.
+    It is valid for every DataFrame with the columns of the original one. Cost: a copy of the parts on the disks of the
+    driver and of each host, until :meth:`release`. If the plan was derived from another shipped plan, only new parts
+    cost.
     """
 
     plan: Plan
@@ -35,7 +35,7 @@ class ShippedPlan:
 
     @property
     def carried(self) -> tuple[PAttribute, ...]:
-        """Return the attributes that cross after the plan's p-attributes."""
+        """Return the attributes that cross into Python after the plan's p-attributes."""
         return () if self.folding is None else self.folding.carried
 
     @staticmethod
@@ -48,12 +48,11 @@ class ShippedPlan:
         before: ShippedPlan | None = None,
         folding: Folding | None = None,
     ) -> ShippedPlan:
-        """Have Spark analyse the plan's expressions over a frame, and ship the plan, or what one shipped ``before`` has
-        not of it.
+        """Analyse the plan's expressions over a frame with Spark, and ship the parts that ``before`` has not shipped.
 
-        ``counts_errors``: the conditions of their evaluation errors travel as well. ``folding``: of the plan's queries
-        whose records are folded. Raises MatchError where Spark
-        refuses an expression or finds it of another type, naming those of the ``queries`` that use it.
+        ``counts_errors``: the conditions of evaluation errors cross as well. ``folding``: the folding of the plan's
+        folded queries, or None. Raise MatchError if Spark refuses an expression or finds another type; the error names
+        the ``queries`` that use it.
         """
         crossing = plan.p_attributes if folding is None else (*plan.p_attributes, *folding.carried)
         with ansi_off(frame.sparkSession):
@@ -67,22 +66,23 @@ class ShippedPlan:
         return replace(_shipped(frame.sparkSession, plan, known, transport), folding=folding)
 
     def crosses(self, plan: Plan, folding: Folding | None) -> bool:
-        """Return whether another plan has the same p-attributes, in the same order, and folds the same ones."""
+        """Return whether another plan has the same p-attributes in the same order, and the same carried attributes."""
         carried = () if folding is None else folding.carried
         return (self.plan.p_attributes, self.carried) == (plan.p_attributes, carried)
 
     def with_plan(self, spark: SparkSession, plan: Plan, folding: Folding | None = None) -> ShippedPlan:
-        """Return another plan that crosses as this one does."""
+        """Return another plan, shipped with the transport of this one."""
         return replace(_shipped(spark, plan, self.broadcasts, self.transport), folding=folding)
 
     @property
     def parts(self) -> PlanParts:
-        """The parts as they travel to the workers."""
+        """Return the parts in the form that travels to the workers."""
         return PlanParts.of(self.broadcasts.values())
 
     def release(self, after: ShippedPlan | None = None) -> None:
-        """Let the driver, its disk and the workers forget the parts, but those of the plan that comes ``after``; only
-        when no batch runs with them, or will.
+        """Destroy the broadcasts of the parts, except for parts of the next plan, ``after``.
+
+        Call it only when no batch runs, or will run, with this plan.
         """
         kept = set() if after is None else set(after.broadcasts)
         forget(broadcast for part, broadcast in self.broadcasts.items() if part not in kept)
@@ -97,9 +97,9 @@ def _shipped(
 
 @contextmanager
 def ansi_off(spark: SparkSession) -> Iterator[None]:
-    """Analyse with ANSI mode off, whatever the session's: an evaluation error is NULL.
+    """Enter a context in which Spark analyses with ANSI mode off, so that an evaluation error is NULL.
 
-    Spark keeps the mode in the expressions it has analysed, so the session has its own again at once.
+    Spark stores the mode in analysed expressions, so the session's own mode is restored when the context ends.
     """
     name = "spark.sql.ansi.enabled"
     before = spark.conf.get(name)

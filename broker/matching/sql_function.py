@@ -37,10 +37,10 @@ _IN_PYTHON, _AROUND = "__asc_{}", "__asc_{}_apart"
 
 @dataclass(frozen=True, slots=True)
 class SetFunction:
-    """A set of predicates that a session knows as a function.
+    """A set of predicates that is registered as a function in a session.
 
-    ``columns``: what it is called with, in this order; ``call``: the call of it where columns have the names they were
-    registered by. Cost: the plan, on the driver's disk and on that of each host, while the session has the function.
+    ``columns``: the function's arguments, in this order. ``call``: a call with columns of the registered names. Cost:
+    the plan on the disks of the driver and each host, as long as the session has the function.
     """
 
     name: str
@@ -48,7 +48,7 @@ class SetFunction:
 
     @property
     def call(self) -> str:
-        """As it is written in a query over the table that it was registered for.
+        """Return the call for a query over the table for which the function was registered.
 
         >>> SetFunction("alerts", ("arr_delay", "a b")).call
         'alerts(arr_delay, `a b`)'
@@ -137,7 +137,7 @@ def _check_name(spark: SparkSession, name: str) -> None:
 
 
 def _parameters(schema: Schema, queries: Iterable[Query]) -> Iterator[pa.Field]:
-    """Yield the columns that queries name, as they are in the schema; whatever is handed over may be NULL."""
+    """Yield the columns that queries name, in the schema's order, all nullable, because any argument may be NULL."""
     named = {folded(path[0]) for query in queries for path in query.predicate.columns}
     for field in schema.arrow:
         if folded(field.name) in named:

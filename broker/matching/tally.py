@@ -1,4 +1,4 @@
-"""Tallies of batches, their results besides the matches: counts by block, a sample, evaluation errors, dead letters."""
+"""Tallies of batches, the results besides matches: counts by block, a sample, evaluation errors, dead letters."""
 
 from __future__ import annotations
 
@@ -28,26 +28,27 @@ from broker.matching.record_times import RecordTimes
 Counts = npt.NDArray[np.int64]
 
 REASON_BITS = 16
-"""Bits of the number that describes a record. The lower ones are the reason why it is a dead letter, 0 where it is
-none; above them is its time in milliseconds, -1 where it has none.
+"""The number of low bits of a record's number that hold its dead-letter reason, or 0 if it is not a dead letter.
+
+The bits above are its timestamp in milliseconds, or -1 if there is none.
 """
 
 NO_TIME = -(1 << 63)
-"""An event time that is none."""
+"""The value of a missing event time."""
 
 Newest = Mapping[tuple[str, int], int]
-"""Event times (microseconds) by time expression and source partition."""
+"""The newest event times in microseconds, by time expression and source partition."""
 
 _BYTES_MATCHED = 1_024
 """Of a text that is matched with patterns, for the match may be anywhere in it."""
 
 _BYTES_KEPT = 64
-"""Of a string or binary value in a sample: one cut short lies in another region only where constants are as long."""
+"""The number of bytes of a sampled string or binary value. Cutting changes its region only if constants are as long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How tuples are drawn: each with chance ``share``, at most ``tuples`` of them."""
+    """The rule for sampling tuples: each with probability ``share``, at most ``tuples`` of them."""
 
     share: float
     tuples: int
@@ -55,11 +56,11 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draw:
-    """A uniform sample: tuples that drew the smallest of independent uniform numbers, as a bottom-k sketch holds them.
+    """A uniform sample of tuples: those with the smallest of independent uniform random numbers (a bottom-k sketch).
 
-    ``numbers`` float64[n] ascending; ``values``: a column for each p-attribute, n rows, in the same order. The union
-    of two draws, cut to its smallest numbers, is a draw of both streams together. Cost: n x p-attributes values, each
-    of at most 64 bytes, or 1,024 where they are matched with patterns.
+    ``numbers`` float64[n], ascending. ``values``: a column for each p-attribute, with n rows in the same order. The
+    union of two draws, cut to its smallest numbers, is a draw of both streams together. Cost: n values for each
+    p-attribute, of at most 64 bytes each, or 1,024 bytes if they are matched with patterns.
     """
 
     numbers: npt.NDArray[np.float64]
@@ -69,7 +70,7 @@ class Draw:
         return len(self.numbers)
 
     def merged(self, other: Draw, tuples: int) -> Draw:
-        """Return the draw of both, at most ``tuples`` of them, with the columns that both have."""
+        """Return the draw of both inputs together, at most ``tuples`` rows, with the columns that both have."""
         own, others = (draw.values.schema for draw in (self, other))
         if own.equals(others):
             return _union([self, other], tuples)
@@ -77,7 +78,10 @@ class Draw:
         return _union([Draw(draw.numbers, draw.values.select(names)) for draw in (self, other)], tuples)
 
     def columns(self, attributes: Sequence[PAttribute]) -> list[pa.ChunkedArray | None]:
-        """Return the values of p-attributes, whatever plan they were drawn under; None for one that was not drawn."""
+        """Return the sampled values of p-attributes, for any plan.
+
+        A value is None for a p-attribute that was not sampled.
+        """
         place = {(name, self.values.schema.field(name).type): name for name in self.values.column_names}
         names = [place.get((attribute.sql, attribute.type)) for attribute in attributes]
         return [None if name is None else self.values[name] for name in names]
@@ -85,15 +89,16 @@ class Draw:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
-    """Counts and sample of some tuples under one plan.
+    """The counts and the sample of some tuples under one plan.
 
-    ``plan``: a number that the job gives each plan it ships, for counts by block add up only within one. ``dropped``
-    and ``evaluated`` int64[blocks] as :class:`asc.evaluation.executor.Matches` has them. ``errors``: by the handle of a
-    query, the tuples on which evaluation failed for it (:func:`asc.evaluation.evaluation_errors.queries_with_errors`).
-    ``dead_letters``: by the number of the reason, the tuples that are none. ``match_s``: the seconds that the slowest
-    of the tasks took in the function that matches. ``written``: the records to write, one for each topic of a tuple.
-    ``by_query``: the tuples that each registered query accepted. ``times``: when the tuples came. ``newest``: their
-    newest event time (microseconds) by time expression and source partition.
+    ``plan``: the number that the job assigns to each shipped plan; counts by block can be added only under the same
+    plan. ``dropped`` and ``evaluated`` int64[blocks]: as in :class:`asc.evaluation.executor.Matches`. ``errors``: by
+    the handle of a query, the tuples on which its evaluation failed
+    (:func:`asc.evaluation.evaluation_errors.queries_with_errors`). ``dead_letters``: the number of dead letters by the
+    number of the reason. ``match_s``: the seconds that the slowest task spent in the matching function.
+
+    ``written``: the records to write, one for each topic of a tuple. ``by_query``: the tuples that each registered
+    query accepted. ``times``: the timestamps of the tuples. ``newest``: their newest event times.
     """
 
     plan: int
@@ -113,7 +118,8 @@ class Tally:
     def error_counts(self, plan: Plan) -> dict[str, int]:
         """Return ``errors`` by the id of a query, under the plan that was tallied.
 
-        A join has the count of the shape with most, for an expression fails on the same records for all of its shapes.
+        A join has the largest count of its shapes, because an expression fails on the same records for all of its
+        shapes.
         """
         if not self.errors:
             return {}
@@ -125,7 +131,10 @@ class Tally:
         return found
 
     def merged(self, other: Tally, sample_tuples: int) -> Tally:
-        """Return the sum of two; counts under an older plan (a task of a failed batch came late) are excluded."""
+        """Return the sum of two tallies.
+
+        If their plans differ, return the newer one: the other is of a failed batch's late task.
+        """
         if self.plan != other.plan:
             return self if self.plan > other.plan else other
         draws = [draw for draw in (self.draw, other.draw) if draw is not None]
@@ -147,7 +156,7 @@ class Tally:
 
 
 class TallyParam(AccumulatorParam["Tally | None"]):
-    """How Spark adds up tallies: within a task, and on the driver as tasks end."""
+    """The addition of tallies by Spark's accumulator: within a task, and on the driver when tasks end."""
 
     def __init__(self, sample_tuples: int) -> None:
         self._sample_tuples = sample_tuples
@@ -162,9 +171,9 @@ class TallyParam(AccumulatorParam["Tally | None"]):
 
 
 def tally_accumulator(context: SparkContext, sample_tuples: int) -> Accumulator[Tally | None]:
-    """Return where the workers' tallies arrive.
+    """Return the accumulator that receives the workers' tallies.
 
-    Spark keeps it for the life of the session, so one serves many batches.
+    Spark keeps it as long as the session, so one serves many batches.
     """
     return context.accumulator(None, TallyParam(sample_tuples))
 
@@ -185,12 +194,12 @@ class Tallying:
 
 
 class TaskTally:
-    """Adds up one task's batches in the worker, and hands them over once, at the task's end.
+    """The tally of one task, which adds up its batches in the worker and sends the result once, when the task ends.
 
-    It runs in the task that matches the stream, so a failure of its own is no failure of the task. It then gives up,
-    and the monitor learns nothing of the batch. Draws are put aside and merged when they come to twice what is kept;
-    from then on only numbers below the greatest of those kept are drawn. So most batches cost a look at their random
-    numbers and a copy of a few rows. ``alike``: queries that are counted by another one, which represents them.
+    It runs in the task that matches, so its errors must not fail the task. After an error it gives up, and the monitor
+    learns nothing of the batch. Draws are collected, and merged when they are twice as large as the sample. From then
+    on, only random numbers below the greatest kept one are drawn. So most batches cost only a comparison of random
+    numbers and a copy of a few rows. ``alike``: queries that are counted by another query.
     """
 
     def __init__(self, tallying: Tallying, alike: Alike | None = None) -> None:
@@ -210,7 +219,7 @@ class TaskTally:
         self._gave_up = False
 
     def add(self, attributes: Sequence[PAttribute], columns: Sequence[pa.Array], matches: Matches) -> None:
-        """Count a batch, and draw from it."""
+        """Count a batch and sample its tuples."""
         if self._gave_up:
             return
         try:
@@ -219,7 +228,10 @@ class TaskTally:
             self._gave_up = True
 
     def add_errors(self, plan: Plan, columns: Sequence[pa.Array], errors: Callable[[], Mapping[int, Mask]]) -> None:
-        """Count the evaluation errors of a batch: ``errors`` tells where: bool[rows] by slot that has any."""
+        """Count the evaluation errors of a batch.
+
+        ``errors`` returns masks bool[rows] by slot, for slots with errors.
+        """
         if self._gave_up:
             return
         try:
@@ -247,7 +259,7 @@ class TaskTally:
         return dead
 
     def add_times(self, partitions: npt.NDArray[np.integer], times_us: Sequence[npt.NDArray[np.int64]]) -> None:
-        """Note the newest of each event time in a batch, by the source partition of a record."""
+        """Note the newest value of each event time in a batch, by source partition."""
         for partition in np.unique(partitions).tolist():
             own = partitions == partition
             for name, times in zip(self._tallying.times, times_us, strict=True):
@@ -256,13 +268,13 @@ class TaskTally:
                     self._newest = _newest((self._newest, {(name, partition): newest}))
 
     def add_accepted(self, queries: int, ordinals: npt.NDArray[np.integer], written: int) -> None:
-        """Count what was accepted: by which of so many registered ``queries``, and the records to write of it."""
+        """Count the accepting queries (``ordinals`` among ``queries`` registered ones) and the records to write."""
         self._by_query = self._by_query or QueryCounting(queries)
         self._by_query.add(ordinals)
         self._written += written
 
     def hand_over(self, match_s: float = 0.0) -> None:
-        """Give the driver what the task counted and drew, and the seconds that it took."""
+        """Send the counts and the sample to the driver. ``match_s``: the seconds that the task spent on matching."""
         if self._counts is None or self._gave_up:
             return
         sampling = self._tallying.sampling
@@ -334,7 +346,7 @@ def _union(draws: Sequence[Draw], tuples: int) -> Draw:
 
 
 def _cut(values: Any, most: int) -> Any:
-    """Return the values with strings and binaries cut to their first bytes; a cut may fall inside a character."""
+    """Return strings and binaries cut to their first ``most`` bytes. The cut may be inside a character."""
     if pa.types.is_string(values.type):
         return pc.binary_slice(values.view(pa.binary()), 0, most).view(pa.string())
     return pc.binary_slice(values, 0, most) if pa.types.is_binary(values.type) else values

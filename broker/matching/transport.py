@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 APART = "__asc_apart_"
-"""The prefix of the names of columns that are computed apart."""
+"""The prefix of the names of columns that a separate projection computes."""
 
 FLAG_BITS = 63
-"""Flags a word: the sign bit stays free."""
+"""The number of flags in an int64 word. The sign bit is not used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Carrier:
     parts: tuple[Carrier, ...] = ()
 
     def read(self, series: pd.Series, flags: Sequence[npt.NDArray[np.int64] | None]) -> pa.Array:
-        """Return the values as an Arrow array of the p-attribute's type, the bytes of strings unchecked."""
+        """Return the values as an Arrow array of the p-attribute's type. The bytes of strings are not validated."""
         types = pa.types
         if types.is_string(self.type):
             return pa.array(series, pa.binary(), from_pandas=True).view(self.type)
@@ -70,7 +70,7 @@ class Carrier:
 
 
 FLAGGED_DIGITS = 18
-"""Decimals of so many digits fit an int64."""
+"""The largest number of digits of a decimal that fits an int64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,9 @@ class Transport:
         nullable: Iterable[bool],
         error_conditions: Mapping[int, str] | None = None,
     ) -> Transport:
-        """Return the transport of p-attributes; a column that cannot be NULL needs no flag.
+        """Return the transport of p-attributes. A column that is not nullable gets no NULL flag.
 
-        ``error_conditions``: those to count, by slot.
+        ``error_conditions``: the conditions of the evaluation errors to count, by slot.
         """
         carriers: dict[str, Carrier] = {}
         arguments: dict[str, int] = {}
@@ -134,17 +134,17 @@ class Transport:
 
     @property
     def values(self) -> int:
-        """How many of the arguments are values of p-attributes: they come first."""
+        """Return the number of arguments that are values of p-attributes; they are the first arguments."""
         return len({one.argument for carrier in self.carriers for one in carrier.parts or (carrier,)})
 
     def columns_apart(self) -> list[Column]:
-        """Return the columns to be selected beside all others, below the UDF; none for most plans."""
+        """Return the columns to select below the UDF, in addition to all others. Most plans need none."""
         from pyspark.sql import functions as sf
 
         return [sf.expr(sql).alias(name) for name, sql in self.apart.items()]
 
     def read(self, arrived: Sequence[pd.Series]) -> list[pa.Array]:
-        """Return the columns of a batch in slot order, from the arguments as they arrived in the UDF."""
+        """Return the columns of a batch in slot order, from the arguments that the UDF received."""
         words = [series.to_numpy() for series in arrived[self.values :][: len(self.flag_words)]]
         # Most batches have no NULL at all: then nothing is looked at bit by bit.
         flags = [word if word.any() else None for word in words]
@@ -152,7 +152,7 @@ class Transport:
         return [read[carrier] for carrier in self.carriers]
 
     def errors(self, arrived: Sequence[pd.Series]) -> dict[int, Mask]:
-        """Return the slots whose evaluation failed somewhere in a batch, and where: bool[rows]."""
+        """Return masks bool[rows] of failed evaluations in a batch, by slot, for slots with a failure."""
         found = {}
         for place, series in enumerate(arrived[self.values + len(self.flag_words) :]):
             word = series.to_numpy()
@@ -171,7 +171,7 @@ def _read(carrier: Carrier, arrived: Sequence[pd.Series], flags: Sequence[npt.ND
 
 
 def _named(text: str, apart: dict[str, str]) -> str:
-    """Return the text, or where it has a lambda the name of a column for it, which is put down."""
+    """Return the text. If it has a lambda, add it to ``apart``, and return the name of its column."""
     if "->" not in text:
         return text
     name = f"{APART}{len(apart)}"
@@ -181,13 +181,13 @@ def _named(text: str, apart: dict[str, str]) -> str:
 
 
 def _words(conditions: Sequence[str]) -> tuple[str, ...]:
-    """Return conditions that are never NULL as bits of as few words as hold them."""
+    """Return conditions, which are never NULL, as bits of the fewest words that hold them."""
     terms = [f"shiftleft(CAST(({c}) AS BIGINT), {bit % FLAG_BITS})" for bit, c in enumerate(conditions)]
     return tuple(" | ".join(terms[start : start + FLAG_BITS]) for start in range(0, len(terms), FLAG_BITS))
 
 
 def _encoded(sql: str, data_type: pa.DataType, nullable: bool) -> tuple[str, bool]:
-    """Return the SQL text of the values that travel, and whether they need a NULL flag."""
+    """Return the SQL text of the values to transfer, and whether they need a NULL flag."""
     types = pa.types
     if types.is_boolean(data_type):
         return f"coalesce(CAST(({sql}) AS TINYINT), -1Y)", False
@@ -219,7 +219,7 @@ _ZEROS = {
 def _micros(sql: str, data_type: pa.DataType) -> str:
     """Return the SQL of the microseconds since 1970 of a timestamp.
 
-    Without a zone they are put together from the fields, as a cast would go by the session's zone.
+    A timestamp without a zone is computed from its fields, because a cast would use the session's zone.
     """
     if data_type.tz is not None:
         return f"unix_micros({sql})"
@@ -228,7 +228,7 @@ def _micros(sql: str, data_type: pa.DataType) -> str:
 
 
 def _decimals(unscaled: npt.NDArray[np.int64], data_type: pa.DataType, mask: Mask | None) -> pa.Array:
-    """Return a decimal128 array from its unscaled values: the low word and its sign."""
+    """Return a decimal128 array from unscaled values."""
     words = np.empty((len(unscaled), 2), dtype=np.int64)
     words[:, 0] = unscaled
     words[:, 1] = unscaled >> 63

@@ -27,14 +27,14 @@ from broker.matching.transport import Transport
 Output = Literal["queries", "deliveries"]
 
 _PAIRS = 1 << 25
-"""(row, query) pairs that one call of the executor may find: 256 MiB of them."""
+"""The largest number of (row, query) pairs that one call of the executor may find; they take 256 MiB."""
 
 _SPARE = 4
 """A call expects so many times the pairs a row of the rows before: a call that finds too many of them is work in vain.
 """
 
 _PIECE_BYTES = 1 << 27
-"""Bytes of text that leave Python in one piece; an Arrow array of strings holds 2 GiB."""
+"""The size in bytes of the texts that leave Python in one piece. An Arrow array of strings holds up to 2 GiB."""
 
 Rows = npt.NDArray[np.signedinteger[Any]]
 Batch = tuple[pd.Series, ...]
@@ -127,15 +127,15 @@ def _told(
 
 
 def _written(texts: pa.Array, destinations: Destinations) -> int:
-    """Return the records that texts have written to topics of queries."""
+    """Return the number of records that the texts write to topics of queries."""
     topics = _counted(texts, AFTER_TOPIC)
     return topics if destinations.operated is None else topics - _counted(texts, AFTER_TARGET)
 
 
 def rows_of_a_call(queries: int, found: float) -> int:
-    """Return the number of rows of the next call of the executor, by the pairs a row that were ``found`` before.
+    """Return the number of rows for the next executor call. ``found``: the earlier number of pairs per row.
 
-    It is at least the number that fits whatever they find.
+    The result is at least the number of rows that fit if every query accepts every row.
 
     >>> rows_of_a_call(10, 0.0), rows_of_a_call(1_000_000, 2.5), rows_of_a_call(1_000_000, 1e6)
     (33554432, 3050402, 33)
@@ -174,9 +174,9 @@ def texts_of(
     *,
     destinations: Destinations | None = None,
 ) -> Iterator[pa.Array]:
-    """Yield the texts of all rows of a batch in their order, in pieces of so many ``pairs`` at most, a row at least.
+    """Yield the texts of all rows of a batch in order, in pieces of at most ``pairs`` pairs, but at least one row.
 
-    Matches that stay in the workers are in no text of deliveries.
+    Matches that stay in the workers have no text in deliveries.
     """
     own = destinations or Destinations.of(plan)
     if output == "deliveries" and own.folded is not None:
@@ -206,7 +206,7 @@ def texts_of(
 
 
 def _pieces(matches: Matches, pairs: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows whose texts stay within a piece."""
+    """Yield ranges of rows whose texts fit into a piece."""
     first = 0
     while len(matches) and first < matches.tuples:
         # The row of the first pair that has no room; a row alone is never divided.
@@ -301,14 +301,14 @@ def _together(one: tuple[Rows, pa.Array], other: tuple[Rows, pa.Array]) -> tuple
 
 
 def _by_row(names: pa.StringArray, rows: Rows, places: Rows, texts: pa.Array) -> tuple[Rows, pa.Array]:
-    """Return the rows, each once, and for each the names of its places with their texts."""
+    """Return the distinct rows, and for each row the names at its ``places`` with their texts."""
     delivered = pc.binary_join_element_wise(names.take(pa.array(places)), texts, AFTER_TOPIC)
     first = _changes(rows)
     return rows[first], pc.binary_join(_lists(first, delivered), BETWEEN_TOPICS)
 
 
 def _changes(*columns: Rows) -> Rows:
-    """Return where one of sorted columns, none of whose values is -2, differs from the place before."""
+    """Return the positions at which one of the sorted columns differs from the position before. No value may be -2."""
     return np.flatnonzero(np.logical_or.reduce([np.diff(column, prepend=-2) != 0 for column in columns]))
 
 
