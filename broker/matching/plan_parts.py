@@ -141,7 +141,7 @@ def broadcasts_of(
 
 
 def forget(broadcasts: Iterable[Broadcast[bytes]]) -> None:
-    """Destroy broadcasts on the driver, its disk and the workers. An error of one does not affect the others."""
+    """Release broadcasts on the driver, its disk and the workers. An error of one does not affect the others."""
     for broadcast in broadcasts:
         try:
             broadcast.destroy()

@@ -80,7 +80,7 @@ class ShippedPlan:
         return PlanParts.of(self.broadcasts.values())
 
     def release(self, after: ShippedPlan | None = None) -> None:
-        """Destroy the broadcasts of the parts, except for parts of the next plan, ``after``.
+        """Release the broadcasts of the parts, except for parts of the next plan, ``after``.
 
         Call it only when no batch runs, or will run, with this plan.
         """

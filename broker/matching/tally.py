@@ -40,7 +40,7 @@ Newest = Mapping[tuple[str, int], int]
 """The newest event times in microseconds, by time expression and source partition."""
 
 _BYTES_MATCHED = 1_024
-"""Of a text that is matched with patterns, for the match may be anywhere in it."""
+"""The number of bytes of a sampled text that is matched with patterns: a match may be anywhere in the text."""
 
 _BYTES_KEPT = 64
 """The number of bytes of a sampled string or binary value. Cutting changes its region only if constants are as long."""
@@ -180,10 +180,10 @@ def tally_accumulator(context: SparkContext, sample_tuples: int) -> Accumulator[
 
 @dataclass(frozen=True, slots=True)
 class Tallying:
-    """The instructions for a tally in a worker: where to, for which plan, and how to draw (None: counts alone).
+    """The instructions for tallies in a worker: the accumulator, the plan's number, and the sampling (or None).
 
-    ``counts_records``: the last value that arrives of a row describes its record, in one number (see REASON_BITS).
-    ``times``: the names of the event times that arrive as well, NO_TIME where a record has none.
+    ``counts_records``: the last value of a row is its record's number (see REASON_BITS). ``times``: the names of the
+    event times that a row has as well; NO_TIME if a record has none.
     """
 
     accumulator: Accumulator[Tally | None]
