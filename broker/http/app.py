@@ -1,4 +1,4 @@
-"""The HTTP API, for the command line and programs. Endpoints parse, call and answer; they decide nothing."""
+"""The application of the HTTP API. Endpoints parse requests, call the service and format answers, without decisions."""
 
 from __future__ import annotations
 
@@ -97,10 +97,10 @@ _HEALTH_REFUSALS = (403, 408, 413, 429, 500, 503)
 def create_app(
     service: Service, access: Access, api: ApiConfig, audit: Audit, stopping: Cancellation | None = None
 ) -> FastAPI:
-    """Return the application. ``stopping``: cancelled when the daemon stops, and with it what requests work at.
+    """Return the application. ``stopping`` is cancelled when the daemon stops, which cancels the work of requests.
 
-    Where there are tokens, everything but the health of the process asks for one. Without any, it answers only requests
-    that were sent to ``api.host`` or a loopback address, and by no foreign web page.
+    If tokens are configured, every request needs one, except for the health of the process. Without tokens, the API
+    only answers requests that were sent to ``api.host`` or a loopback address, and not by a foreign web page.
     """
 
     def permitted(request: Request) -> ScopedService:
@@ -142,7 +142,7 @@ async def _check_parameters(request: Request) -> None:
 
 
 def _parameters(dependant: Any) -> set[str]:
-    """Return the names of the query parameters of an endpoint, and of all that it depends on."""
+    """Return the names of the query parameters of an endpoint and of its dependencies."""
     inner = (_parameters(one) for one in dependant.dependencies)
     return {one.alias for one in dependant.query_params}.union(*inner)
 

@@ -1,4 +1,4 @@
-"""The entries of the audit for changes and their outcome."""
+"""The audit entries of changes and their outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A block of a running plan as the API shows it."""
+"""The description of a running plan's block in the API."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from broker.stream.stream import Stream
 
 
 def described_block(permitted: ScopedService, stream: Stream, number: int) -> dict[str, Any]:
-    """Return a block of the plan that a stream runs with, by its number from 0 on, and the monitor's figures of it.
+    """Return a block of a stream's running plan, by its number from 0 on, with the monitor's figures of it.
 
-    ForbiddenError where it would reveal queries that the caller does not see, NotThereError for a number that no block
-    has.
+    Raise ForbiddenError if it would reveal queries that the caller does not see. Raise NotThereError for an unknown
+    number.
     """
     from asc.plan.layout import laid_out
 

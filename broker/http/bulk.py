@@ -1,4 +1,4 @@
-"""Bulk load: one query a line, registered or removed, all of them or none, or as many as are valid."""
+"""Bulk loads: each line registers or removes one query; either all lines are applied or none, or all valid ones."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def load_lines(
 ) -> dict[str, Any]:
     """Register the queries of NDJSON lines in one step, and remove those that lines ``{"remove": ID}`` name.
 
-    Blank lines count but are ignored. Without ``replaces`` a line is refused whose id a query has. ``is_rehearsal``:
-    nothing is changed, and the answer is the one that there would be. QueryError where more than 10,000 lines are no
-    queries.
+    Blank lines are numbered but ignored. Without ``replaces``, a line is refused if its id is already registered. With
+    ``is_rehearsal``, nothing is changed, and the answer is the expected one. Raise QueryError if more than 10,000 lines
+    are not queries.
 
-    Raises BulkRefusedError when a line is refused (``keep_going``: when every line is), and registers nothing then;
-    ForbiddenBulkError where a line is outside the caller's scope.
+    Raise BulkRefusedError if a line is refused (``keep_going``: if every line is); then nothing is registered. Raise
+    ForbiddenBulkError if a line is outside the caller's scope.
     """
     with collector.paused() if len(content) > _LARGE_BYTES else nullcontext():
         lines = _Lines(permitted, content, replaces=replaces)
@@ -44,7 +44,7 @@ def load_lines(
 
 
 class _Lines:
-    """The lines of a load as changes, each with its number and, where it could be read, its id."""
+    """The lines of a load as changes, each with its line number and its id if the line could be parsed."""
 
     def __init__(self, permitted: ScopedService, content: bytes, *, replaces: bool) -> None:
         self.changes: list[Change | AscError] = []
@@ -78,7 +78,7 @@ class _Lines:
                 self.changes.append(error)
 
     def answer(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the outcome of the lines; BulkRefusedError, QueryError."""
+        """Return the outcome of the lines. Raise BulkRefusedError or QueryError."""
         errors: list[dict[str, Any]] = [
             {"line": self._numbers[position], "id": self._ids[position], "error": plain_error(error)}
             for position, error in sorted(outcome.refused.items())
@@ -95,7 +95,7 @@ class _Lines:
 
 
 def applied(outcome: Outcome, errors: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
-    """Return the outcome of changes of which some were made, as the answer has it."""
+    """Return the outcome of changes that were at least partly applied, in the form of an answer."""
     registered = outcome.registered.values()
     became = Counter(one.became for one in registered)
     return {
@@ -111,7 +111,7 @@ def applied(outcome: Outcome, errors: Sequence[dict[str, Any]] = ()) -> dict[str
 
 
 def removed_id(plain: object) -> str | None:
-    """Return the id of the query that a line removes; None for a line that is to register one.
+    """Return the id of the query that a line removes. Return None if the line registers a query.
 
     >>> removed_id({"remove": "late"}), removed_id({"id": "late", "where": "delay > 60"})
     ('late', None)
@@ -125,7 +125,7 @@ def removed_id(plain: object) -> str | None:
 
 
 def lines_of(content: bytes) -> Iterator[bytes]:
-    """Yield the lines, one at a time: a list of them may be many times as large as the content."""
+    """Yield the lines one at a time, because a list of them may be many times as large as the content."""
     start = 0
     while (end := content.find(b"\n", start)) >= 0:
         yield content[start:end]

@@ -1,4 +1,4 @@
-"""Bodies of new queries that stand for several: registered in one step, all or none."""
+"""Request bodies that define several queries, which are registered in one step: all or none."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from broker.queries.query import RegisteredQuery, default_topic
 
 
 def combinations_of(plain: Any) -> list[Any]:
-    """Return the bodies of the queries of the body of a new one: itself, or one for each combination of
-    the lists of its operator, all with one topic. QueryError where there are too many.
+    """Return the request bodies of all queries that one body defines.
+
+    They are the body itself, or a body for each combination of the values in its operator's lists, all with one topic.
+    Raise QueryError if there are too many.
     """
     if not isinstance(plain, dict):
         return [plain]
@@ -38,7 +40,7 @@ def combinations_of(plain: Any) -> list[Any]:
 def registered_together(
     permitted: ScopedService, queries: Sequence[RegisteredQuery], response: Response
 ) -> dict[str, Any]:
-    """Register new queries in one step, and return the answer; AscError where one is refused, or its id is taken."""
+    """Register new queries in one step, and return the answer. Raise AscError if one is refused, or its id is taken."""
     try:
         outcome = permitted.apply([Put(query, replaces=False) for query in queries], "register").raised()
     except StandingQueryError as error:

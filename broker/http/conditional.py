@@ -10,7 +10,7 @@ from broker.errors import QueryError
 
 
 def replaces(if_none_match: Annotated[str | None, Header()] = None) -> bool:
-    """Return whether a query may be put in place of another; QueryError for a header that means something else."""
+    """Return whether a registration may replace a query. Raise QueryError for a header with another meaning."""
     if if_none_match is not None and if_none_match.strip() != "*":
         raise QueryError("header If-None-Match", if_none_match[:200], "send * so that no query is replaced")
     return if_none_match is None

@@ -1,4 +1,4 @@
-"""A connection of the API that waits for no client for ever."""
+"""A connection of the API with a time limit on every wait for the client."""
 
 from __future__ import annotations
 
@@ -54,7 +54,10 @@ class TimedProtocol(H11Protocol):
         self._await_request()
 
     def data_received(self, data: bytes) -> None:
-        """Take a part of a request; the time of a head begins with its first byte, and ends when it is there."""
+        """Process received bytes.
+
+        The time limit of a request's head starts with its first byte and ends when it is complete.
+        """
         before = self.cycle
         if before is None or before.response_complete:
             self._await_request()
@@ -64,7 +67,7 @@ class TimedProtocol(H11Protocol):
             self._awaiting = None
 
     def on_response_complete(self) -> None:
-        """Await the next request, or the end."""
+        """Wait for the next request, or close the connection."""
         super().on_response_complete()
         if self.transport.is_closing():
             self._watch_reading()
@@ -75,12 +78,12 @@ class TimedProtocol(H11Protocol):
         self._watch_reading()
 
     def pause_writing(self) -> None:
-        """Watch the reading of a client that has not read the bytes sent so far."""
+        """Start to watch whether the client reads the bytes sent so far."""
         super().pause_writing()
         self._watch_reading()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer bytes that are no HTTP, and have no other answer sent to them."""
+        """Send an error answer for bytes that are not HTTP, unless they were already answered."""
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
@@ -91,7 +94,7 @@ class TimedProtocol(H11Protocol):
             self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection, and its timers."""
+        """Remove the connection and its timers."""
         _cancel(self._awaiting)
         _cancel(self._reading)
         super().connection_lost(exc)

@@ -1,4 +1,4 @@
-"""Estimates of the states that a query would have, by the last records of its stream."""
+"""Estimates of the size of a query's states, from the last records of its stream."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def estimate_of(
     operator: Definition,
     expressions: OperatorExpressions,
 ) -> FoldEstimate | None:
-    """Return how large the states of a query would be; None of a kind whose states workers do not fill.
+    """Return an estimate of the size of a query's states. Return None for a kind whose states workers do not fill.
 
-    Where the last records of the stream cannot be had, it says why in place of figures. CancelledError.
+    If the last records of the stream cannot be read, return the reason in place of numbers. Raise CancelledError.
     """
     kind = fold_kinds().get(operator.name)
     if kind is None:

@@ -1,4 +1,4 @@
-"""The answer that is a file: read in parts while it is sent, and closed whatever becomes of the client."""
+"""An answer that is a file: it is read in parts while it is sent, and always closed afterwards."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _PART_BYTES = 1 << 20
 
 
 class SentFile(Protocol):
-    """A file that is to be sent."""
+    """The protocol of a file to be sent."""
 
     @property
     def size_bytes(self) -> int:
-        """Return the number of its bytes."""
+        """Return the size of the file in bytes."""
 
     def read(self, most_bytes: int) -> bytes:
-        """Return the next bytes; none at the end."""
+        """Return the next bytes of the file, or empty bytes at its end."""
 
     def close(self) -> None:
-        """Free what it holds; harmless where that is done."""
+        """Release the resources of the file. Further calls do nothing."""
 
 
 class FileAnswer(Response):
-    """The answer that makes a file, sends it, and closes it.
+    """The answer that creates a file, sends it, and closes it.
 
-    The file is made when the answer starts, so that nothing is held between. An error of making it is answered as
-    any error. A client that is gone, which cancels the request, ends it.
+    The file is created when the answer starts, so no resources are held before. An error of its creation is answered as
+    any other error. If the client disconnects, which cancels the request, the file is closed.
     """
 
     def __init__(self, make: Callable[[], SentFile], cancellation: Cancellation, name: str, media_type: str) -> None:
@@ -44,7 +44,7 @@ class FileAnswer(Response):
         self._cancellation = cancellation
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
+        """Send the file."""
         file = await to_thread.run_sync(self._make)
         try:
             left_bytes = file.size_bytes

@@ -58,7 +58,7 @@ _OPEN_MAX_BYTES = 16 << 10
 
 @dataclass(slots=True)
 class _Held:
-    """The bodies of a kind that are in memory: the most bytes of each, and of all, and the bytes held."""
+    """The request bodies of a kind in memory: the limits in bytes for each body and for all, and the bytes in use."""
 
     body_max_bytes: int
     max_bytes: int
@@ -68,7 +68,7 @@ class _Held:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """A refusal of a request, to be sent as a page or as JSON."""
+    """The refusal of a request, to be sent as a page or as JSON."""
 
     status: int
     error: AscError
@@ -77,9 +77,9 @@ class _Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The sender of a request: the scope within which it is answered, and the host that it came from.
+    """The sender of a request: the scope in which it is answered, and the sender's host.
 
-    ``cancellation``: of its work, once the sender is gone or the daemon stops.
+    ``cancellation`` is cancelled when the sender disconnects or the daemon stops.
     """
 
     scope: AccessScope
@@ -165,7 +165,7 @@ class Guards:
             held.held_bytes -= len(body)
 
     def _held(self, request: Request, bearer: AccessScope | None) -> _Held:
-        """Return the kind of a request's body: of a load, of any other request, or of one that needs no token."""
+        """Return the memory account for a request's body: bulk loads, other requests, or requests without a token."""
         if _is_open(request):
             return self._opens
         return self._loads if _is_load(request, bearer) else self._jsons
@@ -187,7 +187,7 @@ class Guards:
         return self._access.bearer(request.headers.get("authorization", ""))
 
     async def _read(self, receive: Receive, body: bytearray, held: _Held) -> _Refusal | None:
-        """Read a body, and return the refusal where it is refused; ClientDisconnect."""
+        """Read a body. Return a refusal if it is refused. Raise ClientDisconnect."""
         begun = time.monotonic()
         more = True
         while more:
@@ -255,7 +255,7 @@ class Guards:
         return None
 
     def _foreign(self, request: Request) -> str | None:
-        """Return the header that names an address other than this one's; None where neither does."""
+        """Return the header that names a foreign address. Return None if neither header does."""
         headers = request.headers
         if "host" in headers and not self._is_own(f"//{headers['host']}"):
             return "host"
@@ -286,14 +286,14 @@ def _is_health(request: Request) -> bool:
 
 
 def _turned_away(request: Request, crowded: BrokerError | None) -> _Refusal | None:
-    """Return the refusal of what a spare connection does not answer."""
+    """Return the refusal of a request that a spare connection does not answer."""
     if crowded is None or _is_health(request):
         return None
     return _refused(int(http_status(crowded)), crowded, {"Retry-After": "1"})
 
 
 def _closing(send: Send) -> Send:
-    """Return a ``send`` whose answer ends the connection."""
+    """Return a ``send`` that closes the connection after the answer."""
 
     async def closing(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -342,7 +342,7 @@ def _to_login(request: Request) -> _Refusal | Response:
 
 
 def _not_a_form(request: Request) -> _Refusal | None:
-    """Return the refusal of a form that was not sent from a page of the console; None where it was."""
+    """Return the refusal of a form that was not sent from a page of the console. Return None if it was."""
     kind = content_type(request)
     if kind != _FORM:
         return _refused(415, BrokerError("header Content-Type", kind[:200], f"send {_FORM}"))

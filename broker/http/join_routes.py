@@ -1,4 +1,4 @@
-"""Joins over HTTP: the shapes of their layers that they exclude."""
+"""The API of joins: the shapes that a join excludes."""
 
 from __future__ import annotations
 

@@ -18,9 +18,10 @@ _WITHIN_S = 5.0
 
 
 def last_matches(permitted: ScopedService, query: RegisteredQuery, show: int) -> list[dict[str, Any]]:
-    """Return the latest records of a query's destination that it accepted, at most ``show`` of the last thousand there.
+    """Return the latest records in a query's destination that the query accepted.
 
-    ForbiddenError for a caller that may not name all columns, KafkaError.
+    At most ``show`` records are returned, of the last thousand in the topic. Raise ForbiddenError if the caller may not
+    name all columns. Raise KafkaError.
     """
     permitted.check_sees_records("records of query", "ask one who may")
     stream = permitted.streams().get(query.stream)

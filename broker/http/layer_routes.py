@@ -1,4 +1,4 @@
-"""Layers over HTTP: their content, and rows put and removed."""
+"""The API of layers: their content, and writes and removals of rows."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class _Lines:
         self._errors: list[dict[str, Any]] = []
 
     def take(self, document: object, number: int) -> None:
-        """Take one row, and refuse it where its id is wrong."""
+        """Add a row. If its id is invalid, refuse it."""
         shape_id: str | None = None
         try:
             plain = document if isinstance(document, dict) else {}
@@ -161,7 +161,7 @@ class _Lines:
             self.refuse(number, shape_id, error)
 
     def refuse(self, number: int, shape_id: str | None, error: AscError) -> None:
-        """Add a refused line, with its error."""
+        """Add a refused line with its error."""
         self._errors.append({"line": number, "id": shape_id, "error": plain_error(error)})
 
     def written(

@@ -1,4 +1,4 @@
-"""The socket that the API listens on: its bounds on connections, in all and of a host, and the answers beyond them."""
+"""The listening socket of the API: limits on connections, in total and for each host, and the answers beyond them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Listener(socket.socket):
         self._exhausted_at_s = -_RETRIED_S
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Return the next connection, and the address that it comes from."""
+        """Return the next connection, and the client's address."""
         if self._spare_in_a_row == _SPARE_AT_ONCE:
             self._spare_in_a_row = 0
             # asyncio goes on with what it has, and comes back.
@@ -90,7 +90,7 @@ class Listener(socket.socket):
         return connection, address
 
     def refusal_of(self, descriptor: int) -> BrokerError | None:
-        """Return the bound that a spare connection is beyond; None for a connection that is served."""
+        """Return the limit that a spare connection exceeds. Return None for a regular connection."""
         connection = self._by_descriptor.get(descriptor)
         return None if connection is None else connection.refusal
 
@@ -105,7 +105,7 @@ class Listener(socket.socket):
         return None
 
     def _make_room(self) -> None:
-        """Close a spare connection where all are taken."""
+        """Close a spare connection if all are in use."""
         if len(self._spare) < self._max_spare:
             return
         of_host = Counter(one.host for one in self._spare)
@@ -151,7 +151,7 @@ class _Connection(socket.socket):
 
 
 def listen(api: ApiConfig) -> Listener:
-    """Listen on the address of the API; BrokerError where it cannot be had."""
+    """Listen on the API's address. Raise BrokerError if the address is not available."""
     host, port = api.host, api.port
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]

@@ -1,4 +1,4 @@
-"""The name and text of a metric: the one source of the exposition and its page."""
+"""The name and description of a metric: the only source for the exposition and the documentation page."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class MetricForm:
 
     @property
     def samples(self) -> tuple[str, ...]:
-        """Return the names of its samples."""
+        """Return the names of the metric's samples."""
         if self.kind == "histogram":
             return tuple(f"{self.name}_{part}" for part in ("bucket", "count", "sum"))
         if self.kind == "summary":

@@ -1,4 +1,4 @@
-"""The queries of a caller in the order of a figure: records accepted, records in a minute, evaluation errors."""
+"""The ranking of a caller's queries by a figure: accepted records, records in a minute, or evaluation errors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Wanted:
     stream: str | None = None
 
     def has(self, query: RegisteredQuery) -> bool:
-        """Return whether a query is wanted."""
+        """Return whether a query matches the search."""
         text = self.text.casefold()
         return (
             query.id.startswith(self.prefix)
@@ -154,7 +154,7 @@ def _highest_first(figures: npt.NDArray[np.int64], places: npt.NDArray[np.int64]
 
 
 def _figures(stream: Stream, figure: str) -> tuple[pa.StringArray, npt.NDArray[np.int64]]:
-    """Return queries of a stream by id, and their figures."""
+    """Return queries of a stream by id, with their figures."""
     if figure == ACCEPTED:
         return stream.figures.delivered.counts()
     if figure == RATE:

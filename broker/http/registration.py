@@ -12,10 +12,7 @@ from broker.queries.change import Change
 
 
 def registration_answer(permitted: ScopedService, change: Change, verb: str, response: Response) -> dict[str, Any]:
-    """Make one change, and return the answer; its status is 201 where the query is new.
-
-    AscError where it is refused.
-    """
+    """Apply one change, and return the answer, with status 201 if the query is new. Raise AscError if it is refused."""
     found = permitted.apply([change], verb).raised().registered[0]
     response.status_code = 201 if found.is_new else 200
     return plain_registered(found)

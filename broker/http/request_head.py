@@ -1,4 +1,4 @@
-"""The head of a request, as one reading of it only: what a proxy before the API could read otherwise is refused."""
+"""The strict parsing of request heads: a head that a proxy could read differently is refused."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class StrictConnection(h11.Connection):
 
 
 def _ambiguity(head: bytes) -> str | None:
-    """Return what is ambiguous in a head; None where nothing is."""
+    """Return the ambiguity of a head. Return None if there is none."""
     if _BARE_OR_FOLDED.search(head):
         return "a line is folded, or ends without a carriage return"
     lengths = _LENGTH.findall(head)

@@ -1,4 +1,4 @@
-"""The daemon scoped to one caller: endpoints ask it for queries, streams and changes, and ask nothing else."""
+"""The daemon scoped to one caller: the only interface through which endpoints access queries, streams and changes."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ class Service(Protocol):
 
 
 class ScopedService:
-    """The daemon within the scope of one caller.
+    """The daemon as one caller may use it.
 
-    Invariant: its answers hold nothing of queries and streams outside the scope. Every change passes :meth:`apply`,
-    which refuses changes outside of it and records their caller.
+    Invariant: answers contain nothing about queries and streams outside the caller's scope. Every change passes through
+    :meth:`apply`, which refuses changes outside the scope and audits all changes.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class ScopedService:
         """Of the work of the request: what takes long looks at it."""
 
     def apply(self, changes: Sequence[Change | AscError], verb: str, *, keep_going: bool = False) -> Outcome:
-        """Make changes in one step (:meth:`Registrar.apply`), and record them in the audit under a ``verb``."""
+        """Apply changes in one step (:meth:`Registrar.apply`), and record them in the audit under a ``verb``."""
         registrar, who = self._service.registrar(), self.who
         try:
             outcome = registrar.apply(changes, keep_going=keep_going, scope=self._scope, cancellation=self.cancellation)
@@ -85,7 +85,7 @@ class ScopedService:
 
     @property
     def is_loaded(self) -> bool:
-        """Return whether streams and queries are loaded by now."""
+        """Return whether streams and queries are loaded."""
         try:
             self._service.registrar()
             self._service.streams()
@@ -99,7 +99,7 @@ class ScopedService:
         return not self._scope.read_only
 
     def check_may_change(self) -> None:
-        """Raise ForbiddenError for a caller that may change nothing."""
+        """Raise ForbiddenError if the caller may change nothing."""
         self._scope.check_change()
 
     @property
@@ -109,7 +109,7 @@ class ScopedService:
 
     @property
     def who(self) -> str:
-        """Return the caller as the audit has it: the token's name and the host."""
+        """Return the caller as the audit records it: the token's name and the host."""
         return f"{self._scope.name}@{self._host}"
 
     def note(self, verb: str, entry: Mapping[str, object]) -> None:
@@ -151,7 +151,7 @@ class ScopedService:
         return query
 
     def seen(self, query_id: str) -> RegisteredQuery | None:
-        """Return the standing query of an id; None where there is none that the caller sees."""
+        """Return the standing query with an id. Return None if the caller sees no such query."""
         query = self._service.registrar().standing.queries.get(query_id)
         return query if query is not None and self._scope.owns(query.id, query.stream) else None
 
@@ -246,10 +246,10 @@ class ScopedService:
         return max(prefix, own, key=len) if is_within else None
 
     def unserved(self, query: RegisteredQuery) -> str | None:
-        """Return the reason why a query is not served; None where it is.
+        """Return the reason why a query is not served. Return None if it is served.
 
-        That of a park may show values and times of records. A caller that may not name all columns of the query gets
-        none of them.
+        The reason for a parked query may show values and times of records. So a caller that may not name all columns of
+        the query gets a reason without them.
         """
         reason = self._service.registrar().standing.unserved.get(query.id)
         if reason is None or self._scope.columns is None:
@@ -275,12 +275,12 @@ class ScopedService:
         return self._service.registrar().layers
 
     def layer(self, name: str) -> StoredLayer:
-        """Return the current layer of a name; QueryError."""
+        """Return the current layer with a name. Raise QueryError if it is not configured."""
         check_layer(name, self.layers)
         return self._service.registrar().standing.layers[name]
 
     def check_writes_layer(self, name: str) -> None:
-        """Raise ForbiddenError for a caller that does not see all queries: a layer is everybody's."""
+        """Raise ForbiddenError if the caller does not see all queries, because all callers share the layers."""
         self._scope.check_change()
         if not self._scope.sees_all:
             remedy = f"is everybody's: token '{self._scope.name}' does not see all queries, use one that does"
@@ -331,7 +331,7 @@ class ScopedService:
         return stream.analyser.join(query.where, layer, self.shapes, may_wait=True).of(row)
 
     def pending_shapes(self, query: RegisteredQuery) -> list[str]:
-        """Return the shapes that a query names and that are missing, as ``layer/id``."""
+        """Return the shapes, as ``layer/id``, that a query names and that are missing in their layers."""
         shapes = self.shapes
         missing = ((name, own) for name, own in named_shapes(query.where) if name in shapes)
         return sorted(f"{name}/{own}" for name, own in missing if shapes[name].shape(own) is None)
@@ -441,11 +441,11 @@ class ScopedService:
         return True
 
     def check_runs_predicates(self) -> None:
-        """Raise ForbiddenError for a caller that may register none, and so have Spark evaluate none."""
+        """Raise ForbiddenError if the caller may register no query, and so may not have Spark evaluate a predicate."""
         self._scope.check_change()
 
     def check_sees_records(self, what: str, remedy: str) -> None:
-        """Raise ForbiddenError for a caller that may not name all columns: records have them all."""
+        """Raise ForbiddenError if the caller may not name all columns, because records have all columns."""
         if self._scope.columns is not None:
             remedy = f"have columns that token '{self._scope.name}' may not name: {remedy}"
             raise ForbiddenError(what, None, remedy)

@@ -1,4 +1,4 @@
-"""The server of the API: its address, TLS, tokens and audit, and the thread that it runs in."""
+"""The HTTP server of the API: its address, TLS, tokens, audit and thread."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class ApiServer:
             LOG.info("certificate read again: %s", certificate)
 
     def stop(self) -> None:
-        """Let requests end for some seconds, and leave the address; harmless when called again."""
+        """Wait some seconds for running requests, then close the address. Further calls do nothing."""
         if self._server is not None:
             self._server.should_exit = True
         if self._thread is not None:

@@ -207,7 +207,7 @@ class StreamMetrics(Collector):
         self._queries_max = queries_max
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all of :data:`STREAM_METRICS`, whether there are samples or not."""
+        """Yield all of :data:`STREAM_METRICS`, even without samples."""
         for form, value in _PLAIN:
             found = ((name, value(stream)) for name, stream in self._streams.items())
             samples = (((name,), float(number)) for name, number in found if number is not None)

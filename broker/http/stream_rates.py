@@ -1,4 +1,4 @@
-"""Rates of streams in the API: records, lag and latency of streams, and the records that each query received."""
+"""Rates in the API: records, lag and latency of streams, and the records that each query received."""
 
 from __future__ import annotations
 

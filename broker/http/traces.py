@@ -172,7 +172,7 @@ def _told(reason: DeadLetterReason, stream: Stream, *, whole: bool) -> dict[str,
 
 
 def _shown(record: SourceRecord) -> dict[str, Any]:
-    """Return a record, as far as an answer shows it."""
+    """Return a record in the form of an answer, within the answer's size limits."""
     return {
         "topic": record.place.topic,
         "partition": record.place.partition,

@@ -1,4 +1,4 @@
-"""The trial of a predicate on a stream's last records."""
+"""The trial of a predicate on a stream's last records, without registration."""
 
 from __future__ import annotations
 

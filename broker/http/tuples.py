@@ -1,4 +1,4 @@
-"""Tuples that callers give: the fields that a stream would read of them, and warnings."""
+"""Tuples in requests: the fields that a stream would read from them, and warnings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OWN_ATTRIBUTE = re.compile(
 
 
 def tuple_text(tuple_: Mapping[str, Any]) -> bytes:
-    """Return a tuple as the JSON that a record would hold; QueryError where it is too large."""
+    """Return a tuple as the JSON that a record would have. Raise QueryError if it is too large."""
     text = json.dumps(tuple_, ensure_ascii=False).encode("utf-8", "replace")
     if len(text) > _TUPLE_BYTES:
         raise QueryError("tuple", f"{len(text)} bytes", f"give one of {_TUPLE_BYTES} bytes at most")
@@ -61,7 +61,7 @@ def failure_warnings(failed: Iterable[PAttribute]) -> list[str]:
 
 
 def in_slots(plan: Plan, attributes: Sequence[PAttribute], values: Sequence[Any]) -> list[Any]:
-    """Return the values of some p-attributes in the order of a plan's; the others are NULL."""
+    """Return the values of some p-attributes in the slot order of a plan. Other slots are NULL."""
     found = dict(zip(attributes, values, strict=True))
     return [found.get(one, pa.scalar(None, one.type)) for one in plan.p_attributes]
 

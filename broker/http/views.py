@@ -1,4 +1,4 @@
-"""Predicates, streams and plans in the API: read-only views as plain values."""
+"""Read-only views of predicates, streams and plans in the API, as plain values."""
 
 from __future__ import annotations
 

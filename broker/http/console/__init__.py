@@ -1,1 +1,1 @@
-"""The console: pages for people, made by the daemon from the content of the API."""
+"""The console: HTML pages for users, which the daemon renders from the content of the API."""

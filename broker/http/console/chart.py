@@ -1,4 +1,4 @@
-"""Lines over the last hour, as SVG: drawn by the daemon, so that a page needs no script for them."""
+"""Line charts of the last hour as SVG, which the daemon renders so that pages need no script for them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _LONG_S = (120.0, 300.0, 600.0, 1_200.0, 1_800.0, 3_600.0, 7_200.0)
 
 
 class Line(NamedTuple):
-    """A line of a chart: its name, and its value by time (seconds since 1970).
+    """A line of a chart: its name, and its values by time (seconds since 1970).
 
-    A missing value is 0. With ``has_gaps``, and before ``since_s``, it is unknown, and not drawn.
+    A missing value is 0. With ``has_gaps``, and before ``since_s``, a missing value is unknown and is not drawn.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Line(NamedTuple):
     since_s: float = 0.0
 
     def at(self, at_s: int, step_s: int) -> float | None:
-        """Return the value in a step; None where that is not known."""
+        """Return the value in a step. Return None if it is unknown."""
         is_known = not self.has_gaps and at_s + step_s > self.since_s
         return self.values.get(at_s, 0.0 if is_known else None)
 
@@ -93,7 +93,7 @@ def _grid(top: float, unit: str) -> Markup:
 
 
 def _round_up_s(most_s: float) -> float:
-    """Return the next bound of durations."""
+    """Return the next larger bound of durations."""
     return rounded_up(most_s) if most_s <= 100 else next((bound for bound in _LONG_S if bound >= most_s), most_s)
 
 
@@ -104,7 +104,7 @@ def _value(value: float, unit: str) -> str:
 
 
 def bar(share: float, said: str) -> Markup:
-    """Return a bar of a share of the whole, with its text."""
+    """Return a bar that shows a share of a whole, with its text."""
     width = round(100 * min(1.0, max(0.0, share)), 1)
     return Markup(
         '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="{}">'

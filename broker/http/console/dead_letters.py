@@ -1,4 +1,4 @@
-"""The page of dead letters: the reasons, the last of them, and sending one again."""
+"""The page of dead letters: the reasons, the latest letters, and a form to send one again."""
 
 from __future__ import annotations
 
@@ -74,14 +74,17 @@ def letter_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]
 
 
 def _seen(permitted: ScopedService, stream: str) -> Stream:
-    """Return the stream of a name, or the first one, for a caller that may see its dead letters; ForbiddenError."""
+    """Return the stream with a name, or the first visible one.
+
+    Raise ForbiddenError if the caller may not see dead letters.
+    """
     permitted.check_sees_whole_streams("dead letters", "use a token without id_prefix")
     permitted.check_sees_records("dead letters", "use a token without columns")
     return permitted.stream_of(stream or next(iter(sorted(permitted.streams())), None))
 
 
 def _replay(permitted: ScopedService, stream: Stream, text: str) -> None:
-    """Send the dead letter at a place to the source topic again; AscError."""
+    """Send the dead letter at a partition and offset to the source topic again. Raise AscError."""
     permitted.check_replays(stream.config.topic)
     place = _PLACE.fullmatch(text)
     if place is None:

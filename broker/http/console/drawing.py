@@ -1,4 +1,4 @@
-"""Parts of charts as SVG: the plane with its rules and labels, and lines on it."""
+"""Elements of SVG charts: the plane with its rules and labels, and lines on it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Points = Sequence[tuple[float, float]]
 
 
 def x_of(share: float) -> float:
-    """Return the place of a share of the width."""
+    """Return the x coordinate of a share of the width."""
     return _LEFT + share * (WIDTH - _RIGHT - _LEFT)
 
 
 def y_of(share: float) -> float:
-    """Return the place of a share of the height."""
+    """Return the y coordinate of a share of the height."""
     return HEIGHT - _BOTTOM - share * (HEIGHT - _BOTTOM - _TOP)
 
 
 def line(number: int, points: Points) -> Markup:
-    """Return a line through points, or the one point; ``number``: that of its colour."""
+    """Return a line through points, or a single point. ``number`` selects its colour."""
     places = [(x_of(x), y_of(y)) for x, y in points]
     if len(places) == 1:
         return Markup('<circle class="point point-{}" cx="{:.1f}" cy="{:.1f}" r="2.5"/>').format(number, *places[0])
@@ -34,7 +34,7 @@ def line(number: int, points: Points) -> Markup:
 
 
 def rule(share: float, said: str) -> Markup:
-    """Return a rule across, with its label."""
+    """Return a horizontal rule with its label."""
     return Markup(
         '<line class="rule" x1="{}" x2="{}" y1="{}" y2="{}"/>'
         '<text class="axis" x="{}" y="{}" text-anchor="end">{}</text>'
@@ -42,7 +42,7 @@ def rule(share: float, said: str) -> Markup:
 
 
 def ends(first: str, middle: str, last: str) -> Markup:
-    """Return the labels of the axis of time."""
+    """Return the labels of the time axis."""
     labels = ((0.0, "start", first), (0.5, "middle", middle), (1.0, "end", last))
     return Markup("").join(
         Markup('<text class="axis" x="{}" y="{}" text-anchor="{}">{}</text>').format(x_of(at), HEIGHT - 4, anchor, said)
@@ -51,14 +51,14 @@ def ends(first: str, middle: str, last: str) -> Markup:
 
 
 def span(first: float, end: float) -> Markup:
-    """Return a shade from one share of the width to another one."""
+    """Return a shaded area between two shares of the width."""
     return Markup('<rect class="missing" x="{:.1f}" y="{}" width="{:.1f}" height="{}"/>').format(
         x_of(first), y_of(1), max(1.0, x_of(end) - x_of(first)), y_of(0) - y_of(1)
     )
 
 
 def rounded_up(most: float) -> float:
-    """Return the next of 1, 2 and 5 times a power of ten; 1 for values next to nothing."""
+    """Return the next larger of 1, 2 and 5 times a power of ten, or 1 for values close to zero."""
     if most < 1e-9:
         return 1.0
     power = 10.0 ** math.floor(math.log10(most))

@@ -1,4 +1,4 @@
-"""Logging in to the console with a token, and out."""
+"""Login to the console with a token, and logout."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def login_routes(pages: Pages, access: Access, sessions: Sessions) -> APIRouter:
 
 
 def _own(wanted: str) -> str:
-    """Return the page after the login: a page of the console, whatever a link asked for.
+    """Return the address of the page after the login, which is always a page of the console.
 
     >>> _own("/console/queries?text=late"), _own("//elsewhere/console/"), _own("https://elsewhere/")
     ('/console/queries?text=late', '/console/', '/console/')

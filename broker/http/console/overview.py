@@ -24,7 +24,7 @@ _STEP_S = 60
 
 
 def overview_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the routes of ``/console/``, and of the part of it that is asked for again and again."""
+    """Return the routes of ``/console/``, and of the part of the page that is refreshed repeatedly."""
     router = APIRouter()
     of_caller = Depends(permitted_of)
 

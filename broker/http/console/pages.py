@@ -1,4 +1,4 @@
-"""Pages from templates, and the permissions of each in a browser."""
+"""Rendering of pages from templates, and the permissions of each page in a browser."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Pages:
 
 
 def refusal_title(status: int) -> str:
-    """Return the title of a refusal by its status.
+    """Return the title of a refusal, by its HTTP status.
 
     >>> refusal_title(404), refusal_title(403), refusal_title(500), refusal_title(400)
     ('Not found', 'Not permitted', 'Failed', 'Refused')
@@ -94,7 +94,7 @@ def refusal_title(status: int) -> str:
 
 
 def said(error: AscError) -> dict[str, str]:
-    """Return an error for a page: its line, and its caret, if it has one."""
+    """Return an error for a page: its line, and its caret if it has one."""
     return {
         "message": str(error).split("\n", 1)[0],
         "caret": error.caret() if isinstance(error, PredicateError) else "",
@@ -119,7 +119,7 @@ Form = Annotated[Mapping[str, str], Depends(form_of)]
 
 
 def quoted_part(text: str) -> str:
-    """Return a text as a part of a path."""
+    """Return a text quoted as a part of a path."""
     return quote(text, safe="")
 
 
@@ -133,7 +133,7 @@ def instant_on_page(text: str) -> str:
 
 
 def number_text(value: float | None) -> str:
-    """Return a number as people read it; a dash for none.
+    """Return a number in a readable form, or a dash for None.
 
     >>> number_text(1234567), number_text(0.25), number_text(None)
     ('1,234,567', '0.25', '-')

@@ -27,7 +27,7 @@ class Panes:
     points: int
 
     def share(self, at_us: int) -> float:
-        """Return the place of a time, from 0 to 1."""
+        """Return the position of a time on the axis, from 0 to 1."""
         return min(1.0, max(0.0, (at_us - self.first_us) / (self.step_us * self.points)))
 
 
@@ -58,7 +58,7 @@ def pane_chart(
 
 
 def short_number(value: float) -> str:
-    """Return a number of an axis in few characters.
+    """Return a number of an axis in a few characters.
 
     >>> short_number(2_500_000.0), short_number(-0.25), short_number(1_000.0), short_number(5e17)
     ('2.5 M', '-0.25', '1,000', '5e+17')
@@ -70,7 +70,7 @@ def short_number(value: float) -> str:
 
 
 def _bounds(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the axis, which 0 is within."""
+    """Return the ends of the axis, which include 0."""
     least, most = min(values, default=0.0), max(values, default=0.0)
     high = min(rounded_up(most), sys.float_info.max) if most > 0 else 0.0
     low = -min(rounded_up(-least), sys.float_info.max) if least < 0 else 0.0
@@ -104,7 +104,7 @@ def _pieces(
 
 
 def _shares(panes: Panes, interval: Interval) -> tuple[float, float] | None:
-    """Return the part of the axis that an interval covers; None where it covers nothing."""
+    """Return the part of the axis that an interval covers. Return None if it covers nothing."""
     last_us = panes.first_us + panes.step_us * panes.points
     first_us = panes.first_us if interval[0] is None else max(panes.first_us, interval[0])
     end_us = last_us if interval[1] is None else min(last_us, interval[1])

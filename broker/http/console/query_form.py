@@ -1,4 +1,4 @@
-"""The form of a query: the fields shown of a standing one, and the fields that a browser sends."""
+"""The form of a query: the displayed fields of a standing query, and the fields that a browser sends."""
 
 from __future__ import annotations
 

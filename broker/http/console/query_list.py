@@ -1,4 +1,4 @@
-"""The list of queries: search, order, and a page after the other."""
+"""The list of queries: search, order and paging."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Listing(BaseModel):
 
 
 def add_list(router: APIRouter, pages: Pages, of_caller: Any) -> None:
-    """Add the list to the pages of queries."""
+    """Add the list of queries to the console's pages."""
 
     @router.get("/queries")
     def listed(request: Request, asked: Annotated[Listing, Query()], permitted: ScopedService = of_caller) -> Response:
@@ -81,7 +81,7 @@ def _wanted(asked: Listing) -> Wanted:
 
 
 def _page(permitted: ScopedService, asked: Listing, wanted: Wanted) -> tuple[list[RegisteredQuery], Place | None]:
-    """Return the queries of a page, and the place after which the next one begins."""
+    """Return the queries of a page, and the position at which the next page begins."""
     if asked.order != "id":
         after = None if asked.after is None else Place(asked.figure, asked.after)
         return ranked(permitted, asked.order, wanted, after, _PAGE)

@@ -98,7 +98,7 @@ def _traced(pages: Pages, permitted: ScopedService, form: Mapping[str, str]) -> 
 
 
 def _stream_of(permitted: ScopedService, stream: str, query: str) -> str:
-    """Return the stream of a query, where there is one of that id; else the one that is named, or the first."""
+    """Return the stream of a query if the id is registered; else the named stream, or the first one."""
     try:
         own = permitted.get(query).stream if query else ""
     except AscError:

@@ -1,1 +1,1 @@
-"""Addresses of single kinds of operators, beside those of all queries: a module a kind, found by its name."""
+"""API addresses and metrics of the operator kinds: modules for each kind, found by their names."""

@@ -1,4 +1,4 @@
-"""Modules of kinds of operators, found by their names."""
+"""The search for the modules of operator kinds by their names."""
 
 from __future__ import annotations
 

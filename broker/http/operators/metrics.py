@@ -1,4 +1,4 @@
-"""The metrics of single kinds of operators, from the modules of their names."""
+"""The metrics of the operator kinds, collected from the modules with their names."""
 
 from __future__ import annotations
 

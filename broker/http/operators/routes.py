@@ -1,4 +1,4 @@
-"""The addresses of the kinds of operators, from the modules of their names."""
+"""The API addresses of the operator kinds, collected from the modules with their names."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Pages of single kinds of operators, beside those of all queries: a module a kind, found by its name."""
+"""Console pages of the operator kinds: one module for each kind, found by its name."""

@@ -1,4 +1,4 @@
-"""The pages of cubes: their list, and views of one as a pivot and a chart."""
+"""The console pages of cubes: the list, and views of a cube as a pivot table and a chart."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class View(BaseModel):
 
 
 def cube_address(query_id: str) -> str:
-    """Return the address of the page of a cube.
+    """Return the address of a cube's page.
 
     >>> cube_address("late")
     '/console/cubes/late'

@@ -15,7 +15,7 @@ from broker.operators.cube.look import Look
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A link to another view, and its text."""
+    """A link to another view, with its text."""
 
     text: str
     link: str
@@ -35,7 +35,7 @@ def drill_downs(view: View, query_id: str, dimensions: Dimensions) -> list[Step]
 
 
 def out_of_slices(view: View, query_id: str) -> list[Step]:
-    """Return a step for each slice: the view without it."""
+    """Return a step for each slice, to the view without that slice."""
     return [Step(text, view.address(query_id, where=[own for own in view.where if own != text])) for text in view.where]
 
 

@@ -1,4 +1,4 @@
-"""Tables of cubes: a pivot as the cells of a page, each with the link that slices by it."""
+"""Tables of cubes: a pivot as cells of a page, each with the link that slices by its value."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def table_of(look: Look, view: View, query_id: str) -> Table:
 
 
 def value_of(value: Any) -> Shown:
-    """Return a measure as it is shown: an integer whole, a double to six digits, with all of them as its title.
+    """Return a measure for display: an integer in full, a double with six digits and its full value as the title.
 
     >>> [value_of(value).text for value in (1234567, 2 / 3, 7.1e8 + 0.25, 1e-9, None, "12.50")]
     ['1,234,567', '0.666667', '710,000,000', '1e-09', 'NULL', '12.50']
@@ -82,7 +82,7 @@ def value_of(value: Any) -> Shown:
 
 
 def group_value(value: Any) -> Shown:
-    """Return a value of a group as it is shown: NULL and the empty text are words.
+    """Return a group's value for display: NULL and the empty text are shown as words.
 
     >>> group_value(None).text, group_value("NULL").is_word, group_value("").text, group_value(True).text
     ('NULL', False, 'empty', 'true')
@@ -143,6 +143,6 @@ def _names(look: Look, levels: Levels) -> list[str]:
 
 
 def _cells(look: Look, row: int, measure: str) -> list[Shown]:
-    """Return the cells of a row; an empty text where a group has no record."""
+    """Return the cells of a row. The text of a cell is empty if its group has no record."""
     cells = (look.pivot.cells.get((row, column)) for column in range(len(look.pivot.columns)))
     return [Shown("") if cell is None else value_of(cell[measure]) for cell in cells]

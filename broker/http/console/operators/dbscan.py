@@ -1,4 +1,4 @@
-"""The pages of DBSCAN queries: their list, and the last window of one with the settings beside it."""
+"""The console pages of DBSCAN queries: the list, and the last window of a query next to other settings."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def cluster_rows(last: LastWindow) -> list[dict[str, Any]]:
 
 
 def window_name(window: SeenWindow) -> str:
-    """Return the bounds of a window as pages have them.
+    """Return the bounds of a window as a page shows them.
 
     >>> window_name(SeenWindow((1, 5000), False, False))
     'points 1 to 5,000'
@@ -167,7 +167,7 @@ def window_name(window: SeenWindow) -> str:
 
 
 def bound_text(bound: Bound) -> str:
-    """Return a bound of a window: a time, or the number of a point.
+    """Return a bound of a window as text: a time, or the number of a point.
 
     >>> bound_text("2018-08-01T05:30:00.000000Z"), bound_text(5000)
     ('2018-08-01 05:30:00 UTC', '5,000')

@@ -1,4 +1,4 @@
-"""Marks of clusters: the colour and the shape that stand for an id in every window that has it."""
+"""Marks of clusters: a colour and a shape that identify a cluster in every window."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class Plane:
 
 
 def longitude_text(value: float) -> float:
-    """Return a longitude of the plane as one from -180 to 180.
+    """Return a longitude of the plane as text, from -180 to 180.
 
     >>> longitude_text(190.0), longitude_text(180.0), longitude_text(7.5)
     (-170.0, 180.0, 7.5)

@@ -25,9 +25,9 @@ Values = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class SeenCluster:
-    """A cluster of a window, by its record.
+    """A cluster of a window, as read from its record.
 
-    ``center`` and ``box`` are None where they are not finite. ``more_origins``: the ids that the record does not list.
+    ``center`` and ``box`` are None if they are not finite. ``more_origins``: the number of ids that the record omits.
     """
 
     label: int
@@ -70,7 +70,7 @@ class LastWindow:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether all of its clusters are there."""
+        """Return whether the records of all of its clusters were read."""
         return len(self.clusters) == self.window.clusters
 
 

@@ -1,4 +1,4 @@
-"""The pages of the kinds of operators, from the modules of their names."""
+"""The console pages of the operator kinds, collected from the modules with their names."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _PACKAGE = "broker.http.console.operators"
 
 
 def kind_pages(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> Iterator[APIRouter]:
-    """Yield the pages of each kind that has any: ``routes`` of the module that has its name, in this package."""
+    """Yield the pages of each kind that has any: ``routes`` in the module of this package with the kind's name."""
     for module in modules_of(_PACKAGE):
         yield module.routes(pages, permitted_of)
 
 
 def kind_links() -> list[tuple[str, str]]:
-    """Return the address and the name of the first page of each kind that has any: ``LINK`` of its module."""
+    """Return the address and name of the first page of each kind that has pages: ``LINK`` in the kind's module."""
     return [module.LINK for module in modules_of(_PACKAGE)]
