@@ -1,4 +1,4 @@
-"""The last records of a stream: a predicate tried on them, and values of those that it accepts."""
+"""The last records of a stream: the trial of a predicate on them, and the values of accepted records."""
 
 from __future__ import annotations
 
@@ -31,12 +31,15 @@ if TYPE_CHECKING:
 
 RECORDS_MAX = 100_000
 _BYTES_MAX = 32 << 20
-"""The most bytes of records that are read for one question."""
+"""The largest number of bytes of records that are read for one question."""
 
 _READ_WITHIN_S = 10.0
 _ANSWERED_WITHIN_S = 20.0
 _KEPT_S = 20.0
-"""The time that the same records serve further questions: a user who types a predicate asks at each pause."""
+"""The time in seconds for which records are reused by further questions.
+
+A user who types a predicate asks at each pause.
+"""
 
 _Found = TypeVar("_Found")
 
@@ -45,10 +48,11 @@ _HEADER = pa.struct([("key", pa.string()), ("value", pa.binary())])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Accepted:
-    """The result of a predicate on records.
+    """The result of a predicate on the last records.
 
-    ``records``: the number of those read; ``decoded``: those that are no dead letters; ``accepted`` of these.
-    ``shown``: the last ones accepted, as Kafka's client has them, latest first.
+    ``records``: the number of records that were read. ``decoded``: the number of these that are not dead letters.
+    ``accepted``: the number of decoded records that the predicate accepts. ``shown``: the last accepted records, as
+    Kafka's client has them, latest first.
     """
 
     records: int
@@ -61,8 +65,8 @@ class Accepted:
 class Sampled:
     """Values of the last records that a predicate accepts.
 
-    ``records``: the number of those read; ``decoded``: those that are no dead letters. ``columns``: by p-attribute its
-    value of each accepted record, in the order of their timestamps.
+    ``records``: the number of records that were read. ``decoded``: the number of these that are not dead letters.
+    ``columns``: by p-attribute, its values in the accepted records, in the order of their timestamps.
     """
 
     records: int
@@ -72,9 +76,10 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Judged:
-    """The decoded ones of some records, and the rows among them that a predicate accepts, ascending.
+    """The decoded records among some records, and the rows that a predicate accepts, ascending.
 
-    ``is_decoded``: of each record. ``columns``: by p-attribute its value of each decoded one.
+    ``is_decoded``: for each record, whether it was decoded. ``columns``: by p-attribute, its values in the decoded
+    records.
     """
 
     is_decoded: pa.Array
@@ -85,7 +90,7 @@ class _Judged:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Held:
-    """Records that were read: as Kafka's client has them, and as Spark decodes them."""
+    """Records that were read: as Kafka's client has them, and as a decoded DataFrame."""
 
     last: int
     read_s: float
@@ -94,11 +99,11 @@ class _Held:
 
 
 class RecentRecords:
-    """The last records in the source topic, on which predicates are tried.
+    """The last records of the source topic, on which predicates are tried.
 
-    Spark evaluates the p-attributes of the predicate and the engine the predicate, as in the stream; nothing is
-    registered or written. One question is answered at a time, so that all of them cost the stream a core at most, and
-    each for ``_ANSWERED_WITHIN_S`` at most. Invariant: ``_held`` is replaced, never changed. Cost: at most 32 MiB of
+    Spark evaluates the p-attributes of a predicate, and the engine evaluates the predicate, as in the stream. Nothing
+    is registered or written. Questions are answered one at a time, so all of them together use at most one core, and
+    each takes at most ``_ANSWERED_WITHIN_S``. Invariant: ``_held`` is replaced, never mutated. Cost: at most 32 MiB of
     records, for 20 seconds after the last question that needed them.
     """
 
@@ -130,11 +135,11 @@ class RecentRecords:
         caller: str | None = None,
         cancellation: Cancellation | None = None,
     ) -> Accepted:
-        """Return the result of a predicate that Spark takes on the last records.
+        """Return the result of a predicate, which Spark must accept, on the last records.
 
-        BrokerError where another question is being answered, or this one takes too long; CancelledError; KafkaError;
-        SchemaRegistryError. One question of a named ``caller`` waits: a newer one takes its place, for it was asked
-        while typing.
+        Raise BrokerError if another question takes too long to finish, or if this one does. Raise CancelledError,
+        KafkaError or SchemaRegistryError. Only one question of a named ``caller`` waits: a newer question replaces it,
+        because the user went on typing.
         """
         return self._answered(predicate, lambda: self._accepted(predicate, last, show), caller, cancellation)
 
@@ -146,9 +151,9 @@ class RecentRecords:
         *,
         cancellation: Cancellation | None = None,
     ) -> Sampled:
-        """Return the values of p-attributes, which Spark takes, of the last records that a predicate accepts.
+        """Return the values of p-attributes, which Spark must accept, of the last records that a predicate accepts.
 
-        It raises what :meth:`accepted` does.
+        Errors are as in :meth:`accepted`.
         """
         return self._answered(predicate, lambda: self._sampled(predicate, attributes, last), None, cancellation)
 
@@ -159,7 +164,7 @@ class RecentRecords:
         caller: str | None,
         cancellation: Cancellation | None,
     ) -> _Found:
-        """Return the answer to a question when it is its turn."""
+        """Wait until no other question is being answered, and return the answer to this question."""
         self._await_turn(caller)
         group = f"asc-recent-{time.monotonic_ns()}"
         asked = self._worker.submit(self._in_group(group, question))
@@ -199,7 +204,7 @@ class RecentRecords:
             self._turn.notify_all()
 
     def close(self) -> None:
-        """Stop answering."""
+        """Stop answering, and release the records."""
         self._worker.shutdown(wait=False, cancel_futures=True)
         self._held = None
 
@@ -230,7 +235,7 @@ class RecentRecords:
         return Sampled(len(held.records), judged.decoded, columns)
 
     def _judged(self, frame: DataFrame, predicate: Predicate, attributes: Sequence[PAttribute]) -> _Judged:
-        """Return which records of a frame a predicate accepts, with the values of more p-attributes than it reads."""
+        """Return the records of a frame that a predicate accepts, with the values of further p-attributes."""
         from asc.evaluation.executor import match
 
         plan = compile_plan([Query("q", predicate)])
@@ -269,13 +274,13 @@ class RecentRecords:
         return self._held
 
     def _decoded(self, records: DataFrame) -> DataFrame:
-        """Return the attributes of records, by the schemas that they name; SchemaRegistryError."""
+        """Return the decoded records, using the schemas that they name. Raise SchemaRegistryError."""
         self._decoder = self._decoder.for_records(records)
         return self._decoder.decode(records)
 
 
 def _table(records: Sequence[Any]) -> pa.Table:
-    """Return records as Spark's Kafka source has them (``includeHeaders``)."""
+    """Return records with the columns of Spark's Kafka source (``includeHeaders``)."""
     headers = [
         [{"key": key, "value": value} for key, value in record.headers] if record.headers else None
         for record in records

@@ -1,4 +1,4 @@
-"""The values of one record, or of a tuple in its place, for a plan."""
+"""The values of one record, or of a tuple in place of a record, for a plan."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from broker.formats.dead_letter_reason import DeadLetterReason
 
 @dataclass(frozen=True, slots=True)
 class RecordValues:
-    """The values (pyarrow scalars) of the p-attributes that were asked for, in that order.
+    """The values (pyarrow scalars) of requested p-attributes, in the order of the request.
 
-    ``failed``: those that could not be evaluated, and are NULL for it. ``reason``: the reason why the record cannot be
-    decoded; the values are undefined then.
+    ``failed``: the p-attributes whose evaluation failed, so that their value is NULL. ``reason``: the reason why the
+    record cannot be decoded; the values are then undefined.
     """
 
     values: Sequence[Any]

@@ -1,4 +1,4 @@
-"""The sending of dead letters again, as the records that they were."""
+"""The replay of dead letters: they are sent to the source topic again, as the original records."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from broker.operators.headers import as_it_came, is_whole, last_hop
 
 
 def replay(client: KafkaClient, dead_letter_topic: str, topic: str, places: Iterable[tuple[int, int]]) -> int:
-    """Send the dead letters at places (partition and offset) to the source topic again, and return the number sent.
+    """Send the dead letters at places (partition and offset) to the source topic, and return the number sent.
 
-    A dead letter that is missing, or that has not all of its record, is excluded. KafkaError.
+    A dead letter is skipped if it is missing or does not contain its whole record. Raise KafkaError.
     """
     partitions = client.partition_count(topic)
     with BatchSender(client, topic) as sender:
@@ -25,7 +25,7 @@ def replay(client: KafkaClient, dead_letter_topic: str, topic: str, places: Iter
 
 
 def original(message: Any, partitions: int) -> WholeRecord:
-    """Return the record that became a dead letter, for the partition it came from while that exists."""
+    """Return the record that became a dead letter, with its original partition if that still exists."""
     came_from = (last_hop(message.headers or ()).source or "").split("-")[-2:-1]
     partition = int(came_from[0]) if came_from and came_from[0].isdecimal() else partitions
     return WholeRecord(

@@ -1,4 +1,4 @@
-"""The wait of a batch for answers of a schema registry before it is decoded, and the bound on it."""
+"""The wait of a batch for the schema registry before decoding, and the limit on that wait."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.job")
 
 BLAMES_MAX = 8
-"""The questions for one schema that a registry may leave without an answer in a row, while it answers another question:
-some 40 s. Then records that name the schema are dead letters, and hold the stream up no longer.
+"""The number of failed questions in a row about one schema, after which the stream gives the schema up, in some 40 s.
+
+Only failures while the registry answers another question are counted. Records that name the schema are then dead
+letters.
 """
 
 _BACKOFF_S = (0.5, 1, 2, 5, 10)
-"""The pauses between two questions to a registry that does not answer."""
+"""The pauses in seconds between questions to a registry that does not answer."""
 
 _UNANSWERED_S = 600.0
-"""The time until a registry is asked again, once, for a schema that it gave no answer for."""
+"""The time in seconds after which the registry is asked once more for a schema that was given up."""
 
 
 class SchemaQuestions:
     """The questions of one stream to its schema registry.
 
-    Where the registry answers nothing, a batch waits, however long that takes, and none of its records is lost. Where
-    it answers other questions and never the one for some schema, the fault is taken for one of the records that name
-    it.
+    If the registry answers no question, a batch waits without a time limit, and none of its records is lost. If the
+    registry answers other questions but never the one for some schema, the records that name the schema are considered
+    faulty.
     """
 
     def __init__(self, stream: str, *, pauses_s: Sequence[float] = _BACKOFF_S) -> None:
@@ -43,7 +45,7 @@ class SchemaQuestions:
         self._blames: Counter[int] = Counter()
         self._unanswered: dict[int, float] = {}
         self.waits_for: str | None = None
-        """The cause that a batch waits for, in one line; None while it waits for nothing."""
+        """The cause for which a batch waits, in one line; None if it does not wait."""
 
     def answered(
         self,
@@ -52,9 +54,10 @@ class SchemaQuestions:
         records: DataFrame,
         stopping: threading.Event,
     ) -> Decoder:
-        """Return the decoder that knows the schemas of records, or does without them; ``unknown``: those it lacks.
+        """Return a decoder that knows the schemas of records, or has given them up.
 
-        SchemaRegistryError where the stream stops before it is answered.
+        ``unknown`` returns the records' schemas that a decoder lacks. Raise SchemaRegistryError if the stream stops
+        during the wait.
         """
         pauses = iter(self._pauses_s)
         decoder = self._asking_again(decoder)
@@ -84,7 +87,7 @@ class SchemaQuestions:
             self.waits_for = None
 
     def _gives_up(self, error: SchemaAnswerError) -> bool:
-        """Count the schemas without an answer, and return whether some of them have been without one for too long."""
+        """Count the schemas without an answer, and return whether any of them is given up now."""
         self._blames.update(error.schema_ids)
         beyond = [schema_id for schema_id in error.schema_ids if self._blames[schema_id] >= BLAMES_MAX]
         if beyond:
@@ -94,7 +97,7 @@ class SchemaQuestions:
         return bool(beyond)
 
     def _asking_again(self, decoder: Decoder) -> Decoder:
-        """Return the decoder that asks once more for schemas that had no answer long ago."""
+        """Return a decoder that asks once more for the schemas that were given up long ago."""
         begun_s = time.monotonic() - _UNANSWERED_S
         kept = {schema_id: since_s for schema_id, since_s in self._unanswered.items() if since_s > begun_s}
         if len(kept) == len(self._unanswered):

@@ -1,4 +1,4 @@
-"""The source topic of a stream: the check that it is the one that the stream began with, and the remedy."""
+"""The source topic of a stream: the check that it is still the same topic, and the remedy if it is not."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _DATA_LOSS = re.compile(
     r"Reason:\s*(.*?)\s*(?:with consumer group|SQLSTATE|\.\s|\.?\Z)",
     re.DOTALL,
 )
-"""Spark's words for offsets that are gone. Only the reason is kept: the rest advises on a setting of Spark."""
+"""The pattern of Spark's error for lost offsets. Only the reason is used; the rest advises on a setting of Spark."""
 
 
 class SourceTopic:
-    """The identity of a source topic by the id that Kafka gives each, kept in the stream's folder.
+    """The identity of a source topic, by the topic id of Kafka, which is stored in the stream's folder.
 
-    It differs where a topic was deleted and made again. The first call of :meth:`fault` that Kafka answers notes the
-    id. A stream whose folder is older than that is taken to be of the topic that exists then.
+    The id differs if a topic was deleted and created again. The first call of :meth:`fault` that Kafka answers stores
+    the id. If an older folder has no id, the topic that exists at that time is assumed to be the right one.
     """
 
     def __init__(self, stream: StreamConfig, folder: Path, cluster: KafkaCluster) -> None:
@@ -33,9 +33,9 @@ class SourceTopic:
         self._path = folder / "source-topic.json"
 
     def fault(self) -> str | None:
-        """Return that the topic is not the previous one, and the remedy; None where it is, or Kafka has no id for it.
+        """Return an error text with the remedy if the topic is another one than before.
 
-        KafkaError where Kafka does not answer.
+        Return None if it is the same, or if Kafka has no topic ids. Raise KafkaError if Kafka does not answer.
         """
         now = self._cluster.topic_id(self._stream.topic)
         if now is None:
@@ -56,9 +56,9 @@ class SourceTopic:
         return f"was deleted and made again (its id was {before}, and is {now}): {self._remedy()}"
 
     def lost(self, text: str) -> str | None:
-        """Return the remedy where the topic has not the records that are to be read next, in one line.
+        """Return the remedy, in one line, if the topic does not have the records to be read next.
 
-        ``text`` is Spark's whole text of a failure; None where that is of another kind.
+        ``text``: Spark's whole text of a failure. Return None if the failure is of another kind.
         """
         try:
             fault = self.fault()

@@ -1,4 +1,4 @@
-"""Spark's reports of the batches of a query, each once."""
+"""Spark's progress reports of a query's batches, each returned once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """A batch with records that Spark has done: its start, seconds since 1970, and its milliseconds by part."""
+    """A batch with records that Spark has finished: its start in seconds since 1970, and its milliseconds by part."""
 
     batch_id: int
     began_s: float
@@ -19,11 +19,11 @@ class BatchProgress:
 
 
 class SparkProgress:
-    """The reader of a streaming query's reports of its batches.
+    """The reader of a streaming query's progress reports.
 
-    Spark keeps the last hundred entries, including those for no records. Invariant: no batch is given twice, also where
-    the query is started anew. Cost: some calls into the JVM for each entry since the last batch; none where no batch
-    was done since.
+    Spark keeps the last hundred reports, including reports without records. Invariant: no batch is returned twice, even
+    if the query is restarted. Cost: some calls into the JVM for each report since the last batch; nothing if no batch
+    finished since.
     """
 
     def __init__(self) -> None:

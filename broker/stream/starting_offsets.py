@@ -1,4 +1,4 @@
-"""The starting offsets of a stream, kept from its first start on."""
+"""The starting offsets of a stream, stored at its first start."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from broker.plans.offsets import Offsets
 
 
 def starting_offsets(folder: Path, cluster: KafkaCluster, stream: StreamConfig) -> Offsets:
-    """Return the offsets that a stream began or begins at, from a file in its folder, which the first call writes.
+    """Return the offsets at which a stream starts, from a file in its folder, which the first call writes.
 
-    Spark looks at them only until it has a checkpoint. KafkaError, and BrokerError where the file is damaged.
+    Spark uses them only until it has a checkpoint. Raise KafkaError. Raise BrokerError if the file is damaged.
     """
     path = folder / "starting-offsets.json"
     if path.exists():

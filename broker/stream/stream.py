@@ -1,4 +1,4 @@
-"""A stream: its schema, the meaning of predicates over it, the plan that runs, the job and the side monitor."""
+"""A stream: its schema, the analyser of predicates, the running plan, the job and the monitor."""
 
 from __future__ import annotations
 
@@ -48,12 +48,13 @@ LOG = logging.getLogger("asc.stream")
 
 
 class Stream:
-    """Everything of one stream, under one name.
+    """One stream with all its components, under one name.
 
-    Registration and the monitor change ``running``; the job asks it for the plan of each batch. The schema is read
-    once, here, whatever becomes of its file. Made before the registry is read (its schema and its analyser validate the
-    queries in it), started when the first plan is in place. ``on_batch_done`` is given each batch with records when all
-    is known of it. Raises ConfigError where Spark cannot decode by the stream's options, KafkaError.
+    Registration and the monitor change ``running``; the job gets the plan of each batch from it. The schema is read
+    once, by the constructor, so later changes of its file have no effect. The object is created before the registry is
+    read, because its schema and analyser validate the registered queries. It is started when the first plan is in
+    place. ``on_batch_done`` is called with each batch with records, once its data are complete. Raise ConfigError if
+    Spark cannot decode with the stream's options. Raise KafkaError.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class Stream:
             )
             for op, kind in feed_kinds().items()
         }
-        """The readers of its feed, by the tag of their kind."""
+        """The readers of the stream's feed, by the tag of their kind."""
         context = FoldContext(
             *(name, config.spark.checkpoint_dir, attributes, config.limits),
             lateness_us=round(self.config.lateness_s * 1_000_000),
@@ -114,7 +115,7 @@ class Stream:
             cluster=cluster,
         )
         self.folders = {op: kind.folder(context) for op, kind in fold_kinds().items()}
-        """The owners of states that workers fill, by the tag of their kind."""
+        """The owners of the states that workers fill, by the tag of their kind."""
         self._fold_parks = FoldParks()
         self._folds = FoldCommits(name, config, cluster, self.folders, self._fold_parks)
         self.job = StreamJob(
@@ -138,66 +139,73 @@ class Stream:
 
     @property
     def problem(self) -> str | None:
-        """Return why its job, or a reader of its feed, does not run, in one line; None while all of them do."""
+        """Return the reason why the job or a reader of the feed does not run, in one line.
+
+        Return None if all of them run.
+        """
         of_feed = (query.problem for query in self.feed_queries.values())
         return self.job.problem or self.job.waits_for or next(filter(None, of_feed), None)
 
     @property
     def finding(self) -> DiagnosisResult | None:
-        """Return the finding whose queries are to be parked, which blocks the stream unless it names them; or None."""
+        """Return a finding whose queries are to be parked, or None.
+
+        It blocks the stream, unless it names the queries by id.
+        """
         findings = (diagnosis.finding for diagnosis in self._conditions.values())
         return self.job.finding or next(filter(None, findings), None) or self._fold_parks.finding
 
     def phases(self) -> dict[str, float]:
-        """Return the seconds of each phase of a batch, the medians of the last batches with records: see ``PHASES``."""
+        """Return the median seconds of each phase over the last batches with records: see ``PHASES``."""
         return self._phases.medians()
 
     def phase_totals(self) -> dict[str, tuple[int, float]]:
-        """Return for each phase the number of batches with records that have it, and its seconds over all of them."""
+        """Return for each phase the number of batches with records that have it, and the sum of its seconds."""
         return self._phases.totals()
 
     @property
     def failures(self) -> int:
-        """Return the number of times its job ended with an error and was started again."""
+        """Return the number of times that the job ended with an error and was restarted."""
         return self.job.failures
 
     def record_at(self, place: Place, *, timeout_s: float, most_bytes: int) -> SourceRecord:
-        """Return a record by its place: see :func:`broker.kafka.source_record.record_at`."""
+        """Return the record at a place (topic, partition, offset): see :func:`broker.kafka.source_record.record_at`."""
         return record_at(self._cluster.client, place, timeout_s=timeout_s, most_bytes=most_bytes)
 
     def go_on(self, finding: DiagnosisResult) -> None:
-        """Let the stream go on, now that a finding is in no plan of it any more."""
+        """Let the stream continue after no plan contains the queries of a finding."""
         self.job.go_on(finding)
         for diagnosis in self._conditions.values():
             diagnosis.go_on(finding)
         self._fold_parks.go_on(finding)
 
     def keep_states(self, registered: Mapping[str, Mapping[str, int | None]], plan: Plan, version: int) -> None:
-        """Keep the states of registered queries, by kind, before a plan of a version runs: see :meth:`Folder.stand`."""
+        """Keep the fold states of registered queries, by kind, before a plan runs: see :meth:`Folder.stand`."""
         planned = folds_in(plan)
         for op, folder in self.folders.items():
             folder.stand(registered[op], {own.id: own for own in planned if own.op == op}, version)
 
     def tidy_states(self) -> None:
-        """Do what could not be done of that: see :meth:`Folder.tidy`."""
+        """Delete the states that :meth:`keep_states` could not delete: see :meth:`Folder.tidy`."""
         for folder in self.folders.values():
             folder.tidy()
 
     def write_left(self) -> None:
-        """Write what the last batch has left to write: see :meth:`Folder.write_left`."""
+        """Write the remaining outputs of the last batch: see :meth:`Folder.write_left`."""
         self._folds.write_left(self.running.plan.version)
 
     def warm_up(self, seconds: float, *, is_rehearsal: bool = False) -> None:
-        """Warm up before the start: see :meth:`broker.stream.job.StreamJob.warm_up`, and the readers of its feed.
+        """Warm up the job (:meth:`broker.stream.job.StreamJob.warm_up`) and the readers of the feed, before the start.
 
-        Of 0 seconds the readers are left cold. ``is_rehearsal``: also those that it never started.
+        If ``seconds`` is 0, the readers are not warmed up. ``is_rehearsal``: warm up also readers that were never
+        started.
         """
         self.job.warm_up(seconds)
         for query in self.feed_queries.values() if seconds else ():
             query.warm_up(is_rehearsal=is_rehearsal)
 
     def start(self) -> None:
-        """Start the monitor and the job; returns once the job's query runs, and raises its failure to start."""
+        """Start the monitor and the job, and return when the job's query runs. Raise the error of a failed start."""
         self.monitor.start()
         self.figures.lag.start()
         self.job.start()
@@ -205,7 +213,7 @@ class Stream:
             query.start()
 
     def ask_to_stop(self) -> None:
-        """Begin no further batch, and measure no further block."""
+        """Request a stop: no further batch begins, and no further block is measured."""
         self.job.ask_to_stop()
         self.monitor.ask_to_stop()
         self.figures.lag.ask_to_stop()
@@ -227,20 +235,20 @@ class Stream:
         return {**fed, **folded}
 
     def _begin_feed_queries(self, destinations: Sequence[FeedDestination]) -> None:
-        """Start the readers of the feed that the queries of a batch need."""
+        """Start the readers of the feed that a batch's queries need."""
         for op in {each.track.op for each in destinations}:
             self.feed_queries[op].begin()
             own = (each.conditions for each in destinations if each.track.op == op)
             self._conditions[op].allow({condition for conditions in own for condition in conditions})
 
     def _prepare_feed(self) -> None:
-        """Make the feed, and the topics of its readers' outputs, where they are missing. Raises KafkaError."""
+        """Create the feed, and the destination topics of its readers, if they are missing. Raise KafkaError."""
         self._feed_lag.start()
         make_feed(self._cluster, self._feed_topic)
         self._cluster.ensure_topics({each.query.topic for each in self._destinations.of(self.running.plan)})
 
     def stop(self) -> None:
-        """Let the running batch end and be committed, then stop; harmless when called again."""
+        """Wait until the running batch is committed, then stop. Further calls do nothing."""
         self.job.stop()
         for query in self.feed_queries.values():
             query.stop()

@@ -1,4 +1,4 @@
-"""The partitions of a source topic that hold event time back: those with records that are still to be read."""
+"""The partitions of a source topic that hold event time back, because they have records that are not read yet."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ LOG = logging.getLogger("asc.job")
 
 
 class WaitingPartitions:
-    """The search for partitions of which a batch has no record, though there are records after it.
+    """The search for partitions that have unread records, but no record in a batch.
 
-    These may be earlier than all that the batch has: a keyed producer fills the partitions of a file in turns. One
-    thread at a time asks. Cost: a question to Kafka for each batch that lacks records of some partition, by one
-    consumer that stays connected.
+    Such records may be earlier than all records of the batch, because a keyed producer fills the partitions from a file
+    alternately. One thread at a time calls it. Cost: a request to Kafka for each batch that lacks records of some
+    partition, by one consumer that stays connected.
     """
 
     def __init__(self, client: KafkaClient, topic: str) -> None:
@@ -27,7 +27,7 @@ class WaitingPartitions:
         self._consumer: Any = None
 
     def of(self, batch: BoundBatch) -> frozenset[int]:
-        """Return the waiting partitions of a batch that was read; none where Kafka does not answer."""
+        """Return the waiting partitions of a batch that was read. Return none if Kafka does not answer."""
         from kafka import TopicPartition
 
         lacking = batch.end.keys() - batch.partitions
@@ -46,7 +46,7 @@ class WaitingPartitions:
         return frozenset(each.partition for each, end in ends.items() if end > batch.end[each.partition])
 
     def close(self) -> None:
-        """Close the consumer; a later question opens another one."""
+        """Close the consumer. A later call of :meth:`of` opens another one."""
         if self._consumer is not None:
             with suppress(Exception):
                 self._consumer.close()
