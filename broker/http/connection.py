@@ -83,7 +83,7 @@ class TimedProtocol(H11Protocol):
         self._watch_reading()
 
     def send_400_response(self, msg: str) -> None:
-        """Send an error answer for bytes that are not HTTP, unless they were already answered."""
+        """Send an error answer for bytes that are not HTTP, and prevent another answer to the request in progress."""
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()

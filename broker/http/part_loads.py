@@ -1,4 +1,4 @@
-"""Bulk loads that come in several requests: parts are held in memory until one request makes all of them."""
+"""Bulk loads in several requests: their parts are held in memory until one request applies all of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _IDLE_S = 300.0
 
 @dataclass(slots=True)
 class _Unfinished:
-    """A load that is not made yet: its caller, its parts by number, and when the last one came."""
+    """A load that is not applied yet: its caller, its parts by number, and the time of the last part."""
 
     by: str
     touched_s: float
@@ -39,10 +39,11 @@ class _Unfinished:
 
 
 class PartLoads:
-    """The unfinished loads of an API. Threads may share it.
+    """The unfinished loads of an API. Thread-safe.
 
-    Invariant: they are few, hold ``bytes_max`` at most together, and none of them is idle for longer than ``idle_s``
-    when another one begins or grows. A load is its caller's alone. Cost: its bytes, twice while it is made.
+    Invariant: their number is limited, and their parts hold at most ``bytes_max`` together. When a load begins or
+    grows, loads that were idle for longer than ``idle_s`` are removed. A load belongs to its caller alone. Cost: the
+    bytes of the parts, twice while the load is applied.
     """
 
     def __init__(self, bytes_max: int, *, idle_s: float = _IDLE_S, now_s: Callable[[], float] = time.monotonic) -> None:
@@ -53,7 +54,7 @@ class PartLoads:
         self._loads: dict[str, _Unfinished] = {}
 
     def begin(self, by: str) -> str:
-        """Begin a load of a caller, and return its id; BrokerError where there are too many."""
+        """Begin a load of a caller, and return its id. Raise BrokerError if there are too many loads."""
         with self._lock:
             self._forget_idle()
             own = sum(load.by == by for load in self._loads.values())

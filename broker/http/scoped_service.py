@@ -375,7 +375,7 @@ class ScopedService:
         return standing.count(own.id_prefix, [stream]), standing.unserved_count(own.id_prefix, stream)
 
     def not_served(self) -> dict[str, int]:
-        """Return by stream the number of visible queries that no plan can hold; streams without such are missing."""
+        """Return the number of visible queries that are not served, by stream, without streams that have none."""
         # A stream that is no longer configured has such alone.
         found = {stream: self.counts(stream)[1] for stream in self._service.registrar().standing.counts()}
         return {stream: count for stream, count in found.items() if count}

@@ -43,9 +43,9 @@ class SeenCluster:
 
 @dataclass(frozen=True, slots=True)
 class SeenWindow:
-    """A window, by its record. ``bounds``: times, or the numbers of its first and last point.
+    """A window, as read from its record. ``bounds``: times, or the numbers of its first and last point.
 
-    ``more_disappeared``: the ids that the record does not list. ``sample``: some of its points, each with its label.
+    ``more_disappeared``: the number of ids that the record omits. ``sample``: some of its points, each with its label.
     """
 
     bounds: tuple[Bound, Bound]
