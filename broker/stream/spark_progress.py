@@ -30,9 +30,9 @@ class SparkProgress:
         self._last_batch_id = -1
 
     def new(self, query: Any, done_batch_id: int) -> list[BatchProgress]:
-        """Return the batches with records of a query that were not given yet, oldest first; none where the JVM is gone.
+        """Return the finished batches with records that were not returned yet, oldest first.
 
-        ``done_batch_id``: the last batch that is done.
+        Return none if the JVM is gone. ``done_batch_id``: the last batch that finished.
         """
         if done_batch_id <= self._last_batch_id:
             return []
