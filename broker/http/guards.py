@@ -1,4 +1,4 @@
-"""The checks before every request: its caller, their rate and origin, and kind, size and time of a body."""
+"""The checks before every request: its caller, the caller's rate, its origin, and the kind and size of its body."""
 
 from __future__ import annotations
 
@@ -90,20 +90,20 @@ class Caller:
 class Guards:
     """The middleware that refuses a request before it reaches an endpoint.
 
-    A web page of anywhere can have a browser post to 127.0.0.1, but only as a form or plain text, and with its origin.
-    A name that was rebound to 127.0.0.1 is in the header Host. So a body has to be JSON or NDJSON. Where no token is
-    asked for, Host and Origin have to name a loopback address or the one the API is bound to.
+    Any web page can make a browser post to 127.0.0.1, but only as a form or plain text, and with the page's origin. A
+    DNS name that was rebound to 127.0.0.1 appears in the header Host. So a body must be JSON or NDJSON. If no token is
+    required, Host and Origin must name a loopback address or the address to which the API is bound.
 
-    The console is for browsers. A cookie, which holds for its pages alone, identifies a caller that has shown a token.
-    Its forms have to come from its own pages, by Origin. Where no token is asked for, a browser that was sent by
-    another site gets the first page at most. So a picture on a page of anywhere cannot have Kafka read. A refusal is a
+    The console is for browsers. A cookie, which is valid for console pages alone, identifies a caller that has shown a
+    token. By Origin, forms must come from the console's own pages. If no token is required, a browser that another site
+    sent gets the first page at most. So an image on a foreign page cannot trigger a read from Kafka. A refusal is a
     page, which ``page_of`` makes of an error, a status and the request.
 
-    An admitted request has its :class:`Caller` in ``state["caller"]``, and its body as a whole. While it is answered,
-    its connection is watched: where the client closes it, or when ``stopping`` is cancelled, its work is cancelled.
-    Requests are counted by token; those without one, or with a wrong one, by their network. Only so many of one caller
-    are in progress at a time, and further ones wait. A bulk load of a caller that may change something is read line by
-    line and held to ``api.max_body_bytes``, any other body to ``JSON_MAX_BYTES``.
+    An admitted request has its :class:`Caller` in ``state["caller"]``, and its whole body. Its connection is watched:
+    if the client disconnects, or ``stopping`` is cancelled, its work is cancelled. Requests are counted by token;
+    requests without a valid token are counted by network. The number of concurrent requests of a caller is limited, and
+    further ones wait. A bulk load of a caller that may change something is read line by line, up to
+    ``api.max_body_bytes``. Any other body is limited to ``JSON_MAX_BYTES``.
     """
 
     def __init__(

@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The queries that are looked for: a text in predicate or id, the beginning of the id, a label, a stream."""
+    """A search for queries: a text in the predicate or id, the beginning of the id, a label, a stream."""
 
     text: str = ""
     prefix: str = ""
@@ -54,7 +54,7 @@ class Wanted:
 
 
 def figure_of(permitted: ScopedService, query: RegisteredQuery, figure: str) -> int:
-    """Return the figure of a query; 0 for the records of one that is paused or not served."""
+    """Return the figure of a query. For accepted records, it is 0 if the query is paused or not served."""
     stream = permitted.streams().get(query.stream)
     if stream is None:
         return 0

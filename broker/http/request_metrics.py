@@ -78,7 +78,7 @@ class RequestCounts(Collector):
 
 
 class CountedRequests:
-    """The outermost middleware: it counts every request, refused ones among them."""
+    """The outermost middleware: it counts every request, including refused requests."""
 
     def __init__(self, app: ASGIApp, counts: RequestCounts) -> None:
         self._app = app
