@@ -1,9 +1,9 @@
-"""How what accepts a row leaves Python: as one text, for a Pandas UDF makes Python objects of an array's rows.
+"""The text that represents a row's matches when they leave Python. A Pandas UDF would make Python objects of an array.
 
-``id`` BETWEEN_IDS ``id`` ..., and with topics ``topic`` AFTER_TOPIC ids, BETWEEN_TOPICS the next one. Where shapes of
-joins accept the row, they come before the ids: ``query/shape`` BETWEEN_IDS ... AFTER_SHAPES. For operators a target
-AFTER_TARGET is in place of the topic, and selections in place of ids. Neither an id nor a topic may hold one of these
-characters; none of them means anything in a regular expression.
+The format is ``id`` BETWEEN_IDS ``id`` ..., and with topics ``topic`` AFTER_TOPIC ids, BETWEEN_TOPICS the next topic.
+If shapes of joins accept the row, they come before the ids: ``query/shape`` BETWEEN_IDS ... AFTER_SHAPES. For
+operators, a target AFTER_TARGET replaces the topic, and selections replace the ids. No id or topic may contain one of
+these characters; none of them has a meaning in a regular expression.
 """
 
 BETWEEN_IDS = "\x1f"

@@ -26,15 +26,14 @@ FLAG_BITS = 63
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """One p-attribute on its way: the SQL text the JVM evaluates, and how the values that arrive are read.
+    """The transfer of one p-attribute: the SQL text that the JVM evaluates, and the decoding of the received values.
 
-    PySpark 4.0 hands a scalar UDF Pandas columns, which hold neither NULL in numbers nor all dates and timestamps. So
-    numbers, dates, timestamps and decimals of up to 18 digits travel as integers or floats that are never NULL. Their
-    NULLs are bits of a word of flags (``flag`` is the bit's number over all words). A boolean travels as 0, 1 or -1
-    for NULL. Strings travel as bytes, so that one that is not UTF-8 arrives as it is; they, binary and wider
-    decimals are Python objects for a moment, None for NULL. A position crosses as its two ``parts``, and is put
-    together again. ``argument``: which one of the UDF it is; what is compared and matched with patterns as well crosses
-    once.
+    PySpark 4.0 passes Pandas columns to a scalar UDF, which hold neither NULL in numbers nor all dates and timestamps.
+    So numbers, dates, timestamps and decimals of up to 18 digits travel as integers or floats that are never NULL.
+    Their NULLs are bits of a word of flags (``flag`` is the bit's number over all words). A boolean travels as 0, 1 or
+    -1 for NULL. Strings travel as bytes, so that invalid UTF-8 arrives unchanged. Strings, binaries and wider decimals
+    are temporarily Python objects, None for NULL. A position travels as its two ``parts``, and is reassembled.
+    ``argument``: the index of the UDF's argument; a value that is both compared and matched with patterns travels once.
     """
 
     sql: str
@@ -75,13 +74,14 @@ FLAGGED_DIGITS = 18
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """The p-attributes of a plan on their way into Python, in slot order, then the words of NULL flags, then of errors.
+    """The transfer of a plan's p-attributes into Python, in slot order, followed by words of NULL flags and of errors.
 
-    The last are words of evaluation errors, if they are to be counted: a bit for each slot of ``fallible``.
-    ``arguments``: SQL texts, the arguments of the UDF; at least one, for the row count. They may name ``apart``:
-    columns to be computed in a projection of their own below the UDF, by name. Those are the expressions with a lambda:
-    Spark 4.0 finds no UDF that has a lambda within a lambda among its arguments. When it compares such arguments, the
-    outer variable looks like a column that is not there.
+    Error words exist if evaluation errors are counted: they have a bit for each slot of ``fallible``. ``arguments``:
+    SQL texts, the arguments of the UDF; at least one, for the row count. They may name columns of ``apart``, which a
+    separate projection below the UDF computes, by name.
+
+    Columns of ``apart`` are expressions with a lambda. Spark 4.0 does not find a UDF whose arguments have a lambda
+    within a lambda. When it compares such arguments, the outer variable looks like a missing column.
     """
 
     carriers: tuple[Carrier, ...]

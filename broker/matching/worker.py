@@ -47,14 +47,16 @@ def matching_task(
     tallying: Tallying | None = None,
     folding: Folding | None = None,
 ) -> Callable[[Iterator[Batch]], Iterator[pd.Series]]:
-    """Return the function of a Pandas UDF over iterators: arguments of the transport in, texts out.
+    """Return the function of a Pandas UDF over iterators: the transport's arguments in, texts out.
 
-    A text is NULL where no query accepts the row. Without a topic: ids. With topics: the topic and its ids, for each.
-    Pieces that leave may be smaller than the batches that come. So even the ids of a row that every query accepts,
-    times the rows of a batch, fit. With ``tallying``, each task counts and draws. Where it counts records, a dead
-    letter is accepted by none, whatever its columns, all NULL, would meet. With ``folding``, which wants records
-    counted, each task folds what the queries of that handoff accept, and no text names these. With either of event
-    times and folding, the partition comes before the number of a record, and each time between them.
+    A text is NULL if no query accepts the row. For ``queries`` it has ids; for ``deliveries``, each topic with its ids.
+    Output pieces may be smaller than input batches, so that the texts fit even if every query accepts each row. With
+    ``tallying``, each task counts and samples. If it counts records, no query accepts a dead letter, whose columns are
+    all NULL.
+
+    With ``folding``, which needs counted records, each task folds the records that queries of this handoff accept, and
+    no text names these queries. With event times or folding, the partition comes before the record's number, and the
+    event times between them.
     """
 
     def matched(batches: Iterator[Batch]) -> Iterator[pd.Series]:
@@ -113,9 +115,9 @@ def matching_task(
 def _told(
     tally: TaskTally, fold: TaskFold | None, tallying: Tallying, carried: Sequence[pa.Array], told: Batch
 ) -> Mask | None:
-    """Count the facts about a batch's records that come beside their values; return the dead letters, None for none.
+    """Count the facts about a batch's records, and return the mask of dead letters, or None if there are none.
 
-    With ``fold`` it begins the batch there.
+    If ``fold`` is given, begin its batch.
     """
     numbers = told[-1].to_numpy()
     dead = tally.add_records(numbers)
@@ -144,7 +146,7 @@ def rows_of_a_call(queries: int, found: float) -> int:
 
 
 def _errors(transport: Transport, arrived: Batch, dead: Mask | None) -> dict[int, Mask]:
-    """Return where evaluation failed, by slot, for the rows that are records: bool[rows]."""
+    """Return masks bool[rows] of failed evaluations, by slot, without dead letters."""
     errors = transport.errors(arrived)
     return errors if dead is None else {slot: mask & ~dead for slot, mask in errors.items()}
 
@@ -227,7 +229,7 @@ def _longest(texts: pa.StringArray) -> int:
 
 
 def _ids(plan: Plan, rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
-    """Return the accepted rows, and beside each the ids, in the order of ``queries``."""
+    """Return the accepted rows, and for each row the accepting ids, in the order of ``queries``."""
     first = np.flatnonzero(np.diff(rows, prepend=-1))
     ids = plan.query_ids.take(pa.array(queries))
     return rows[first], pc.binary_join(_lists(first, ids), BETWEEN_IDS)
@@ -236,9 +238,9 @@ def _ids(plan: Plan, rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
 def _deliveries(
     registered: RegisteredIds, destinations: Destinations, rows: Rows, queries: Rows
 ) -> tuple[Rows, pa.Array]:
-    """Return the accepted rows, and beside each its topics with their ids.
+    """Return the accepted rows, and for each row its topics with the ids of accepting queries.
 
-    Ids stay sorted, as the sort here is stable.
+    The ids stay sorted, because the sort here is stable.
     """
     topics = destinations.of_query[queries]
     order = np.lexsort((topics, rows))
