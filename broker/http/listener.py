@@ -33,14 +33,14 @@ _SPARE_AT_ONCE = 4
 
 
 class Listener(socket.socket):
-    """A listening socket whose connections are counted from ``accept`` to ``close``, those in a handshake as well.
+    """A listening socket that counts its connections from ``accept`` to ``close``, including those in a TLS handshake.
 
-    At most ``api.max_connections`` are served, and of one host ``api.max_connections_per_host``. Half of the
-    descriptors that the process may have are left to the rest of the daemon, whatever ``api.max_connections`` is.
+    At most ``api.max_connections`` are served, and at most ``api.max_connections_per_host`` of one host. Half of the
+    descriptors of the process are reserved for the rest of the daemon, whatever ``api.max_connections`` is.
 
-    Further connections are spare: they ask for health, or get the bound as the answer (:meth:`refusal_of`), and end
-    with that answer. Another one is always accepted: where all are taken, the oldest of the host with most of them is
-    closed. So silent clients cannot keep health from those who ask at once.
+    Further connections are spare: they are for health checks, or get the limit as the answer (:meth:`refusal_of`), and
+    close after that answer. A new connection is always accepted. If all spare connections are in use, the oldest one of
+    the host with the most is closed. So silent clients cannot block health checks.
     """
 
     def __init__(self, family: int, kind: int, protocol: int, api: ApiConfig) -> None:
