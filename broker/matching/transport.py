@@ -1,4 +1,4 @@
-"""How p-attributes cross from the JVM into Python: exactly, and without a Python object a value where possible."""
+"""The transfer of p-attributes from the JVM into Python: exact, and mostly without a Python object for each value."""
 
 from __future__ import annotations
 

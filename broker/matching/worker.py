@@ -1,4 +1,4 @@
-"""Matching in Spark's Python workers: batches of p-attributes in, for each row a text of the queries that accept it."""
+"""Matching in Spark's Python workers: p-attributes in, and for each row a text of the accepting queries out."""
 
 from __future__ import annotations
 
@@ -254,9 +254,9 @@ def _deliveries(
 def _joined(
     plan: Plan, registered: RegisteredIds, destinations: Destinations, rows: Rows, queries: Rows
 ) -> tuple[Rows, pa.Array]:
-    """Return the result of :func:`_deliveries` for a plan with joins: beside each topic the shapes that accept the row.
+    """Return the result of :func:`_deliveries` for a plan with joins: each topic also has the accepting shapes.
 
-    Each query is there once; the members that deliver a record a pair are there each by themselves.
+    Each query occurs once for a topic. Members of joins that deliver a record for each shape occur separately.
     """
     owner, is_member, is_pair = registered.owner, registered.is_member, registered.is_pair
     assert owner is not None
@@ -280,7 +280,7 @@ def _joined(
 
 
 def _selections(operated: Operated, rows: Rows, queries: Rows) -> tuple[Rows, pa.Array]:
-    """Return the rows that queries with an operator accept, and for each its targets with the selections, each once."""
+    """Return the rows that queries with an operator accept, and for each row its targets with their selections."""
     targets, codes = operated.target_of[queries], operated.selection_of[queries]
     order = np.lexsort((codes, targets, rows))
     rows, targets, codes = rows[order], targets[order], codes[order]
@@ -293,7 +293,7 @@ def _selections(operated: Operated, rows: Rows, queries: Rows) -> tuple[Rows, pa
 
 
 def _together(one: tuple[Rows, pa.Array], other: tuple[Rows, pa.Array]) -> tuple[Rows, pa.Array]:
-    """Return the rows of either, ascending, and for each its texts joined, those of the first one before the others."""
+    """Return the rows of two results, ascending, and for each row its joined texts, those of ``one`` first."""
     rows = np.concatenate([one[0], other[0]])
     order = np.argsort(rows, kind="stable")
     rows = rows[order]
