@@ -19,7 +19,9 @@ check_packages(library_packages())
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when first asked for: the command line starts without PySpark, and a consumer needs none."""
+    """Import a public name when it is first used. So the command line starts without PySpark, and a consumer needs no
+    PySpark.
+    """
     if name == "match":
         from broker.matching.dataframe import match
 

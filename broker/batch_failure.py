@@ -1,7 +1,7 @@
-"""Errors that a batch raises into Spark: short ones, for Spark searches their text with a regular expression.
+"""Errors that a batch raises into Spark: short texts, because Spark searches them with a regular expression.
 
-Spark looks for an interruption in the text of what Python raises, by an expression that goes one call deeper for each
-character. An error of the JVM with its causes has thousands of them, and overflows the stack of the query's thread.
+Spark searches the text of a Python error for an interruption. Its regular expression recurses once per character. The
+text of a JVM error with its causes has thousands of characters, and overflows the stack of the query's thread.
 """
 
 from __future__ import annotations
@@ -19,25 +19,27 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.job")
 
 CHARS_MAX = 1_000
-"""Of what is raised into Spark, without the lines that say where."""
+"""The most characters of an error that is raised into Spark, without the lines of the traceback."""
 
 _HEAD_CHARS = CHARS_MAX // 2
 _INTERRUPTED = re.compile(
     r"java\.(?:lang\.InterruptedException|io\.InterruptedIOException|nio\.channels\.ClosedByInterruptException)"
 )
-"""The exceptions of Java by which a query that is stopped interrupts its batch: Spark takes these for no failure."""
+"""The Java exceptions with which a query that is being stopped interrupts its batch. Spark does not count them as
+failures.
+"""
 
 Batch = Callable[["DataFrame", int], None]
 
 
 class BatchFailure(Exception):
-    """A batch that failed, with the part of its error that Spark gets."""
+    """A failed batch, with the part of its error that Spark receives."""
 
 
 class ShortFailing:
-    """The function of a batch, whose errors reach Spark as a :class:`BatchFailure` of at most CHARS_MAX characters.
+    """Wrapper of a batch function. Errors reach Spark as :class:`BatchFailure` with at most CHARS_MAX characters.
 
-    The log has the whole of an error that is longer, once where it is met several times in a row.
+    If an error is longer, the log has the whole text; equal errors in a row are logged once.
     """
 
     def __init__(self, stream: str, run: Batch) -> None:
@@ -62,7 +64,8 @@ class ShortFailing:
 
 
 def crossing(error: BaseException) -> str:
-    """Return the text of an error that Spark gets: its kind, the beginning of its text, and an interruption in it.
+    """Return the text of an error for Spark: its kind, the beginning of its text, and any interruption that it
+    contains.
 
     >>> crossing(ValueError("x" * 5_000))[:20], len(crossing(ValueError("x" * 5_000)))
     ('ValueError: xxxxxxxx', 500)

@@ -1,4 +1,4 @@
-"""The base of bodies of requests: their fields are known and checked, and an answer can be sent back as one."""
+"""The base class of request bodies. Their fields are checked, and an answer of the API can be sent back as a body."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _plain_number(number: float) -> float:
 
 
 Number = Annotated[StrictFloat, PlainSerializer(_plain_number, return_type=int | float)]
-"""A finite number that is no text; the whole ones are written without a fraction."""
+"""A finite number. A numeric text is not accepted. A whole number is serialised without a fraction."""
 
 Text = Annotated[StrictStr, AfterValidator(_encodable)]
 

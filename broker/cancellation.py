@@ -1,4 +1,4 @@
-"""The cancellation of work that a request started: its caller is gone, or the daemon stops."""
+"""Cancellation of work for a request, when the caller disconnects or the daemon stops."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import TypeVar
 from broker.errors import CancelledError
 
 _LOOK_S = 0.2
-"""The pause between two looks of one who waits for an answer of Spark."""
+"""The seconds between two checks for cancellation while a thread waits for Spark's result."""
 
 _T = TypeVar("_T")
 
 
 class Cancellation:
-    """A mark that work is not wanted any more; loops of long work look at it. Threads may share it.
+    """Flag that cancels work; the loops of long work check it. Threads may share it.
 
-    One that is made ``within`` another is cancelled with that one. Invariant: once cancelled, it stays so. Cost of a
-    look: some hundred nanoseconds.
+    A flag that is created ``within`` another flag is cancelled with the other. Invariant: once cancelled, it stays
+    cancelled. Cost of a check: some hundred nanoseconds.
 
     >>> of_daemon = Cancellation()
     >>> of_request = Cancellation(of_daemon)
@@ -37,24 +37,25 @@ class Cancellation:
         self._reason: str | None = None
 
     def cancel(self, reason: str) -> None:
-        """Mark the work as not wanted any more, with the reason; the first one stays."""
+        """Cancel the work for this reason. A later reason does not replace the first."""
         self._reason = self._reason or reason
 
     @property
     def reason(self) -> str | None:
-        """Return why the work is not wanted any more; None while it is."""
+        """Return why the work was cancelled. Return None if it is not cancelled."""
         return self._reason or (None if self._within is None else self._within.reason)
 
     def check(self) -> None:
-        """Raise CancelledError where the work is not wanted any more."""
+        """Raise CancelledError if the work is cancelled."""
         reason = self.reason
         if reason is not None:
             raise CancelledError("request", None, f"was cancelled, for {reason}: send it again")
 
     def result(self, asked: Future[_T], timeout_s: float | None) -> _T:
-        """Return the result of what another thread does, whose errors it raises.
+        """Return the result of another thread's work, or raise its error.
 
-        Raises concurrent.futures.TimeoutError where it takes longer, CancelledError where it is not wanted any more.
+        Raise concurrent.futures.TimeoutError if the result takes longer than the timeout. Raise CancelledError if the
+        work is cancelled.
         """
         until_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:

@@ -1,1 +1,1 @@
-"""Access control: tokens and the limits of each, rates of requests, and the audit of changes."""
+"""Access control: bearer tokens with their limits, rates of requests, and the audit of changes."""

@@ -12,11 +12,12 @@ _TOKEN_BEARER = unlimited("token")
 
 
 class Access:
-    """Tells callers by their bearer tokens: the one that may do everything, and those of the tokens file.
+    """Authentication of callers by bearer token: the root token, which permits everything, and the tokens of the tokens
+    file.
 
-    Invariant: it holds of the tokens nothing but their hashes; what it holds of those of the file is replaced as a
-    whole, so that threads may share it. How long a look-up among hashes takes tells nothing of a token: nobody can
-    choose the hash of what he sends.
+    Invariant: the object holds only hashes of tokens. ``replace`` exchanges the table of the tokens file as a whole, so
+    threads may share the object. The time that a look-up among hashes takes reveals nothing about a token: no caller
+    can choose the hash of the token that the caller sends.
     """
 
     def __init__(self, token: str | None = None, named: Mapping[str, Scope] | None = None) -> None:
@@ -25,15 +26,15 @@ class Access:
 
     @property
     def asks_for_token(self) -> bool:
-        """Whether a request needs a token at all."""
+        """Whether requests need a token."""
         return self._token_digest is not None or self._named is not None
 
     def replace(self, named: Mapping[str, Scope]) -> None:
-        """Replace the tokens by those of the file as it is now: the next request is authenticated by them."""
+        """Replace the tokens of the tokens file; the next request is authenticated by the new tokens."""
         self._named = dict(named)
 
     def bearer(self, authorization: str) -> Scope | None:
-        """Return the scope of the token in the header ``Authorization``; None for a wrong one."""
+        """Return the scope of the token in the header ``Authorization``. Return None if the token is wrong."""
         kind, _, given = authorization.partition(" ")
         given = given.strip()
         if kind.lower() != "bearer" or not given:
@@ -41,7 +42,7 @@ class Access:
         return self.of_digest(digest(given))
 
     def of_digest(self, token_digest: str) -> Scope | None:
-        """Return the scope of the token with a hash; None for that of a wrong one."""
+        """Return the scope of the token with this hash. Return None if no token has it."""
         if self._token_digest is not None and secrets.compare_digest(token_digest, self._token_digest):
             return _TOKEN_BEARER
         return None if self._named is None else self._named.get(token_digest)

@@ -1,4 +1,4 @@
-"""The audit: a line of JSON for each change that somebody asked for, in the log and in a file."""
+"""The audit log: one line of JSON, in the log and in a file, for each change that a caller requested."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ LOG = logging.getLogger("asc.audit")
 _FILE_MODE = 0o600
 
 _LOGGED = 1_000
-"""Changes at once that have a line each in the log, where they have one in the file: a million take it ten seconds."""
+"""The most changes of one request that are each logged in a line of the log if the audit has a file too. A million
+lines in the log take ten seconds.
+"""
 
 
 class Audit:
-    """Writes lines to the logger ``asc.audit`` and, where a file is given, to the end of that.
+    """Writer of audit lines to the logger ``asc.audit`` and, if a file is configured, to the end of the file.
 
-    Invariant: a line is one object, whatever its texts hold, for all but printable ASCII is escaped. The file is opened
-    for each change, so that it may be renamed away. Where it cannot be written, the change holds and the log says so,
-    once until it can be written again. Threads may share it.
+    Invariant: a line is one JSON object whatever text it contains, because all characters except printable ASCII are
+    escaped. The file is opened for each change, so it may be renamed at any time. If the file cannot be written, the
+    change still holds. The log reports the failure once, until the file can be written again. Threads may share the
+    object.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -35,7 +38,7 @@ class Audit:
         self._is_torn = False
 
     def check(self) -> None:
-        """Raise ConfigError where the file cannot be opened; it is made where it is missing."""
+        """Raise ConfigError if the file cannot be opened. Create the file if it is missing."""
         if self._path is not None:
             try:
                 os.close(self._opened(self._path))
@@ -44,7 +47,9 @@ class Audit:
                 raise ConfigError("api.audit_file", str(self._path), remedy) from error
 
     def write(self, who: str, entries: Iterable[Mapping[str, object]]) -> None:
-        """Write a line for each entry, with the time and who it was. Never raises for an error of the file."""
+        """Write a line for each entry, with the time and the name of the caller. Never raise for an error of the
+        file.
+        """
         at = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         lines = [json.dumps({"at": at, "who": who, **entry}) for entry in entries]
         is_written = False
@@ -58,7 +63,7 @@ class Audit:
                 LOG.info("%s", line)
 
     def _append(self, path: Path, content: bytes) -> bool:
-        """Return whether all of it is in the file."""
+        """Append the content to the file, and return whether all of it was written."""
         written = 0
         try:
             file = self._opened(path)

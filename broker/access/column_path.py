@@ -1,4 +1,4 @@
-"""Columns as a tokens file names them: dotted paths, a part with a dot in it in backquotes."""
+"""Column names in a tokens file: dotted paths, with backquotes around a part that contains a dot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PLAIN = re.compile(r"[^`.]+")
 
 
 def column_path(text: str) -> Path:
-    """Return the path that a text names, folded as Spark compares names; ValueError where it names none.
+    """Return the path that a text names, folded as Spark compares names. Raise ValueError if the text names no path.
 
     >>> column_path("Place.City"), column_path("`a.b`.c")
     (('place', 'city'), ('a.b', 'c'))

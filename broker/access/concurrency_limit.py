@@ -1,4 +1,4 @@
-"""The limit of concurrent requests of each caller."""
+"""The limit of concurrent requests per caller."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ class _Caller:
 
 
 class ConcurrencyLimit:
-    """At most ``at_once`` requests of a caller at a time; those beyond wait in their order, and nobody else for them.
+    """Limit of ``at_once`` concurrent requests per caller. Further requests of the caller wait in order; other callers
+    do not wait for them.
 
-    Invariant: it holds the callers that have a request here, and no others. For the tasks of one event loop.
+    Invariant: the object holds the callers that have a running or waiting request, and no others. For the tasks of one
+    event loop.
     """
 
     def __init__(self, at_once: int) -> None:
@@ -26,7 +28,7 @@ class ConcurrencyLimit:
 
     @asynccontextmanager
     async def of(self, name: str) -> AsyncIterator[None]:
-        """Wait until a request of that caller may run; it occupies a slot during the block."""
+        """Wait until a request of the caller may run. The request occupies a slot during the ``with`` block."""
         caller = self._callers.setdefault(name, _Caller(asyncio.Semaphore(self._at_once)))
         caller.requests += 1
         try:

@@ -1,4 +1,4 @@
-"""How often callers may ask."""
+"""The limit of requests per second for each caller."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 _BURST_S = 4.0
-"""Of requests that a caller who was silent may make at once."""
+"""The burst of a caller who was silent, as the number of seconds whose requests may arrive at once."""
 
 _CALLERS_MAX = 10_000
-"""That are remembered; the one that was silent for longest is forgotten, and has its burst again."""
+"""The most callers that are remembered. Beyond it, the caller that was silent for longest is forgotten, and later
+starts with a full burst.
+"""
 
 
 class RequestRate:
-    """A bucket for each caller, filled ``per_s`` times a second, of which a request takes one out.
+    """Token bucket for each caller: it gains ``per_s`` units a second, and each request takes one unit.
 
-    Threads may share it. Cost: some 200 bytes a caller, ``_CALLERS_MAX`` of them at most.
+    Threads may share the object. Cost: some 200 bytes per caller, for at most ``_CALLERS_MAX`` callers.
     """
 
     def __init__(self, per_s: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -29,7 +31,7 @@ class RequestRate:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait_s(self, caller: str) -> float:
-        """Take a request out of a caller's bucket; how many seconds to wait where there is none: 0 where there was."""
+        """Take one unit out of a caller's bucket, and return 0. If the bucket has none, return the seconds to wait."""
         now = self._clock()
         with self._lock:
             left, at = self._buckets.pop(caller, (self._burst, now))
@@ -42,9 +44,10 @@ class RequestRate:
 
 
 def network_of(host: str) -> str:
-    """Return the name of a host without a token: its address, of IPv6 its network of 64 bits.
+    """Return the name of a host that sends no token: its IPv4 address, or its IPv6 network of 64 bits.
 
-    A socket that listens on ``::`` shows those who come by IPv4 as addresses of one such network: each is its own.
+    A socket that listens on ``::`` shows all IPv4 hosts as addresses in one IPv6 network. For such a host, return the
+    IPv4 address.
 
     >>> network_of("10.0.0.1"), network_of("2001:db8::1:2"), network_of("testclient")
     ('10.0.0.1', '2001:db8::/64', 'testclient')

@@ -15,15 +15,15 @@ _LISTED = 8
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The limits of a caller; one that is None or empty is none.
+    """The limits of a caller; a limit that is None or empty does not apply.
 
-    A query is the caller's *own* where its id begins with ``id_prefix`` and its stream is one of ``streams``: it sees
-    and changes no other. A query that it leaves registered delivers to a topic that begins with one of
-    ``topic_prefixes``. It names no columns but ``columns`` and those in them (folded paths), whoever wrote its
-    predicate. ``max_queries``: so many own queries may be registered after a new one, paused ones counted.
+    A query is the caller's *own* if its id begins with ``id_prefix`` and its stream is one of ``streams``. The caller
+    sees and changes no other query. After a change by the caller, a query delivers to a topic that begins with one of
+    ``topic_prefixes``. Its predicate, whoever wrote it, names only ``columns`` (folded paths) and columns within them.
+    ``max_queries``: the most own queries, paused ones included, after the caller registers a new query.
 
-    Invariant: a refusal for id, stream, topic or columns does not depend on registered queries, so that it tells
-    nothing of others' queries. ``name``: the owner of the scope, as the audit has it.
+    Invariant: a refusal for an id, stream, topic or column does not depend on registered queries, so it reveals nothing
+    about queries of others. ``name``: the owner of the scope in the audit log.
     """
 
     name: str
@@ -35,18 +35,20 @@ class Scope:
     max_queries: int | None = None
 
     def check_change(self) -> None:
-        """Raise ForbiddenError where nothing may be changed."""
+        """Raise ForbiddenError if the caller may change nothing."""
         if self.read_only:
             raise ForbiddenError("token", self.name, "may only read: use one that may write")
 
     def check_id(self, query_id: str) -> None:
-        """Raise ForbiddenError for an id that no own query can have."""
+        """Raise ForbiddenError for an id that no query of the caller can have."""
         if not query_id.startswith(self.id_prefix):
             remedy = f"the ids of token '{self.name}' begin with '{self.id_prefix}'"
             raise ForbiddenError("query id", query_id[:250], remedy)
 
     def check_stream(self, stream: str) -> None:
-        """Raise ForbiddenError for a stream that is none of its own, whether there is one of that name or not."""
+        """Raise ForbiddenError for a stream that the caller may not use, whether a stream of that name exists or
+        not.
+        """
         if self.streams is not None and stream not in self.streams:
             remedy = f"the streams of token '{self.name}' are {_listed(sorted(self.streams))}"
             raise ForbiddenError("stream", stream[:200], remedy)
@@ -58,7 +60,9 @@ class Scope:
             raise ForbiddenError("destination topic", topic[:300], remedy)
 
     def check_columns(self, predicate: Predicate) -> None:
-        """Raise ForbiddenError for a predicate that names a column it may not, or a struct that holds one."""
+        """Raise ForbiddenError if a predicate names a column that the caller may not read, or a struct that contains
+        one.
+        """
         if self.columns is None:
             return
         for path in sorted(predicate.columns):
@@ -68,28 +72,28 @@ class Scope:
                 raise ForbiddenError("column", dotted(path)[:200], f"token '{self.name}' may name {allowed}")
 
     def check_number(self, own_queries: int) -> None:
-        """Raise ForbiddenError where so many own queries would be too many."""
+        """Raise ForbiddenError if ``own_queries`` exceeds the caller's limit of queries."""
         if self.max_queries is not None and own_queries > self.max_queries:
             remedy = f"token '{self.name}' has {self.max_queries} at most, paused ones counted: remove one first"
             raise ForbiddenError("number of queries", own_queries, remedy)
 
     def owns(self, query_id: str, stream: str) -> bool:
-        """Return whether a standing query is its own."""
+        """Return whether a standing query is the caller's own."""
         return query_id.startswith(self.id_prefix) and (self.streams is None or stream in self.streams)
 
     @property
     def sees_all(self) -> bool:
-        """Whether every query is its own."""
+        """Whether the caller owns every query."""
         return not self.id_prefix and self.streams is None
 
     @property
     def sees_whole_streams(self) -> bool:
-        """Whether all queries of a stream that it sees are its own."""
+        """Whether the caller owns all queries of each stream that the caller sees."""
         return not self.id_prefix
 
 
 def unlimited(name: str) -> Scope:
-    """Return the scope of one who may do everything."""
+    """Return the scope of a caller without limits."""
     return Scope(name)
 
 

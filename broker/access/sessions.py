@@ -1,4 +1,4 @@
-"""Sessions of the console: browsers that were once shown a token, recognised by a cookie."""
+"""Sessions of the console: a cookie identifies a browser whose user has entered a token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from broker.access.secret import digest
 
 COOKIE = "asc_session"
 IDLE_S = 12 * 3600.0
-"""A browser that is not heard of for so long has to show its token again."""
+"""The seconds without a request after which a session ends, and the user has to enter the token again."""
 
 _SESSIONS_MAX = 1_000
 
@@ -27,11 +27,11 @@ class _Session:
 
 
 class Sessions:
-    """Sessions of browsers: a random name each, that stands for the token that was shown.
+    """Sessions of browsers. Each has a random name that the browser sends in place of the token.
 
-    Invariant: of a session's name and of its token only the hashes are kept. The scope of a session is looked up anew
-    each time: the session of a token which was taken back ends with it. At most 1,000; the one that was not heard of
-    for longest goes first. A start of the daemon ends them all.
+    Invariant: only hashes of the sessions' names and tokens are stored. The scope of a session is looked up at each
+    request, so a session ends when its token is withdrawn. There are at most 1,000 sessions; beyond it, the session
+    that was idle for longest ends. A start of the daemon ends all sessions.
     """
 
     def __init__(self, access: Access, clock: Callable[[], float] = time.monotonic) -> None:
@@ -41,7 +41,7 @@ class Sessions:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
     def begin(self, token: str) -> str | None:
-        """Return the name of a new session for one who shows a token; None where it is a wrong one."""
+        """Start a session for a token, and return the session's name. Return None if the token is wrong."""
         if self._access.of_digest(digest(token)) is None:
             return None
         name = secrets.token_urlsafe(32)
@@ -52,7 +52,7 @@ class Sessions:
         return name
 
     def scope(self, name: str) -> Scope | None:
-        """Return the scope of the session of a name; None where there is none by now."""
+        """Return the scope of the session with this name. Return None if the session does not exist or has ended."""
         key = digest(name)
         with self._lock:
             session = self._sessions.get(key)
@@ -68,6 +68,6 @@ class Sessions:
             return found
 
     def end(self, name: str) -> None:
-        """Forget a session, if there is one of that name."""
+        """Forget the session with this name, if it exists."""
         with self._lock:
             self._sessions.pop(digest(name), None)

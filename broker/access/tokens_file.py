@@ -16,7 +16,7 @@ from broker.errors import ConfigError
 from broker.toml_text import parse_toml
 
 RESERVED_NAMES = ("token", "daemon")
-"""The audit's names for the bearer of the one token of ``api.root_token_file``, and for the daemon itself."""
+"""The audit log's names for the caller with the token of ``api.root_token_file``, and for the daemon itself."""
 
 _NAME_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -42,7 +42,7 @@ _Texts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValida
 
 
 class TokenEntry(BaseModel):
-    """The table of one token: its hash, and what it is limited to. A limit that is left out is none."""
+    """The table of one token: its hash and its limits. A limit that is absent does not apply."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -55,7 +55,7 @@ class TokenEntry(BaseModel):
     max_queries: int | None = Field(default=None, ge=0, strict=True)
 
     def scope(self, name: str) -> Scope:
-        """Return the scope of the bearer of the token."""
+        """Return the scope of a caller with this token."""
         return Scope(
             name,
             read_only=self.read_only,
@@ -67,14 +67,14 @@ class TokenEntry(BaseModel):
         )
 
     def toml(self, name: str) -> str:
-        """Return the table as the file has it."""
+        """Return the table as the text of the tokens file."""
         plain = self.model_dump(mode="json", exclude_defaults=True)
         lines = [f"{key} = {_as_toml(value)}" for key, value in plain.items()]
         return "\n".join([f"[tokens.{_as_toml(name) if '.' in name else name}]", *lines, ""])
 
 
 def check_token_name(name: str) -> None:
-    """Raise ConfigError for a name that no token of a file may have."""
+    """Raise ConfigError for a name that no token in the file may have."""
     if not _NAME_FORM.fullmatch(name):
         remedy = "use 1 to 100 of A-Z a-z 0-9 . _ -, a letter or digit first"
         raise ConfigError("token name", name[:200], remedy)
@@ -83,8 +83,9 @@ def check_token_name(name: str) -> None:
 
 
 def parse_tokens(text: str, path: Path) -> dict[str, Scope]:
-    r"""Return the scopes that a tokens file gives, by the hash of their token; ConfigError, without a hash in it, where
-    the file is wrong in any way.
+    r"""Return the scopes in a tokens file, keyed by the hash of their token.
+
+    Raise ConfigError if the file is invalid in any way; the error contains no hash.
 
     >>> parse_tokens('[tokens.ops]\nsha256 = "' + 64 * "0" + '"\nread_only = true', Path("t"))["0" * 64].read_only
     True
@@ -117,7 +118,7 @@ def _as_toml(value: Any) -> str:
 
 
 def token_entry(name: str, table: Any, subject: str = "token") -> TokenEntry:
-    """Return the table of a token; ConfigError, with the ``subject`` of which it is said, where it is wrong."""
+    """Return the table of a token. Raise ConfigError, about ``subject``, if the table is invalid."""
     if not isinstance(table, Mapping):
         raise ConfigError(subject, name, "is no table: write [tokens.NAME]")
     try:

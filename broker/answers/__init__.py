@@ -1,1 +1,3 @@
-"""The answers of the HTTP API, as typed dictionaries: the client returns them, and the API describes itself by them."""
+"""The answers of the HTTP API as typed dictionaries: return types of the client, and schemas in the API's
+description.
+"""

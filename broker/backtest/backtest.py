@@ -1,4 +1,4 @@
-"""Standing queries over files: what ``asc match`` does, and which engine does it."""
+"""Back-tests, as ``asc match`` runs them: standing queries over files, and the choice between Arrow and Spark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from broker.runtime.progress import Progress, print_to_stderr
 
 @dataclass(frozen=True, slots=True)
 class Backtest:
-    """The result of a run, and the engine that found it."""
+    """The result of a back-test, and the engine that computed it."""
 
     result: BacktestResult
     engine: Literal["arrow", "spark"]
@@ -33,12 +33,12 @@ def run_backtest(
     by_spark: bool = False,
     report: Progress = print_to_stderr,
 ) -> Backtest:
-    """Match the rows of the files, all of that format, with the queries.
+    """Match the rows of files, all in the format ``format_name``, with the queries.
 
-    With ``output`` the accepted rows are written there as NDJSON, with their ``queries``; else they are counted for
-    each query. Rows that a stream of that schema would not decode are excluded and counted. Spark is started where it
-    has to compute something, to write or to decode, or ``by_spark``; queries and files are checked before. ``report``
-    is given the reason, in a line. Errors: AscError.
+    If ``output`` is set, write the accepted rows there as NDJSON with their ``queries``; otherwise count them per
+    query. Exclude and count rows that a stream with that schema could not decode. Start Spark if it has to compute,
+    write or decode something, or if ``by_spark`` is true. Check queries and files before that. Call ``report`` with one
+    line that gives the reason for Spark. Raise AscError.
     """
     from asc.predicate import Limits
     from broker.backtest.plain_backtest import match_plainly, why_spark

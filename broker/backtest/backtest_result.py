@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class BacktestResult:
-    """Rows of files by what became of them. ``by_query`` is empty where the accepted rows were written, not counted.
+    """Counts of rows by outcome. ``by_query`` is empty if the accepted rows were written to a file instead of counted.
 
-    ``rows`` counts what was read, ``undecodable`` what of it was excluded; ``first_undecodable`` says which row was the
-    first, and why, in one line.
+    ``rows`` counts all rows that were read, ``undecodable`` the excluded rows among them. ``first_undecodable``
+    describes, in one line, the first excluded row and the reason.
     """
 
     rows: int

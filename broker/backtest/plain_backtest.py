@@ -1,4 +1,4 @@
-"""Standing queries over files without Spark, where they compare plain columns of plainly written rows."""
+"""Back-tests without Spark, for queries that compare plain columns, over files whose values have a plain form."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from asc.plan.plan import Query
 
 _PAIRS_MAX = 1 << 24
-"""(row, query) pairs that may be found at a time: 128 MiB of them."""
+"""The most (row, query) pairs that are found at a time: 128 MiB of pairs."""
 
 
 def why_spark(queries: Sequence[Query]) -> str | None:
-    """Return why queries cannot be matched without Spark: what the first of them has it compute; None where they can
-    be.
+    """Return why the queries need Spark: the first expression that Spark has to compute. Return None if Spark is not
+    needed.
     """
     for query in queries:
         for attribute in query.predicate.p_attributes:
@@ -33,7 +33,7 @@ def why_spark(queries: Sequence[Query]) -> str | None:
 def match_plainly(
     inputs: Sequence[Path], format_name: str, decoding: Decoding, queries: Mapping[str, str]
 ) -> BacktestResult:
-    """Count the rows that each query accepts. DoubtError where Spark alone knows what a row is."""
+    """Count the rows that each query accepts. Raise DoubtError if only Spark can decide how to read a row."""
     import numpy as np
     from tqdm import tqdm
 
@@ -64,7 +64,7 @@ def match_plainly(
 
 
 def _columns(attributes: Iterable[PAttribute]) -> Iterator[str]:
-    """Yield the columns that p-attributes, none of which is computed, are read from."""
+    """Yield the columns that p-attributes read; no p-attribute among them is a computed expression."""
     for attribute in attributes:
         if attribute.parts:
             yield from _columns(attribute.parts)

@@ -20,8 +20,9 @@ def match_by_spark(
     *,
     report: Progress = print_to_stderr,
 ) -> BacktestResult:
-    """Match the rows of the files with the queries, in one pass; with ``output`` write the accepted ones there as
-    NDJSON, with their ``queries``. Errors: AscError.
+    """Match the rows of the files with the queries in one pass.
+
+    If ``output`` is set, write the accepted rows there as NDJSON with their ``queries``. Raise AscError.
     """
     from pyspark.sql import Observation
     from pyspark.sql import functions as sf

@@ -1,4 +1,4 @@
-"""Bodies of requests, from a program's values."""
+"""Request bodies, built from the values of a program."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from broker.client.errors import InvalidRequestError
 from broker.whole_file import QUERIES_BYTES_MAX, read_bounded
 
 Body = Mapping[str, object]
-"""A query as JSON has it: an answer of `Client.show`, a line of a file, or ``{"remove": ID}``."""
+"""A query as a JSON object: an answer of `Client.show`, a line of a queries file, or ``{"remove": ID}``."""
 
 
 def checked_mapping(what: str, value: object, example: str) -> Mapping[str, object]:
-    """Return a value that is to be a mapping; InvalidRequestError where it is none."""
+    """Return a value that has to be a mapping. Raise InvalidRequestError if it is not a mapping."""
     if not isinstance(value, Mapping):
         raise InvalidRequestError(f"{what} of type", type(value).__name__, f"give a mapping, as {example}")
     return value
 
 
 def checked_body(body: object) -> dict[str, object]:
-    """Return the body of a query as JSON has it; InvalidRequestError where it is no mapping, or a part of it is not."""
+    """Return the JSON body of a query. Raise InvalidRequestError if it, or a part that has to be a mapping, is none."""
     found = dict(checked_mapping("query", body, '{"id": "late", "where": "delay > 60"}'))
     for name, example in _PARTS.items():
         if found.get(name) is not None:
@@ -32,11 +32,11 @@ def checked_body(body: object) -> dict[str, object]:
 
 
 _PARTS = {"labels": '{"team": "ops"}', "operator": '{"name": "near"}', "join": '{"layer": "zones"}'}
-"""The fields of a query that are mappings, each with an example."""
+"""The fields of a query that have to be mappings, each with an example."""
 
 
 def query_body(query_id: str, where: str, **fields: object) -> dict[str, object]:
-    """Return the body of a query with the fields that are given, not None.
+    """Return the body of a query, with the fields that are not None.
 
     >>> query_body("late", "delay > 60", topic=None, paused=True)
     {'id': 'late', 'where': 'delay > 60', 'paused': True}
@@ -45,14 +45,15 @@ def query_body(query_id: str, where: str, **fields: object) -> dict[str, object]
 
 
 def given(**fields: object) -> dict[str, object]:
-    """Return the fields that are not None, times as text."""
+    """Return the fields that are not None, with times as text."""
     return {name: _plain(value) for name, value in fields.items() if value is not None}
 
 
 def ndjson_of(queries: Iterable[Body] | str | PathLike[str]) -> bytes:
-    """Return queries as lines, from an iterable of bodies or a file of NDJSON.
+    """Return queries as NDJSON lines, from an iterable of bodies or from an NDJSON file.
 
-    Errors: InvalidRequestError, for a file above `QUERIES_BYTES_MAX` too; OSError for one that cannot be read.
+    Raise InvalidRequestError for an invalid body or a file larger than `QUERIES_BYTES_MAX`. Raise OSError if the file
+    cannot be read.
     """
     if isinstance(queries, (str, PathLike)):
         path = Path(queries)
@@ -68,7 +69,7 @@ def ndjson_of(queries: Iterable[Body] | str | PathLike[str]) -> bytes:
 
 
 def flags(**given: bool) -> dict[str, str]:
-    """Return the parameters of a request that are on.
+    """Return the request parameters that are true.
 
     >>> flags(keep_going=True, dry_run=False)
     {'keep_going': 'true'}

@@ -29,18 +29,20 @@ from broker.client.progress import Progress, followed
 from broker.client.refused import object_of, refused
 
 TIMEOUT_S = 60.0
-"""A change is answered when the running plan has it, which waits for no batch."""
+"""The default timeout of a request. A change is answered when the running plan contains it, which waits for no
+batch.
+"""
 
 _LOAD_TIMEOUTS = 10
-"""The number of time-outs that a load, a join or a layer may last."""
+"""The longest time of a load, a join or a layer change, as a multiple of the timeout."""
 
 PART_BYTES = 16 << 20
-"""A load of more is sent in parts of at most this size, as whole lines."""
+"""The largest load that is sent as one body. A larger load is sent in parts of at most this size, cut between lines."""
 
 _LOADS_TIMEOUT_S = 2.0
 _READY_POLL_S = 0.5
 _READY_TIMEOUT_S = 10.0
-"""The time that one question may wait for its answer, while it is asked again and again."""
+"""The longest time that one readiness request may take while the client polls the daemon."""
 _PAGE_SIZE = 1_000
 
 
@@ -48,8 +50,8 @@ class Client:
     """A connection to a running daemon. Threads may share it; ``with`` closes it.
 
     ``token``: a bearer token of the daemon. ``ca_file``: a PEM file of the certificates to trust over https, instead of
-    the system's. ``timeout_s``: the longest time for an answer; loads may take ten times as long. Every method raises
-    ClientError: RefusedError where the daemon refuses, NoAnswerError where none answers.
+    the system's. ``timeout_s``: the longest time for an answer; a load may take ten times as long. Every method raises
+    ClientError: RefusedError if the daemon refuses the request, NoAnswerError if no daemon answers.
     """
 
     def __init__(
@@ -99,17 +101,17 @@ class Client:
         paused: bool = False,
         replaces: bool = True,
     ) -> Registered:
-        """Register a query, or replace the one of its id; return when the running plan has it.
+        """Register a query, or replace the query with its id; return when the running plan contains the query.
 
-        ``stream`` may be missing where one is configured; ``topic`` is ``asc.<id>`` by default. ``operator``: its
-        ``name`` and fields. Without ``replaces`` an id that is taken is refused with ConflictError.
+        ``stream`` may be omitted if only one stream is configured. ``topic`` is ``asc.<id>`` by default. ``operator``:
+        its ``name`` and fields. If ``replaces`` is false and the id is registered already, raise ConflictError.
         """
         fields: dict[str, object] = {"join": join, "operator": operator, "labels": labels, "paused": paused or None}
         body = query_body(query_id, where, stream=stream, topic=topic, expires_at=expires_at, **fields)
         return self.register(body, replaces=replaces)
 
     def register(self, body: Body, *, replaces: bool = True) -> Registered:
-        """Register the query of a body, as `show` answers one, or replace the one of its id."""
+        """Register a query from a body, in the form that `show` returns, or replace the query with its id."""
         sent = checked_body(body)
         timeout_s = self._connection.timeout_s if sent.get("join") is None else self._load_timeout_s
         headers = _condition(replaces)
@@ -125,11 +127,11 @@ class Client:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> Applied:
-        """Register many queries in one step, and remove those that ``{"remove": ID}`` bodies name: all or none.
+        """Register many queries in one step, and remove the queries that ``{"remove": ID}`` bodies name: all or none.
 
-        ``queries``: bodies, or the path of an NDJSON file. With ``keep_going`` the valid ones are applied, and the
-        others are the ``errors`` of the answer; otherwise they are the ``lines`` of the RefusedError. ``progress`` is
-        called from another thread about twice a second. With ``dry_run`` nothing is changed.
+        ``queries``: bodies, or the path of an NDJSON file. With ``keep_going`` the valid bodies are applied, and the
+        invalid ones are listed in ``errors`` of the answer. Without it, they are the ``lines`` of the RefusedError.
+        ``progress`` is called from another thread about twice a second. With ``dry_run`` nothing is changed.
         """
         content = ndjson_of(queries)
         return self.apply_ndjson(content, keep_going=keep_going, replaces=replaces, dry_run=dry_run, progress=progress)
@@ -143,7 +145,7 @@ class Client:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> Applied:
-        """Apply lines of NDJSON, as :meth:`apply` does. Many are sent in parts, and made in one step all the same."""
+        """Apply lines of NDJSON as :meth:`apply` does. A large load is sent in parts, but still applied in one step."""
         params = flags(keep_going=keep_going, dry_run=dry_run)
         condition = _condition(replaces)
         timeout_s = self._load_timeout_s
@@ -167,9 +169,10 @@ class Client:
         return cast("Applied", answer)
 
     def _sent_in_parts(self, content: bytes, size_bytes: int) -> str:
-        """Send the parts of a large load, of which nothing is made yet, and return its path.
+        """Send the parts of a large load, and return the load's path. The daemon applies nothing yet.
 
-        They are of ``size_bytes`` at most, and smaller where the daemon, or a proxy before it, takes none so large.
+        A part has at most ``size_bytes``. Parts become smaller if the daemon, or a proxy in front of it, refuses the
+        size.
         """
         begun = self._connection.asked("POST", "/v1/loads", json={})
         path = load_path(self._connection.field(begun, "id", str))
@@ -193,7 +196,7 @@ class Client:
         return path
 
     def loads(self) -> Sequence[Load]:
-        """Return the changes in progress; wait two seconds at most."""
+        """Return the changes in progress. Wait at most two seconds for the answer."""
         answer = self._connection.asked("GET", "/v1/loads", timeout=_LOADS_TIMEOUT_S)
         return cast("Sequence[Load]", self._connection.field(answer, "loads", list))
 
@@ -207,36 +210,39 @@ class Client:
         layer: str | None = None,
         page_size: int = _PAGE_SIZE,
     ) -> Iterator[Query]:
-        """Yield the registered queries that pass all filters, by id; a page is asked for when it is needed.
+        """Yield the registered queries that match all filters, ordered by id. Pages are requested as they are needed.
 
-        ``label``: as ``key=value``; ``operator``: a name, ``route`` for none; ``layer``: joins over it.
+        ``label``: as ``key=value``. ``operator``: a name, or ``route`` for queries without an operator. ``layer``: only
+        joins over this layer.
         """
         filters = {"stream": stream, "prefix": prefix, "label": label, "operator": operator, "layer": layer}
         return self._connection.items("/v1/queries", "queries", filters, page_size)
 
     def show(self, query_id: str) -> Query:
-        """Return one registered query; NotFoundError."""
+        """Return one registered query. Raise NotFoundError if the id is not registered."""
         return cast("Query", self._connection.asked("GET", query_path(query_id)))
 
     def excluded_shapes(self, query_id: str) -> Sequence[ExcludedShape]:
-        """Return the first shapes that a join excludes, with the reasons."""
+        """Return the first shapes that a join excludes, with the reasons for the exclusion."""
         answer = self._connection.asked("GET", f"{query_path(query_id)}/excluded-shapes")
         return cast("Sequence[ExcludedShape]", self._connection.field(answer, "shapes", list))
 
     def change(self, query_id: str, fields: Body) -> Registered:
-        """Change the given fields of a registered query, and keep the others."""
+        """Change the given fields of a registered query; the other fields stay unchanged."""
         return cast("Registered", self._connection.asked("PUT", query_path(query_id), json=checked_body(fields)))
 
     def pause(self, query_id: str) -> Registered:
-        """Keep a query registered without running it. Records that pass meanwhile are not delivered later."""
+        """Pause a query: it stays registered, but does not run. Records that arrive during the pause are never
+        delivered.
+        """
         return self.change(query_id, {"paused": True})
 
     def resume(self, query_id: str) -> Registered:
-        """Run a paused query again."""
+        """Resume a paused query."""
         return self.change(query_id, {"paused": False})
 
     def remove(self, query_id: str) -> Removed:
-        """Remove a query; no record from the effective offsets on reaches it."""
+        """Remove a query. From the effective offsets on, no record is delivered for it."""
         return cast("Removed", self._connection.asked("DELETE", query_path(query_id)))
 
     # -- predicates and records
@@ -249,21 +255,24 @@ class Client:
         join: Join | None = None,
         operator: Mapping[str, object] | None = None,
     ) -> CheckedPredicate:
-        """Return the normal form of a query's predicate, and the expressions of its operator; nothing is registered."""
+        """Return the normal form of a query's predicate, and the expressions of its operator. Nothing is registered."""
         body = given(where=where, stream=stream, join=join, operator=operator)
         return cast("CheckedPredicate", self._connection.asked("POST", "/v1/check", json=body))
 
     def test(self, where: str, *, stream: str | None = None, last: int = 10_000, show: int = 0) -> Trial:
-        """Count the records that a predicate accepts of the ``last`` ones; ``show`` as many of these."""
+        """Count the records that a predicate accepts among the ``last`` records of a stream; return ``show`` of
+        them.
+        """
         body = given(where=where, stream=stream, last=last, show=show)
         return cast("Trial", self._connection.asked("POST", "/v1/test", json=body))
 
     def explain(
         self, query_id: str, values: Mapping[str, object] | None = None, *, with_sequence: bool = False
     ) -> Explanation:
-        """Return the constructs that a query uses, or whether it accepts a tuple of ``values``.
+        """Return the constructs that a query uses. With ``values``, return whether the query accepts the tuple of these
+        values.
 
-        ``with_sequence``: both, and the path of the tuple.
+        ``with_sequence``: return both, and the path of the tuple through the plan.
         """
         body = {"tuple": _tuple_of(values), "with_sequence": with_sequence}
         return cast("Explanation", self._connection.asked("POST", f"{query_path(query_id)}/explain", json=body))
@@ -277,16 +286,16 @@ class Client:
         query: str | None = None,
         max_blocks: int | None = None,
     ) -> Trace:
-        """Follow a tuple of ``values``, or the record ``source`` (``topic-partition-offset``), through the plan."""
+        """Trace a tuple of ``values``, or the record ``source`` (``topic-partition-offset``), through the plan."""
         body = given(tuple=_tuple_of(values), source=source, stream=stream, query=query, max_blocks=max_blocks)
         return cast("Trace", self._connection.asked("POST", "/v1/trace", json=body))
 
     # -- the daemon
 
     def ready(self, *, timeout_s: float | None = None) -> Ready:
-        """Return whether the daemon is ready, with the reason where it is not.
+        """Return whether the daemon is ready, and the reason if it is not.
 
-        ``timeout_s``: in place of the client's own.
+        ``timeout_s``: used in place of the client's timeout.
         """
         options = {} if timeout_s is None else {"timeout": timeout_s}
         response = self._connection.sent("GET", "/readyz", **options)
@@ -297,11 +306,11 @@ class Client:
         raise refused(response)
 
     def wait_until_ready(self, timeout_s: float, *, on_unready: Callable[[], object] | None = None) -> Ready:
-        """Wait until the daemon is ready or the time is over, and return the last answer.
+        """Wait until the daemon is ready or the timeout has passed, and return the last answer.
 
-        Raise the refusal or NoAnswerError of the last try where none answers until then. A daemon that has too much to
-        do is asked again. ``on_unready`` is called once with the first answer of a daemon that is not ready, as to try
-        the token; an exception from it ends the wait.
+        If no daemon answers within the timeout, raise the refusal or NoAnswerError of the last attempt. If the daemon
+        is overloaded, try again. Call ``on_unready`` once, with the first answer of a daemon that is not ready, for
+        example to check the token; an exception from it ends the wait.
         """
         deadline_s = time.monotonic() + timeout_s
         while True:

@@ -1,4 +1,4 @@
-"""Requests to one daemon over HTTP, and the errors that they end with."""
+"""HTTP requests to one daemon, and the client's exceptions for their errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PORT_MAX = 65_535
 class Connection:
     """A pool of connections to one daemon. Threads may share it.
 
-    It uses the proxies of the environment, but not for a loopback address, which they could not reach.
+    It uses the proxies of the environment, except for a loopback address, which no proxy could reach.
     """
 
     def __init__(self, url: str, token: str | None, ca_file: Path | None, timeout_s: float) -> None:
@@ -62,14 +62,18 @@ class Connection:
         self._http.close()
 
     def asked(self, method: str, path: str, **options: Any) -> dict[str, Any]:
-        """Send one request, and return the JSON object that is answered; the options are httpx's. ClientError."""
+        """Send one request, and return the JSON object of the answer. The options are those of httpx. Raise
+        ClientError.
+        """
         response = self.sent(method, path, **options)
         if response.is_success:
             return object_of(response)
         raise refused(response)
 
     def items(self, path: str, key: str, filters: Mapping[str, str | None], page_size: int) -> Iterator[Any]:
-        """Yield the items of all pages in turn; a page is asked for when the items before it are used up."""
+        """Yield the items of all pages in order. A page is requested when the items of the previous page are used
+        up.
+        """
         params = {"limit": str(min(page_size, _PAGE_MAX))}
         params.update({name: value for name, value in filters.items() if value is not None})
         while True:
@@ -81,14 +85,14 @@ class Connection:
             params["cursor"] = str(cursor)
 
     def field(self, answer: Mapping[str, Any], name: str, kind: type[Any]) -> Any:
-        """Return a field of an answer; UnreadableAnswerError where it is missing or of another type."""
+        """Return a field of an answer. Raise UnreadableAnswerError if the field is missing or has another type."""
         found = answer.get(name)
         if not isinstance(found, kind):
             raise UnreadableAnswerError(f"no field {name} answered by", self.url, NOT_A_DAEMON)
         return found
 
     def sent(self, method: str, path: str, **options: Any) -> httpx.Response:
-        """Send one request, and return the answer, whatever its status; ClientError where there is none."""
+        """Send one request, and return the answer with any status. Raise ClientError if no answer arrives."""
         with self._told_errors(method):
             try:
                 return self._http.request(method, path, **options)
@@ -97,9 +101,10 @@ class Connection:
 
     @contextmanager
     def streamed(self, path: str, timeout_s: float) -> Iterator[tuple[Iterator[bytes], int]]:
-        """Yield the parts of an answer that is no JSON, and its bytes in all; ClientError, also where it ends early.
+        """Yield the chunks of an answer that is not JSON, and its total size in bytes.
 
-        ``timeout_s``: the longest time for its beginning, and for each part.
+        Raise ClientError, also if the answer ends early. ``timeout_s``: the longest wait for the first chunk, and for
+        each further chunk.
         """
         with self._told_errors("GET"), self._http.stream("GET", path, timeout=timeout_s) as response:
             if not response.is_success:
@@ -113,7 +118,7 @@ class Connection:
 
     @contextmanager
     def _told_errors(self, method: str) -> Iterator[None]:
-        """Raise what httpx raises as ClientError."""
+        """Convert the errors of httpx into ClientError."""
         import httpx
 
         try:
@@ -146,7 +151,7 @@ class Connection:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host of an address is this machine itself.
+    """Return whether the host in an address is this machine itself.
 
     >>> [is_loopback(host) for host in ("localhost", "127.0.0.2", "::1", "broker", "10.0.0.1")]
     [True, True, True, False, False]

@@ -15,14 +15,14 @@ from broker.client.saved_file import Saved, check_new, save
 
 
 class CubeClient:
-    """The cubes of one daemon; an attribute of `broker.Client`. Its methods raise ClientError."""
+    """The cubes of one daemon, as an attribute of `broker.Client`. Its methods raise ClientError."""
 
     def __init__(self, connection: Connection, load_timeout_s: float) -> None:
         self._connection = connection
         self._load_timeout_s = load_timeout_s
 
     def query(self, query_id: str, question: Mapping[str, object]) -> CubeAnswer:
-        """Return groups of a cube and their measures.
+        """Return groups of a cube with their measures.
 
         ``question``: ``by``, ``where``, ``from``, ``to``, ``last_s``, ``grain_s``, ``live``, ``late``, ``measures``,
         ``order``, ``limit`` and ``cursor``.
@@ -31,10 +31,10 @@ class CubeClient:
         return cast("CubeAnswer", self._connection.asked("POST", f"{query_path(query_id)}/cube/query", json=body))
 
     def dump(self, stream: str, path: str | PathLike[str], *, progress: Saved | None = None) -> int:
-        """Save a copy of all cubes of a stream as a new file, and return its bytes.
+        """Save a copy of all cubes of a stream as a new file, and return the file's size in bytes.
 
-        The file is there when it is whole; until then it has ``.part`` behind its name. ``progress`` is called with the
-        bytes saved, and those in all. Raises OSError as well, where the file cannot be written.
+        The file has the suffix ``.part`` until it is complete. ``progress`` is called with the bytes saved so far and
+        the total bytes. Raise OSError if the file cannot be written.
         """
         target = Path(path)
         check_new(target)

@@ -1,4 +1,6 @@
-"""Exceptions of the client: each one line of subject, value and remedy, with the HTTP status where there was one."""
+"""Exceptions of the client. Each is one line of subject, value and remedy, with the HTTP status of the answer, if
+any.
+"""
 
 from __future__ import annotations
 
@@ -13,36 +15,39 @@ if TYPE_CHECKING:
 
 
 class ClientError(AscError):
-    """The root of the client's exceptions. ``status``: the HTTP status of the answer; None where there was none."""
+    """The root of the client's exceptions. ``status``: the HTTP status of the answer, or None if there was no
+    answer.
+    """
 
     status: int | None = None
 
 
 class InvalidRequestError(ClientError):
-    """A request that was not sent: its address, token, CA file, id or body is invalid."""
+    """A request that was not sent, because its address, token, CA file, id or body is invalid."""
 
 
 class NoAnswerError(ClientError):
-    """No daemon answers at the address; one may in a moment."""
+    """No daemon answers at the address. A later attempt may succeed."""
 
 
 class TimedOutError(NoAnswerError):
-    """A daemon that did not answer in time; it may have made the change or not."""
+    """The daemon did not answer in time. It may or may not have applied the change."""
 
 
 class TlsError(ClientError):
-    """An address that speaks no TLS, or a certificate that is not trusted."""
+    """The server at the address speaks no TLS, or its certificate is not trusted."""
 
 
 class UnreadableAnswerError(ClientError):
-    """An answer that no daemon gives: the address is another server's."""
+    """An answer that no daemon sends: another server listens at the address."""
 
 
 class RefusedError(ClientError):
-    """A request that the daemon refuses, with the text of its answer.
+    """A refusal of a request by the daemon, with the text of its answer.
 
-    ``caret_text``: the line of a predicate with the place of the error. ``lines``: for a bulk load an error for each
-    refused line. ``streams``: where the stream is missing, those that may be named; otherwise None.
+    ``caret_text``: the line of a predicate that contains the error, with a caret below the position. ``lines``: for a
+    bulk load, an error for each refused line. ``streams``: if the request has to name a stream, the streams that it may
+    name; otherwise None.
     """
 
     def __init__(
@@ -73,7 +78,7 @@ class UnauthorizedError(RefusedError):
 
 
 class NotAllowedError(RefusedError):
-    """Something that the token may not do or see (403)."""
+    """A request that the token does not permit (403)."""
 
 
 class NotFoundError(RefusedError):
@@ -81,21 +86,27 @@ class NotFoundError(RefusedError):
 
 
 class ConflictError(RefusedError):
-    """A change that does not fit the registered queries (409, 412), as an id that is taken."""
+    """A change that conflicts with the registered queries (409, 412), for example because its id is registered
+    already.
+    """
 
 
 class TooLargeError(RefusedError):
-    """A body over the daemon's limit (413)."""
+    """A body larger than the daemon's limit (413)."""
 
 
 class TooManyRequestsError(RefusedError):
-    """Requests over the daemon's rate limit (429). ``retry_after_s``: when to try again, None where it is not known."""
+    """More requests than the daemon's rate limit (429). ``retry_after_s``: seconds until the next attempt, or None if
+    unknown.
+    """
 
     retry_after_s: float | None = None
 
 
 class UnavailableError(RefusedError):
-    """A daemon that is not ready, or whose Kafka does not answer (503). ``retry_after_s`` as of too many requests."""
+    """A daemon that is not ready, or whose Kafka does not answer (503). ``retry_after_s``: as in
+    TooManyRequestsError.
+    """
 
     retry_after_s: float | None = None
 

@@ -14,14 +14,14 @@ NDJSON = "application/x-ndjson"
 
 
 class LayerClient:
-    """The layers of one daemon; an attribute of `broker.Client`. Its methods raise ClientError."""
+    """The layers of one daemon, as an attribute of `broker.Client`. Its methods raise ClientError."""
 
     def __init__(self, connection: Connection, load_timeout_s: float) -> None:
         self._connection = connection
         self._load_timeout_s = load_timeout_s
 
     def list(self) -> Sequence[Layer]:
-        """Return the configured layers, by name."""
+        """Return the configured layers, ordered by name."""
         answer = self._connection.asked("GET", "/v1/layers")
         return cast("Sequence[Layer]", self._connection.field(answer, "layers", list))
 
@@ -30,7 +30,7 @@ class LayerClient:
         return cast("LayerDetails", self._connection.asked("GET", layer_path(name)))
 
     def shapes(self, name: str, prefix: str = "") -> Iterator[ShapeSummary]:
-        """Yield the shapes of a layer by id, page by page."""
+        """Yield the shapes of a layer ordered by id, page by page."""
         return self._connection.items(f"{layer_path(name)}/shapes", "shapes", {"prefix": prefix}, 1_000)
 
     def shape(self, name: str, shape_id: str) -> LayerFeature:
@@ -38,10 +38,10 @@ class LayerClient:
         return cast("LayerFeature", self._connection.asked("GET", shape_path(name, shape_id)))
 
     def put(self, name: str, ndjson: bytes, *, keep_going: bool = False, dry_run: bool = False) -> ShapesWritten:
-        """Put shapes, Features with ids, and remove those that ``{"remove": ID}`` lines name: all or none.
+        """Put shapes (Features with ids), and remove the shapes that ``{"remove": ID}`` lines name: all or none.
 
-        With ``keep_going`` the valid ones are put, and the others are the ``errors`` of the answer. Where all are
-        refused, they are the ``lines`` of the RefusedError. With ``dry_run`` nothing is changed.
+        With ``keep_going`` the valid shapes are put, and the invalid ones are listed in ``errors`` of the answer. If
+        all are refused, they are the ``lines`` of the RefusedError. With ``dry_run`` nothing is changed.
         """
         params = flags(keep_going=keep_going, dry_run=dry_run)
         answer = self._connection.asked(

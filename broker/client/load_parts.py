@@ -1,15 +1,15 @@
-"""The parts of a large load: whole lines, of a size that the daemon takes."""
+"""The parts of a large load: whole lines, of a size that the daemon accepts."""
 
 from __future__ import annotations
 
 from broker.client.errors import TooLargeError
 
 _OF_ALL = "parts of loads"
-"""The subject of a refusal because all unfinished loads are too large together: smaller parts do not mend that."""
+"""The subject of a refusal because all unfinished loads together are too large. Smaller parts do not help then."""
 
 
 def part_at(content: bytes, start: int, size_bytes: int) -> bytes:
-    r"""Return the lines from a place on, of so many bytes at most; a longer line is one part.
+    r"""Return the lines from offset ``start``, at most ``size_bytes`` of them. A line that is longer is one part.
 
     >>> part_at(b"a\nbb\nccc\n", 0, 5), part_at(b"a\nbb\nccc\n", 5, 3)
     (b'a\nbb\n', b'ccc\n')
@@ -22,7 +22,8 @@ def part_at(content: bytes, start: int, size_bytes: int) -> bytes:
 
 
 def halved(part: bytes, error: TooLargeError) -> int:
-    r"""Return the size of parts to try after one was refused as too large; raise the refusal where none is smaller.
+    r"""Return a smaller size for parts after one was refused as too large. Raise the refusal again if no smaller size
+    helps.
 
     >>> halved(b"a\nbb\nccc\n", TooLargeError("body", "over 5 bytes", "send it in parts"))
     4

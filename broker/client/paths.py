@@ -1,4 +1,4 @@
-"""Paths of the API, with names of users in them."""
+"""Paths of the API that contain names of queries, layers, shapes, loads and streams."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from broker.client.errors import InvalidRequestError
 
 
 def query_path(query_id: str) -> str:
-    """Return the path of one query; InvalidRequestError for an id that would lead elsewhere.
+    """Return the path of one query. Raise InvalidRequestError for an id that would lead to another path.
 
     >>> query_path("a/b c")
     '/v1/queries/a%2Fb%20c'
@@ -17,7 +17,7 @@ def query_path(query_id: str) -> str:
 
 
 def layer_path(name: str) -> str:
-    """Return the path of one layer; InvalidRequestError for a name that would lead elsewhere."""
+    """Return the path of one layer. Raise InvalidRequestError for a name that would lead to another path."""
     return f"/v1/layers/{_segment('layer', name, 'asc layer list')}"
 
 
@@ -27,7 +27,7 @@ def shape_path(layer: str, shape_id: str) -> str:
 
 
 def load_path(load_id: str) -> str:
-    """Return the path of one load in parts."""
+    """Return the path of one load that is sent in parts."""
     return f"/v1/loads/{_segment('load', load_id, 'asc query apply')}"
 
 

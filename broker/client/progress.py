@@ -1,4 +1,4 @@
-"""The progress of a large load, asked of the daemon while the load is sent."""
+"""The progress of a large load, polled from the daemon while the load is sent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POLL_S = 0.5
 def followed(
     loads: Callable[[], Sequence[Load]], progress: Progress | None, poll_s: float | None = None
 ) -> Iterator[None]:
-    """Call ``progress`` from a thread of its own with the largest change in progress, until the context ends."""
+    """Call ``progress`` from a new thread with the largest change in progress, until the context ends."""
     if progress is None:
         yield
         return

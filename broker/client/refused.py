@@ -1,4 +1,4 @@
-"""The exception for an answer of the daemon that is no success."""
+"""The exception for an answer of the daemon with an error status."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOT_A_DAEMON = "is it the daemon's address? (--server)"
 
 
 def object_of(response: httpx.Response) -> dict[str, Any]:
-    """Return the JSON object of an answer, an empty one for an empty body; UnreadableAnswerError."""
+    """Return the JSON object of an answer, or an empty object if the body is empty. Raise UnreadableAnswerError."""
     if not response.content:
         return {}
     try:
@@ -33,7 +33,7 @@ def object_of(response: httpx.Response) -> dict[str, Any]:
 
 
 def refused(response: httpx.Response) -> RefusedError:
-    """Return the exception that an answer becomes, of the class of its status."""
+    """Return the exception for an answer, of the class that corresponds to its status."""
     body = _body(response)
     error, lines = body.get("error"), body.get("errors")
     if not isinstance(error, dict):
@@ -63,7 +63,7 @@ def _body(response: httpx.Response) -> dict[str, Any]:
 
 
 def _shown(response: httpx.Response) -> str:
-    """Return the address without a user and password."""
+    """Return the address without user and password."""
     return str(response.url.copy_with(userinfo=b""))
 
 

@@ -1,4 +1,4 @@
-"""Answers that are saved as a file: it has its name when it is whole."""
+"""Answers that are saved as a file. The file gets its final name only when it is complete."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pathlib import Path
 from broker.client.errors import InvalidRequestError
 
 Saved = Callable[[int, int], None]
-"""A call with the bytes that are saved, and those in all, each time that there are more."""
+"""A callback with the bytes saved so far and the total bytes, called each time that more bytes are saved."""
 
 
 def check_new(path: Path) -> None:
-    """Raise InvalidRequestError for a file that is there."""
+    """Raise InvalidRequestError if the file exists."""
     if path.exists():
         raise InvalidRequestError("file", str(path), "is there already: name another, or move it away")
 
 
 def save(parts: Iterable[bytes], size_bytes: int, path: Path, progress: Saved | None) -> int:
-    """Write the parts of a file beside it, and give it its name; return its bytes.
+    """Write the parts to a temporary file in the same folder, rename it to ``path``, and return its size in bytes.
 
-    Raises InvalidRequestError where a file of its name came meanwhile, OSError where it cannot be written. Whatever is
-    raised, nothing of it is left.
+    Raise InvalidRequestError if a file with this name appeared meanwhile, and OSError if the file cannot be written.
+    After any error, nothing of the file remains.
     """
     aside = path.with_name(f"{path.name}.part")
     saved = 0

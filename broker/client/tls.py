@@ -9,7 +9,9 @@ from broker.client.errors import InvalidRequestError
 
 
 def trusted(ca_file: Path | None) -> ssl.SSLContext:
-    """Return a context that trusts the certificates of a PEM file, or those of the system; InvalidRequestError."""
+    """Return a context that trusts the certificates of a PEM file, or those of the system. Raise
+    InvalidRequestError.
+    """
     if ca_file is None:
         import truststore
 
