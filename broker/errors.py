@@ -1,4 +1,4 @@
-"""Exceptions of the broker: each one line of subject, value and remedy, and what HTTP answers with."""
+"""Exceptions of the broker, each one line of subject, value and remedy, and the HTTP status of each."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ from asc.errors import AscError, CubeError, DbscanError, PlanError, PredicateErr
 
 
 class BrokerError(AscError):
-    """Something the user of the broker can mend. ``http_status``: what the API answers with where it is raised."""
+    """An error that the user of the broker can fix. ``http_status``: the status of the API's answer when it is
+    raised.
+    """
 
     http_status: ClassVar[HTTPStatus] = HTTPStatus.SERVICE_UNAVAILABLE
 
 
 class ConfigError(BrokerError):
-    """A configuration that cannot be used: what is wrong with it, by the path of its key."""
+    """An invalid configuration: the path of the key and the fault."""
 
 
 class ConfigFaultsError(ConfigError):
-    """A configuration with several things wrong: the first one, and all as ``faults``, each an error of one line."""
+    """A configuration with several faults: the text of the first, and all of them as ``faults``, each an error of one
+    line.
+    """
 
     def __init__(self, subject: str, value: object, remedy: str, faults: Sequence[AscError]) -> None:
         super().__init__(subject, value, remedy)
@@ -33,17 +37,17 @@ class ConfigFaultsError(ConfigError):
 
 
 class TooManyConnectionsError(BrokerError):
-    """A host that has as many connections to the API as one may have."""
+    """A host has as many connections to the API as one host may have."""
 
     http_status = HTTPStatus.TOO_MANY_REQUESTS
 
 
 class CheckpointTakenError(BrokerError):
-    """Another running daemon has the checkpoint folder."""
+    """Another running daemon uses the checkpoint folder."""
 
 
 class RuntimeMissingError(BrokerError):
-    """Java, a jar or a process the broker runs on is missing or does not start."""
+    """Java, a jar or a process that the broker needs is missing or does not start."""
 
 
 class KafkaError(BrokerError):
@@ -51,11 +55,11 @@ class KafkaError(BrokerError):
 
 
 class TopicError(KafkaError):
-    """A refusal of Kafka that concerns one topic: others may be well."""
+    """A refusal by Kafka that concerns one topic; other topics may work."""
 
 
 class MissingTopicError(TopicError):
-    """A topic is missing and may not be made."""
+    """A topic is missing, and the broker may not create it."""
 
     http_status = HTTPStatus.BAD_REQUEST
 
@@ -65,27 +69,27 @@ class RegistryError(KafkaError):
 
 
 class RegistryTakenError(RegistryError):
-    """Another daemon writes the registry now; this one never will again."""
+    """Another daemon has become the writer of the registry. This daemon can never write to it again."""
 
 
 class SchemaRegistryError(BrokerError):
-    """A schema registry that does not answer, or refuses: what it knows is not known."""
+    """A schema registry that does not answer or refuses, so that nothing is known about any schema."""
 
 
 class SchemaAccessError(SchemaRegistryError):
-    """A schema registry that does not let the broker ask what it asks."""
+    """A schema registry that denies the broker access to what the broker requests."""
 
 
 class FoldError(BrokerError):
-    """States of a batch that were lost, or could not be committed: the batch is run again, and is not to blame."""
+    """States of a batch that were lost or could not be committed. The batch is not the cause, and runs again."""
 
 
 class CancelledError(BrokerError):
-    """Work of a request that is not wanted any more: its caller is gone, or the daemon stops."""
+    """Work of a request that was cancelled, because its caller disconnected or the daemon stops."""
 
 
 class SchemaAnswerError(SchemaRegistryError):
-    """Schemas that a schema registry gives no answer for, though it answers another question: ``schema_ids``."""
+    """Schemas (``schema_ids``) for which a schema registry gives no answer, although it answers other requests."""
 
     def __init__(self, subject: str, value: object, remedy: str, schema_ids: Sequence[int] = ()) -> None:
         super().__init__(subject, value, remedy)
@@ -93,29 +97,29 @@ class SchemaAnswerError(SchemaRegistryError):
 
 
 class InputError(BrokerError):
-    """A file of rows, of queries or of a plan, or an option of its reading, that cannot be used."""
+    """A file of rows, of queries or of a plan that cannot be used, or an invalid option for reading one."""
 
     http_status = HTTPStatus.BAD_REQUEST
 
 
 class MatchError(BrokerError):
-    """A DataFrame and a set of queries that do not go together."""
+    """A DataFrame and a set of queries that are incompatible."""
 
     http_status = HTTPStatus.BAD_REQUEST
 
 
 class TooLargeWindowError(TopicError):
-    """A row of a window that its topic does not take: its cube is parked, and others go on."""
+    """A row of a window that is too large for its topic. Its cube is parked; other cubes continue."""
 
 
 class QueryError(BrokerError):
-    """A query that is refused for something other than its predicate."""
+    """A query that is refused for a reason other than its predicate."""
 
     http_status: ClassVar[HTTPStatus] = HTTPStatus.BAD_REQUEST
 
 
 class MissingStreamError(QueryError):
-    """A stream that a request leaves out where it has to name one of ``streams``."""
+    """A request that names no stream although it has to name one of ``streams``."""
 
     def __init__(self, subject: str, value: object, remedy: str, streams: Sequence[str] = ()) -> None:
         super().__init__(subject, value, remedy)
@@ -123,7 +127,7 @@ class MissingStreamError(QueryError):
 
 
 class BulkRefusedError(QueryError):
-    """A bulk load of which nothing was registered; ``errors`` holds line, id and error of each refused line."""
+    """A bulk load of which nothing was registered. ``errors`` holds the line, id and error of each refused line."""
 
     def __init__(self, subject: str, value: object, remedy: str, errors: Sequence[dict[str, Any]]) -> None:
         super().__init__(subject, value, remedy)
@@ -131,31 +135,31 @@ class BulkRefusedError(QueryError):
 
 
 class TooLargeLoadError(QueryError):
-    """A bulk load in parts that is larger than unfinished loads may be."""
+    """A bulk load in parts that exceeds the size limit of unfinished loads."""
 
     http_status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
 class ForbiddenBulkError(BulkRefusedError):
-    """A bulk load of which nothing was registered, with a line that the token of the request may not register."""
+    """A bulk load of which nothing was registered, because the request's token may not register one of its lines."""
 
     http_status = HTTPStatus.FORBIDDEN
 
 
 class ForbiddenError(BrokerError):
-    """Something that the token of a request may not do."""
+    """An action that the token of a request does not permit."""
 
     http_status = HTTPStatus.FORBIDDEN
 
 
 class StandingQueryError(QueryError):
-    """An id that a registered query has, where none is to be replaced."""
+    """An id that is registered already, in a request that may not replace the query."""
 
     http_status: ClassVar[HTTPStatus] = HTTPStatus.PRECONDITION_FAILED
 
 
 class UnknownOperatorError(QueryError):
-    """An operator of a kind that this version does not have."""
+    """An operator that this version does not have."""
 
 
 class UnknownQueryError(BrokerError):
@@ -169,7 +173,7 @@ class CubeStoreError(BrokerError):
 
 
 class DamagedPieceError(CubeStoreError):
-    """A piece of a cube that is not what was written. ``number``: that of the piece."""
+    """A piece of a cube whose content differs from what was written. ``number``: the number of the piece."""
 
     def __init__(self, subject: str, value: object, remedy: str, *, number: int = 0) -> None:
         super().__init__(subject, value, remedy)
@@ -177,7 +181,7 @@ class DamagedPieceError(CubeStoreError):
 
 
 class DamagedFormerCellsError(CubeStoreError):
-    """Former cells of windows that are not what was written. ``number``: that of their change."""
+    """Former cells of windows whose content differs from what was written. ``number``: the number of their change."""
 
     def __init__(self, subject: str, value: object, remedy: str, *, number: int = 0) -> None:
         super().__init__(subject, value, remedy)
@@ -185,29 +189,29 @@ class DamagedFormerCellsError(CubeStoreError):
 
 
 class TooManyQuestionsError(BrokerError):
-    """A question to a cube while as many are answered as may be at a time."""
+    """A query of a cube that is refused, because the most concurrent ones are running already."""
 
     http_status = HTTPStatus.TOO_MANY_REQUESTS
 
 
 class TooManyDumpsError(BrokerError):
-    """A copy of the cubes of a stream while another one is made or read."""
+    """A copy of a stream's cubes that is refused, because another copy is being written or read."""
 
     http_status = HTTPStatus.TOO_MANY_REQUESTS
 
 
 class SlowAnswerError(BrokerError):
-    """A question to a cube whose answer takes longer than one may."""
+    """A query of a cube that takes longer than the time limit."""
 
 
 class NotThereError(BrokerError):
-    """Something that is asked for by its place, a record or a block, and is not there."""
+    """A record or a block that does not exist at the requested position."""
 
     http_status = HTTPStatus.NOT_FOUND
 
 
 def http_status(error: AscError) -> HTTPStatus:
-    """Return the status that the API answers with where an error is raised, the engine's included.
+    """Return the HTTP status of the API's answer when an error of the broker or the engine is raised.
 
     >>> int(http_status(UnknownQueryError("unknown query", "late", "register it first")))
     404

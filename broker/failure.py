@@ -1,6 +1,6 @@
-"""Root causes of errors of Spark and Kafka, and their texts of one line.
+"""Root causes of errors of Spark and Kafka, and their texts in one line.
 
-An error of the JVM is asked for its causes and its text there: where that is gone, nothing here fails of it.
+For a JVM error, causes and text are read from the JVM. If the JVM is gone, the functions here do not fail.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _WRAPPINGS = ("org.apache.spark.", "java.util.concurrent.ExecutionException", "j
 _WORKER_DIED = ("Python worker exited unexpectedly", "occurred while reading the port number from")
 _PYTHON_RUNNERS = ("org.apache.spark.api.python.", "org.apache.spark.sql.execution.python.")
 _CARRIERS = ("java.", "sun.", "jdk.", "scala.", "org.apache.arrow.")
-"""The packages that carry bytes between a task and its Python worker, and know of neither."""
+"""Packages that transfer bytes between a task and its Python worker, and that belong to neither."""
 
 _KAFKA = "org.apache.kafka."
 _KAFKA_ERRORS = "org.apache.kafka.common.errors."
 
 
 def is_of_kafka(error: BaseException) -> bool:
-    """Return whether an error of Spark began in Kafka's client, or with records that Kafka no longer has."""
+    """Return whether a Spark error originates in Kafka's client, or in records that Kafka has deleted."""
     cause = getattr(error, "java_exception", None)
     last = None
     try:
@@ -40,7 +40,7 @@ def is_of_kafka(error: BaseException) -> bool:
 
 
 def is_of_dead_worker(error: BaseException) -> bool:
-    """Return whether an error of Spark began where a task talks to its Python worker, which is gone."""
+    """Return whether a Spark error originates in a task's connection to a Python worker that is gone."""
     cause = getattr(error, "java_exception", None)
     try:
         while cause is not None:
@@ -55,7 +55,7 @@ def is_of_dead_worker(error: BaseException) -> bool:
 
 
 def _is_io(cause: Any) -> bool:
-    """Return whether an exception of Java is of a pipe or a socket: broken, reset, refused, closed, at its end."""
+    """Return whether a Java exception is about a pipe or socket: broken, reset, refused, closed, or at its end."""
     kind = cause.getClass()
     while kind is not None and kind.getName() != "java.io.IOException":
         kind = kind.getSuperclass()
@@ -68,7 +68,7 @@ def _is_of_python_runner(cause: Any) -> bool:
 
 
 def check_jvm(error: BaseException) -> None:
-    """Raise BrokerError where an error is that the JVM is gone, and not of the question that it was asked."""
+    """Raise BrokerError if the cause of an error is that the JVM is gone, rather than the request to the JVM."""
     from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
 
     if isinstance(error, (OSError, Py4JNetworkError)):
@@ -76,9 +76,9 @@ def check_jvm(error: BaseException) -> None:
 
 
 def root_cause(error: BaseException) -> object:
-    """Return the cause of an error: of the JVM's chain of causes the first that is not Spark's own wrapping.
+    """Return the root cause of an error: the first of the JVM's causes that is not a wrapper of Spark.
 
-    Where there is none it is the error itself.
+    Return the error itself if it has no such cause.
     """
     cause = getattr(error, "java_exception", None)
     if cause is None:
@@ -93,7 +93,9 @@ def root_cause(error: BaseException) -> object:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Write a file: an OSError within names it, as one of opening it does; that of a full disk names none by itself."""
+    """Name the path in each OSError that is raised while a file is written. An error of a full disk names no file by
+    itself.
+    """
     try:
         yield
     except OSError as error:
@@ -103,7 +105,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def text_of(error: object) -> str:
-    """Return all that an error says; of one whose JVM is gone, its kind and that."""
+    """Return the whole text of an error. If its JVM is gone, return its kind and say that the JVM is gone."""
     try:
         return str(error)
     except Exception:

@@ -1,1 +1,1 @@
-"""The configuration: one TOML file, its sections and what is checked of it."""
+"""The configuration: one TOML file, its sections, and the checks of both."""

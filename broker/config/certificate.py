@@ -1,4 +1,6 @@
-"""The certificate that the API shows, and its key: tried on a client of its own before any other sees it."""
+"""The API's certificate and its key, tested by a handshake with an internal client before any other client sees
+them.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,11 @@ _OUT_OF_TIME = (9, 10)
 
 
 def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """Return a context of TLS 1.2 or later with a PEM certificate (its issuers behind it in the file) and its key.
+    """Return a context of TLS 1.2 or later with a PEM certificate and its key. The certificate's issuers follow it in
+    its file.
 
-    ConfigError where a file cannot be read or is none of its kind, and where the key asks for a password or is not that
-    of the certificate. ConfigError too where the certificate is not valid today.
+    Raise ConfigError if a file cannot be read or has the wrong content, or if the key needs a password or does not
+    belong to the certificate. Raise ConfigError too if the certificate is not valid today.
     """
     for name, path in (("api.tls_cert_file", certificate), ("api.tls_key_file", key)):
         if "-----BEGIN" not in read_text(name, path):
@@ -30,8 +33,9 @@ def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
 
 
 def renew(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
-    """Have connections from now on see the certificate as it is in its file now; ConfigError, and nothing is changed,
-    where it is wrong.
+    """Load the certificate from its file again, for connections from now on.
+
+    Raise ConfigError, and change nothing, if the certificate is invalid.
     """
     server_context(certificate, key)
     _load(context, certificate, key)
@@ -53,7 +57,7 @@ def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
 
 
 def _check_handshake(context: ssl.SSLContext, certificate: Path) -> None:
-    """Raise ConfigError where a client that trusts just this certificate would refuse it."""
+    """Raise ConfigError if a client that trusts only this certificate would refuse it."""
     trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     trusting.check_hostname = False
     trusting.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN

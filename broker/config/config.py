@@ -63,12 +63,12 @@ class Config(Section):
         return f"{stream}.dead-letter"
 
     def feed_topic(self, stream: str) -> str:
-        """Return where the job of a stream writes what operators with a state read."""
+        """Return the feed topic of a stream: its job writes there what operators with a state read."""
         return f"asc.feed.{stream}"
 
     @cached_property
     def internal_topics(self) -> dict[str, str]:
-        """Return the topics that the broker keeps for itself, by :func:`collision_name`, each with its use."""
+        """Return the topics that only the broker uses, by :func:`collision_name`, each with its purpose."""
         found = {self.kafka.registry_topic: "is the registry of queries"}
         found.update((layer.topic, f"holds the shapes of layer '{name}'") for name, layer in self.layers.items())
         for name in self.streams:
@@ -82,7 +82,9 @@ class Config(Section):
         return frozenset(stream.topic for stream in self.streams.values())
 
     def effective(self) -> dict[str, Any]:
-        """Return every setting as it holds, defaults included, with secrets masked; plain values, ready for JSON."""
+        """Return every setting with its effective value, defaults included, as plain values for JSON. Secrets are
+        masked.
+        """
         plain = self.model_dump(mode="json", by_alias=True)
         plain["kafka"]["options"] = masked(plain["kafka"]["options"])
         plain["spark"]["options"] = masked_spark(plain["spark"]["options"])
@@ -93,11 +95,11 @@ class Config(Section):
         return plain
 
     def token(self) -> str | None:
-        """Return the bearer token that may do everything: from the root token file; where there is no tokens file
-        either, from ASC_TOKEN; else none.
+        """Return the bearer token that permits everything, from the root token file. If neither that nor a tokens file
+        is configured, return ASC_TOKEN. Return None if no token is set.
 
-        The commands take a caller's token from ASC_TOKEN as well: one of the tokens file is not to become more by
-        standing there when the daemon is started.
+        The commands also read a caller's token from ASC_TOKEN. A token of the tokens file must not permit everything
+        only because the variable is set when the daemon starts.
         """
         path = self.api.root_token_file
         if path is None:
@@ -108,8 +110,10 @@ class Config(Section):
         return token
 
     def named_tokens(self, token: str | None) -> dict[str, Scope] | None:
-        """Return the scopes of the tokens file, by the hash of their token, beside the ``token`` that may do
-        everything; None where there is no such file. ConfigError.
+        """Return the scopes in the tokens file, by the hash of their token. ``token`` is the one that permits
+        everything.
+
+        Return None if no tokens file is configured. Raise ConfigError.
         """
         path = self.api.tokens_file
         if path is None:
@@ -121,7 +125,7 @@ class Config(Section):
         return named
 
     def tls(self) -> ssl.SSLContext | None:
-        """Return the context with which the API speaks TLS; None where it speaks none. ConfigError."""
+        """Return the API's TLS context. Return None if the API uses no TLS. Raise ConfigError."""
         certificate, key = self.api.tls_cert_file, self.api.tls_key_file
         if certificate is None and key is None:
             return None
@@ -132,14 +136,14 @@ class Config(Section):
         return server_context(certificate, key)
 
     def check(self) -> None:
-        """Raise ConfigError or ConfigFaultsError for faults that one section cannot know of another."""
+        """Raise ConfigError or ConfigFaultsError for faults that involve several sections."""
         _raise([] if self.streams else [_no_stream()], self.faults())
 
     def faults(self) -> Iterator[ConfigError]:
-        """Yield the faults that one section cannot know of another.
+        """Yield the faults that involve several sections.
 
-        They are of streams against topics, the address against the token, and each stream's options and schema against
-        its format.
+        These are conflicts between streams and topics, between the address and the token, and between each stream's
+        format and its options and schema.
         """
         yield from self.kafka.faults()
         yield from self.spark.faults()
@@ -217,11 +221,11 @@ def load_config(
     master: str | None = None,
     variables: Mapping[str, str] = os.environ,
 ) -> Config:
-    """Return the configuration in a TOML file, or the defaults where there is none; over them the ``variables``
-    (:mod:`broker.config.environment`); over these ``embedded``: the daemon's own Kafka, and ``master``: Spark's.
+    """Return the configuration of a TOML file, or the defaults if ``path`` is None.
 
-    Relative paths are relative to the file's folder, without a file to the working directory. Raises ConfigError; where
-    several things are wrong, ConfigFaultsError, which names all of them.
+    The ``variables`` (:mod:`broker.config.environment`) override the file. ``embedded`` (the daemon's own Kafka) and
+    ``master`` (Spark's master) override both. Relative paths are relative to the file's folder, or to the working
+    directory if there is no file. Raise ConfigError, or ConfigFaultsError with all faults if there are several.
     """
     if path is None and not has_variables(variables):
         config = Config()
@@ -243,7 +247,7 @@ def load_config(
 
 
 def origins(path: Path | None, variables: Mapping[str, str] = os.environ) -> dict[KeyPath, str]:
-    """Return where each key is from that is not at its default: the name of the file, or that of a variable.
+    """Return the source of each key that is not at its default: the name of the file or of a variable. Raise
     ConfigError.
     """
     document = {} if path is None else _document(path)
@@ -267,9 +271,9 @@ def _with_own_kafka(config: Config) -> Config:
 
 
 def load_kafka_options(path: Path | None, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return ``[kafka.options]`` of a TOML file, whatever else it has, and of variables, for clients beside the daemon.
+    """Return ``[kafka.options]`` from a TOML file and from variables, whatever else the file contains.
 
-    Raises as :func:`load_config`.
+    For clients that run beside the daemon. Raise the errors of :func:`load_config`.
     """
     overlay = overlaid({} if path is None else _document(path), variables, Config)
     kafka = overlay.document.get("kafka", {})
@@ -280,9 +284,7 @@ def load_kafka_options(path: Path | None, variables: Mapping[str, str] = os.envi
 
 
 def parse_config(document: dict[str, Any]) -> Config:
-    """Return a parsed document as a configuration; what is wrong with its keys is a ConfigError, or a
-    ConfigFaultsError.
-    """
+    """Return a parsed document as a configuration. Raise ConfigError or ConfigFaultsError if its keys are invalid."""
     config, faults = _parsed(Overlay(document, {}, ()))
     _raise(faults)
     return config
@@ -297,7 +299,7 @@ def _document(path: Path) -> dict[str, Any]:
 
 
 def _parsed(overlay: Overlay) -> tuple[Config, list[ConfigError]]:
-    """Return the readable part of a document as a configuration, and the faults of the rest."""
+    """Return the valid part of a document as a configuration, and the faults of the rest."""
     document = overlay.document
     try:
         return Config.model_validate(document), list(overlay.faults)
@@ -351,7 +353,7 @@ def _nearest_key(location: tuple[str, ...]) -> str | None:
 
 
 def _keys_beside(location: tuple[str, ...]) -> list[str]:
-    """Return the keys that are known where a location ends."""
+    """Return the known keys of the section in which a location ends."""
     return [field.alias or name for name, field in _section_at(location).model_fields.items()]
 
 
@@ -384,7 +386,9 @@ def _raise(*found: Iterable[ConfigError]) -> None:
 
 
 def _resolved(config: Config, folder: Path) -> tuple[Config, list[ConfigError]]:
-    """Return the configuration with its paths under a folder, and those that cannot be."""
+    """Return the configuration with its paths resolved against a folder, and the errors of paths that cannot be
+    resolved.
+    """
     faults: list[ConfigError] = []
 
     def under(path: Path | None) -> Path | None:

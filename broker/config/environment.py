@@ -1,4 +1,4 @@
-"""Keys of the configuration as variables of the environment: ``ASC__API__PORT`` stands in for ``port`` of ``[api]``."""
+"""Environment variables that set keys of the configuration: ``ASC__API__PORT`` sets ``port`` of ``[api]``."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ KeyPath = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """A parsed file with what variables put into its place.
+    """A parsed file after variables have replaced some of its values.
 
-    ``origins``: the variable that each key of the ``document`` is from, by its path, where one is. ``faults``: of
-    variables that name no key, or whose file cannot be read; the document has nothing of these.
+    ``origins``: for each key of the ``document`` that a variable set, the variable's name, by the key's path.
+    ``faults``: errors of variables that name no key or whose file cannot be read; their values are not in the document.
     """
 
     document: dict[str, Any]
@@ -47,11 +47,11 @@ def has_variables(variables: Mapping[str, str]) -> bool:
 
 
 def overlaid(document: Mapping[str, Any], variables: Mapping[str, str], model: type[BaseModel]) -> Overlay:
-    """Return a document with the variables that begin with PREFIX in the place of its own keys; empty ones count as not
-    set.
+    """Return a copy of a document in which variables with the prefix PREFIX replace keys. An empty variable counts as
+    not set.
 
-    ``model``: the sections and their keys. A value that is text to its key is taken unchanged, any other is read as
-    TOML; what is none is left for the check of the whole. The document itself is not changed.
+    ``model``: the sections and their keys. A text key takes the variable's value unchanged; any other key reads it as
+    TOML. Values that are not valid TOML are left for the later check of the whole configuration.
     """
     merged = {name: _copied(table) for name, table in document.items()}
     origins: dict[KeyPath, str] = {}
@@ -71,9 +71,9 @@ def overlaid(document: Mapping[str, Any], variables: Mapping[str, str], model: t
 
 
 def of_variables(fault: ConfigError, overlay: Overlay, location: KeyPath = ()) -> ConfigError:
-    """Return a fault with the name of the variable whose value it is about; as it is, where it is about none.
+    """Return a fault with the name of the variable that caused it. Return it unchanged if no variable caused it.
 
-    ``location``: of the key, where it is known; else the key is looked for in the fault's subject.
+    ``location``: the path of the key, if known; otherwise the key is searched in the fault's subject.
     """
     for path, name in overlay.origins.items():
         if location:
@@ -88,7 +88,7 @@ def of_variables(fault: ConfigError, overlay: Overlay, location: KeyPath = ()) -
 def _settings(
     name: str, value: str, document: Mapping[str, Any], model: type[BaseModel]
 ) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield the settings of one variable: a key with its value, or all that its table of options has."""
+    """Yield the settings of one variable: one key with its value, or all keys of its table of options."""
     section, *rest = [part.lower() for part in name.removeprefix(PREFIX).split("__")]
     where: KeyPath
     keys: type[BaseModel] | None
@@ -120,9 +120,9 @@ def _settings(
 
 
 def _put(document: dict[str, Any], path: KeyPath, value: Any) -> bool:
-    """Set a key, and return whether it is set.
+    """Set a key, and return whether it was set.
 
-    It is not where the file has another value than a table on its path; the file's check reports that.
+    The key cannot be set if the file has a value that is not a table on its path; the check of the file reports that.
     """
     table: Any = document
     for part in path[:-1]:
@@ -138,8 +138,10 @@ def _copied(value: Any) -> Any:
 
 
 def _named(section: str, name: str, document: Mapping[str, Any], variable: str) -> str:
-    """Return the stream or layer of the file that a variable names, whose name has ``_`` for what no variable has; else
-    a new one.
+    """Return the stream or layer of the file that a variable names. If the file has none of this name, return a new
+    name.
+
+    In the variable, ``_`` represents each character that names of variables cannot contain.
     """
     there = document.get(section)
     folded = [own for own in (there if isinstance(there, dict) else ()) if re.sub(r"[-.]", "_", own).lower() == name]
@@ -162,7 +164,7 @@ def _named_model(model: type[BaseModel], section: str) -> type[BaseModel]:
 
 
 def _is_text(annotation: Any) -> bool:
-    """Return whether a key takes text: a name, a path, one of some words."""
+    """Return whether a key takes a text: a name, a path, or one of several words."""
     origin = get_origin(annotation)
     if origin in (Union, UnionType):
         return any(_is_text(part) for part in get_args(annotation) if part is not type(None))
@@ -170,7 +172,7 @@ def _is_text(annotation: Any) -> bool:
 
 
 def _read(value: str) -> Any:
-    """Return a value of TOML; the text itself where it is none."""
+    """Return the value of a TOML literal, or the text itself if it is not valid TOML."""
     try:
         document = parse_toml(f"value = {value}")
     except ValueError:
@@ -179,7 +181,7 @@ def _read(value: str) -> Any:
 
 
 def _content(name: str, path: str) -> str:
-    """Return the content of a file, without the end of its line: containers receive secrets so."""
+    """Return the content of a file without its final line break. Containers provide secrets as files."""
     text = read_text(f"{name}: file", Path(path)).rstrip("\r\n")
     if not text:
         raise ConfigError(f"{name}: file", path, "is empty: write the value into it")
@@ -187,7 +189,7 @@ def _content(name: str, path: str) -> str:
 
 
 def _spelt(path: KeyPath) -> tuple[str, ...]:
-    """Return how faults name a key: those of options in quotes, or behind a dot."""
+    """Return the path of a key as faults spell it: keys of options are quoted, or follow a dot."""
     dotted = ".".join(path)
     if len(path) > 2 and path[-2] == _OPTIONS:
         return dotted, f"{'.'.join(path[:-1])} '{path[-1]}'"

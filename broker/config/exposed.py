@@ -1,4 +1,4 @@
-"""Files that hold a secret or say who may do what, and that every user of the machine can read or write."""
+"""Files with secrets or permissions that every user of the machine can read or write."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _KAFKAS = ("ssl.keyfile", "ssl.keystore.location")
 
 
 def exposed_files(config: Config, config_file: Path | None = None) -> dict[Path, str]:
-    """Return the secret files that every user of the machine may read or write, each with the verb.
+    """Return the files that every user of the machine may read or write although they must not, each with the verb.
 
-    ``read`` is for files with a token, a private key or a password; ``write`` for these, the configuration and the
-    tokens file.
+    ``read`` applies to files with a token, a private key or a password. ``write`` applies to these, the configuration
+    and the tokens file.
     """
     options = config.kafka.options
     secret = [

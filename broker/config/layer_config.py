@@ -41,7 +41,9 @@ class LayerConfig(Section):
 
 
 def layer_faults(name: str, layer: LayerConfig, taken: dict[str, str]) -> Iterator[ConfigError]:
-    """Yield the faults of a layer; ``taken``: the topics of others by :func:`collision_name`, with their use."""
+    """Yield the faults of a layer. ``taken``: the topics that are already in use, by :func:`collision_name`, with their
+    use.
+    """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
         yield ConfigError("layer name", name, "use 1 to 100 of A-Z a-z 0-9 . _ -, a letter or digit first")
     other = taken.get(collision_name(layer.topic))

@@ -1,4 +1,4 @@
-"""Pass-through settings of Kafka's clients and of Spark's parsers, and which of them are secret."""
+"""Pass-through options of Kafka's clients and of Spark's parsers, and which of them are secret."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 SECRET_KEY = re.compile(r"password|secret|token|jaas|credential|\.key$", re.IGNORECASE)
-"""Settings of our own whose values are never shown."""
+"""Keys of the broker's own configuration whose values are never shown."""
 
 _PLAIN_KEYS = frozenset(
     [
@@ -66,7 +66,9 @@ _PLAIN_KEYS = frozenset(
         "value.serializer",
     ]
 )
-"""Of others' settings, those that are known to hold no secret: there is always one more that does."""
+"""Pass-through options that are known to hold no secret. All others are masked, because a list of secret ones is never
+complete.
+"""
 
 
 def _option_text(value: Any) -> Any:
@@ -77,11 +79,11 @@ def _option_text(value: Any) -> Any:
 
 
 Options = dict[str, Annotated[str, BeforeValidator(_option_text)]]
-"""Pass-through settings: key to text."""
+"""Pass-through options: text by key."""
 
 
 def masked(options: Mapping[str, str]) -> dict[str, str]:
-    """Return options with all values hidden but those of settings that are known to hold no secret.
+    """Return options with masked values, except for options that are known to hold no secret.
 
     >>> masked({"ssl.key.password": "x", "security.protocol": "SSL", "basic.auth.user.info": "me:x"})
     {'ssl.key.password': '********', 'security.protocol': 'SSL', 'basic.auth.user.info': '********'}

@@ -21,11 +21,11 @@ from broker.errors import ConfigError
 from broker.formats.schema_registry import SchemaRegistry
 
 TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
-"""The names of topics that Kafka takes ("." and ".." apart)."""
+"""The topic names that Kafka accepts, except for "." and ".."."""
 
 
 def collision_name(topic: str) -> str:
-    """Return the name by which Kafka tells topics apart: of two that differ in ``.`` and ``_`` alone it refuses one.
+    """Return a name that is equal for topics whose names collide in Kafka: it does not tell ``.`` from ``_``.
 
     >>> collision_name("asc.feed.flights") == collision_name("asc_feed_flights")
     True
@@ -34,7 +34,7 @@ def collision_name(topic: str) -> str:
 
 
 REQUEST_BYTES = 16 * 1024 * 1024
-"""The largest record that is sent to Kafka, where kafka.options has no max.request.size."""
+"""The largest record that is sent to Kafka if ``kafka.options`` does not set ``max.request.size``."""
 
 _SIZES: Mapping[str, int] = MappingProxyType({"max.request.size": REQUEST_BYTES, "buffer.memory": 2 * REQUEST_BYTES})
 """The options that bound a record, with what holds where they are not set."""
@@ -77,23 +77,25 @@ class KafkaConfig(Section):
 
     @property
     def security_protocol(self) -> str:
-        """How Kafka is spoken to, as Kafka calls it: ``PLAINTEXT``, ``SASL_SSL``."""
+        """Kafka's name for the security protocol: ``PLAINTEXT``, ``SASL_SSL`` and similar."""
         return protocol_of(self.options)
 
     @property
     def request_bytes(self) -> int:
-        """The largest record, headers and all, that is sent to Kafka; ConfigError where the options have no number."""
+        """The largest size of a record, with its headers, that is sent to Kafka. Raise ConfigError if the option is no
+        number.
+        """
         for fault in self.faults():
             raise fault
         return min(int(self.options.get(key, default)) for key, default in _SIZES.items())
 
     @property
     def buffer_bytes(self) -> int:
-        """The largest size of the producer's buffer of records that are not sent yet."""
+        """The largest size of the producer's buffer for unsent records."""
         return int(self.options.get("buffer.memory", _SIZES["buffer.memory"]))
 
     def faults(self) -> Iterator[ConfigError]:
-        """Yield the options that are read here and are not what they should be."""
+        """Yield the faults of the options that the broker itself reads."""
         yield from security_faults(self.options)
         for key in _SIZES:
             if key in self.options and not re.fullmatch(r"[1-9][0-9]{3,9}", self.options[key]):
@@ -128,11 +130,11 @@ class SchemaRegistryConfig(Section):
 
     @classmethod
     def paths(cls) -> list[str]:
-        """Return the keys that name files."""
+        """Return the keys whose values are file names."""
         return [name for name in cls.model_fields if name.endswith("_file")]
 
     def registry(self) -> SchemaRegistry | None:
-        """Return how it is asked; None where there is none."""
+        """Return the configured schema registry. Return None if ``url`` is not set."""
         if self.url is None:
             return None
         return SchemaRegistry(
@@ -147,7 +149,7 @@ class SchemaRegistryConfig(Section):
         )
 
     def faults(self) -> Iterator[ConfigError]:
-        """Yield the faults of keys that do not go together, and of files that cannot be used."""
+        """Yield the faults of keys that exclude or require each other, and of files that cannot be used."""
         if self.url is None:
             for name in type(self).model_fields:
                 if name not in ("url", "timeout_s") and getattr(self, name) is not None:
@@ -204,7 +206,7 @@ class ApiConfig(Section):
 
     @classmethod
     def paths(cls) -> list[str]:
-        """Return the keys that name files."""
+        """Return the keys whose values are file names."""
         return [name for name in cls.model_fields if name.endswith("_file")]
 
     @property
@@ -258,8 +260,8 @@ class SparkConfig(Section):
     options: Options = Field(default_factory=dict)
 
     def faults(self) -> Iterator[ConfigError]:
-        """Yield a master that is none to Spark, packages that are no file, and options that are not the
-        user's to set.
+        """Yield the faults of an invalid master, of packages that are no file, and of options that users may not
+        set.
         """
         if not _MASTER_FORM.fullmatch(self.master):
             yield ConfigError("spark.master", self.master, "write local[N], spark://host:port, yarn or k8s://...")

@@ -1,4 +1,4 @@
-"""TLS and SASL: the settings of each of Kafka's clients by ``[kafka.options]``, in the client's own names."""
+"""TLS and SASL: the options of each Kafka client, derived from ``[kafka.options]``, under that client's own names."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _LOGIN_MODULES = {
 
 
 def protocol_of(options: Mapping[str, str]) -> str:
-    """Return how Kafka is spoken to: one of PROTOCOLS, where the options have one."""
+    """Return the security protocol, one of PROTOCOLS, if the options set one."""
     return options.get("security.protocol", "PLAINTEXT").upper()
 
 
 def security_faults(options: Mapping[str, str]) -> Iterator[ConfigError]:
-    """Yield the faults of the options for TLS and SASL, as far as they are seen without Kafka."""
+    """Yield the faults of the TLS and SASL options that can be detected without Kafka."""
     protocol, mechanism = protocol_of(options), options.get("sasl.mechanism", "")
     if protocol not in PROTOCOLS:
         yield _fault(options, "security.protocol", f"is one of {', '.join(PROTOCOLS)}")
@@ -61,13 +61,14 @@ def security_faults(options: Mapping[str, str]) -> Iterator[ConfigError]:
 
 
 def python_options(options: Mapping[str, str]) -> dict[str, str]:
-    """Return the options with the protocol as kafka-python spells it: what it does not know it takes for PLAINTEXT."""
+    """Return the options with the protocol in kafka-python's spelling. It treats unknown spellings as PLAINTEXT."""
     return {**options, "security.protocol": protocol_of(options)} if "security.protocol" in options else dict(options)
 
 
 def java_options(options: Mapping[str, str]) -> dict[str, str]:
-    """Return the options with those of Java's clients that follow from others, where they are not set themselves: who
-    logs in, and whose certificates are trusted.
+    """Return the options with the login module and the trusted certificates that Java's clients need.
+
+    Both are derived from the other options, unless they are set already.
     """
     follow = {}
     module = _LOGIN_MODULES.get(options.get("sasl.mechanism", ""))
@@ -93,8 +94,9 @@ def librdkafka_options(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def tls_context(options: Mapping[str, str]) -> ssl.SSLContext:
-    """Return how the server's certificate is looked at. Raises OSError (as SSLError), ValueError for what is wrong with
-    the files.
+    """Return the TLS context that verifies the server's certificate.
+
+    Raise OSError (SSLError is one) or ValueError if the files are invalid.
     """
     context = ssl.create_default_context(cafile=options.get("ssl.cafile"))
     context.check_hostname = options.get("ssl.check.hostname", "true").lower() != "false"

@@ -1,4 +1,4 @@
-"""Spark's own properties that a configuration may set, and those of them that are shown."""
+"""Spark properties that a configuration may set, and which of them may be shown."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ _FREE = (
     "spark.worker.",
     "spark.yarn.",
 )
-"""Where a driver and its executors run, with what, and how they reach each other. A name that ends in a dot is that of
-a family.
+"""Properties that decide where and with what resources a driver and its executors run, and how they connect.
+
+A name that ends in a dot is the prefix of a family of properties.
 """
 
 _TAKEN: Mapping[str, str] = {
@@ -90,11 +91,11 @@ _SHOWN = frozenset(
         "spark.yarn.queue",
     ]
 )
-"""Properties that are known to hold no secret: options of a JVM and variables of an environment may."""
+"""Properties that are known to hold no secret. Options of a JVM and environment variables may hold one."""
 
 
 def spark_option_remedy(key: str) -> str | None:
-    """Return why a property is not the configuration's to set, as a remedy; None where it is.
+    """Return the remedy if a configuration may not set a property. Return None if it may.
 
     The broker sets the properties that decide the meaning of predicates (``spark.sql.``), how workers run
     (``spark.python.``) or how often a record is written (``spark.speculation``).
@@ -109,9 +110,9 @@ def spark_option_remedy(key: str) -> str | None:
 
 
 def masked_spark(options: Mapping[str, str]) -> dict[str, str]:
-    """Return properties with all values hidden but those that are known to hold no secret.
+    """Return properties with masked values, except for properties that are known to hold no secret.
 
-    Of these, the login in a URL is hidden.
+    In the values that are shown, the login of each URL is masked.
 
     >>> masked_spark({"spark.executor.memory": "2g", "spark.authenticate.secret": "x"})
     {'spark.executor.memory': '2g', 'spark.authenticate.secret': '********'}
@@ -120,9 +121,10 @@ def masked_spark(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def masked_urls(text: str) -> str:
-    """Return a text with the login and the query of each URL hidden: keys and signatures are there.
+    """Return a text with the login and the query string of each URL masked, because they may contain keys and
+    signatures.
 
-    The login is between ``://`` and the last ``@`` before the path, the query behind a ``?``.
+    The login is between ``://`` and the last ``@`` before the path. The query string follows the ``?``.
 
     >>> masked_urls("s3a://KEY:p@ss@bucket/x.tgz#env,https://host/y.jar?sig=x,local:/opt/z.jar")
     's3a://********@bucket/x.tgz#env,https://host/y.jar?********,local:/opt/z.jar'

@@ -61,9 +61,9 @@ class StreamConfig(Section):
         return FORMATS[self.format]
 
     def fields(self) -> Schema:
-        """Return the schema of the records' fields, each of which a record may lack; SchemaError, ConfigError.
+        """Return the schema of the records' fields; a record may lack each of them. Raise SchemaError or ConfigError.
 
-        A schema file is read at each call: whoever runs a stream calls once.
+        A schema file is read at each call, so a caller that runs a stream should call once.
         """
         import pyarrow as pa
 
@@ -71,8 +71,9 @@ class StreamConfig(Section):
         return type(schema)(pa.schema([_nullable(field) for field in schema.arrow]))
 
     def decoder(self, fields: Schema, time_zone: str, registry: SchemaRegistry | None = None) -> Decoder:
-        """Return how records become those fields, times without a zone being of ``time_zone``; SchemaError,
-        ConfigError.
+        """Return the decoder from records to those fields. Times without a zone are in ``time_zone``.
+
+        Raise SchemaError or ConfigError.
         """
         given = self._given(registry)
         missing = self.record_format.missing(self.options, given)
@@ -91,8 +92,9 @@ class StreamConfig(Section):
         return self.options.get(CLOUDEVENTS) == "true"
 
     def faults(self, where: str, registry: SchemaRegistry | None = None) -> Iterator[ConfigError]:
-        """Yield the options and what of the schema do not go with the format, and what the format needs and does not
-        have; ``where`` is the path of its table.
+        """Yield the options and schema elements that the format does not support, and those that it requires but lacks.
+
+        ``where`` is the path of the stream's table.
         """
         for option, value, remedy in self.record_format.wrong_options(self.options):
             yield ConfigError(f"{where}.options.{option}", value, remedy)
@@ -141,7 +143,7 @@ class StreamConfig(Section):
 
 
 def check_stream_name(name: str) -> None:
-    """Raise ConfigError for a name that folders and topics could not be called after."""
+    """Raise ConfigError for a name that cannot be used for folders and topics."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
         raise ConfigError("stream name", name, "use 1 to 100 of A-Z a-z 0-9 . _ -, a letter or digit first")
 

@@ -1,4 +1,4 @@
-"""Files that the configuration names, and the configuration itself, as text."""
+"""Text of the configuration file, and of the files that it names."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from broker.whole_file import TEXT_BYTES_MAX, read_bounded, text_of
 
 
 def read_text(subject: str, path: Path) -> str:
-    """Return the text of a file that the configuration names; ConfigError where it cannot be read.
+    """Return the text of a file that the configuration names. Raise ConfigError if it cannot be read.
 
-    It is a plain file, or a link to one: a pipe may never end, and a device has no end.
+    Only a plain file, or a link to one, is read: reading a pipe or a device may never end.
     """
     try:
         if stat.S_ISDIR(path.stat().st_mode):

@@ -1,1 +1,1 @@
-"""The other end: what a program does that receives what the broker delivers."""
+"""The consumer side: functions for programs that receive the broker's deliveries."""

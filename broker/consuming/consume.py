@@ -1,4 +1,4 @@
-"""``broker.consume``: deliveries one by one, none lost, and none twice as far as a consumer can tell."""
+"""``broker.consume``: deliveries one by one, without loss, and without repeats as far as a consumer can detect them."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from broker.kafka.reading import polled
 from broker.operators.headers import last_hop, source_timestamp_ms
 
 WINDOW = 100_000
-"""Deliveries that are remembered, to know the next ones by; some ten megabytes."""
+"""The number of last deliveries that are remembered to detect repeats; some ten megabytes."""
 
 _COMMITTED_EACH_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A record as it was delivered.
+    """A delivered record.
 
-    ``queries``: the ids of those that accepted it, sorted; ``source``: the source record,
-    ``<topic>-<partition>-<offset>``. ``timestamp_ms``: of the delivery; ``source_timestamp_ms``: of the source record.
-    ``shapes``: as ``<query>/<shape>``, those for which joins among the queries accepted it. ``identity``: equal for
-    repeats of the delivery, and for no other output of its queries. It is the header ``asc-window``, else
-    ``asc-event``, else ``asc-source``; None of a record that no broker delivered.
+    ``queries``: the sorted ids of the queries that accepted the source record. ``source``: the source record as
+    ``<topic>-<partition>-<offset>``. ``timestamp_ms``: time of the delivery. ``source_timestamp_ms``: time of the
+    source record. ``shapes``: for joins among the queries, the shapes for which they accepted it, as
+    ``<query>/<shape>``. ``identity``: equal for repeats of the delivery, and different for all other outputs of its
+    queries. It is the header ``asc-window``, else ``asc-event``, else ``asc-source``; None if the record was not
+    delivered by the broker.
     """
 
     topic: str
@@ -93,11 +94,12 @@ def receive(
     window: int = WINDOW,
     idle: Callable[[], object] | None = None,
 ) -> Generator[Delivery, None, None]:
-    """Yield deliveries as :func:`consume` does, by a client; without a group, of all partitions and without commits.
+    """Yield deliveries as :func:`consume` does, with a given client. Without a group, read all partitions, without
+    commits.
 
-    ``from_beginning``: where to begin where no place was noted. ``to_end``: no further than the topics reach by now.
-    ``most``: no more deliveries than these. ``idle`` is called whenever Kafka is asked for more, some times a second
-    while nothing comes; not with ``to_end``.
+    ``from_beginning``: start at the oldest record if no offset is committed. ``to_end``: stop at the present end of the
+    topics. ``most``: the most deliveries. ``idle`` is called whenever the client polls Kafka, some times a second while
+    nothing arrives; it is not called with ``to_end``.
     """
     seen = _Seen(window)
     given = 0
@@ -144,7 +146,7 @@ def _check(group: str, options: Mapping[str, str], window: int) -> None:
 
 
 def delivery_of(message: Any) -> Delivery:
-    """Return the delivery of a message of kafka-python's consumer."""
+    """Return the delivery in a message of kafka-python's consumer."""
     headers = tuple(message.headers or ())
     hop = last_hop(headers)
     return Delivery(
@@ -164,11 +166,13 @@ def delivery_of(message: Any) -> Delivery:
 
 
 class _Seen:
-    """The last deliveries, at most so many, each as a digest of 16 bytes of its topic, its identity and what it was.
-    Cost: a look-up and a digest a delivery; the memory is the same however long identities are.
+    """The last deliveries, at most ``window`` of them, each as a 16-byte digest of its topic, identity and content.
 
-    One of another content is no duplicate: streams may share a source topic, and a topic that is made again counts
-    anew. One that comes again at its own place is one: it was done, though its commit could not reach Kafka any more.
+    Cost: one digest and one look-up per delivery. The memory does not depend on the length of identities.
+
+    A delivery with other content is not a repeat, because streams may share a source topic, and a topic that is created
+    anew restarts its offsets. A delivery that is read again from the same offset is a repeat: it was processed,
+    although its offset could not be committed.
     """
 
     def __init__(self, window: int) -> None:
@@ -176,7 +180,7 @@ class _Seen:
         self._digests: OrderedDict[bytes, None] = OrderedDict()
 
     def is_new(self, delivery: Delivery) -> bool:
-        """Remember a delivery; whether it is none of the last ones."""
+        """Remember a delivery, and return whether it differs from all remembered ones."""
         digest = hashlib.blake2b(digest_size=16)
         names = (delivery.topic, delivery.identity or "", *delivery.queries, "", *delivery.shapes)
         for part in (delivery.key, delivery.value, *(name.encode() for name in names)):
@@ -191,10 +195,10 @@ class _Seen:
 
 
 class _Places:
-    """How far each partition is done with, noted in Kafka now and then, and before partitions go to another member.
+    """Progress in each partition, committed to Kafka at intervals and before partitions move to another member.
 
-    Invariant: what is yet to be noted is of partitions that this member has had without a break, so that no place goes
-    back behind what another one noted.
+    Invariant: uncommitted progress concerns only partitions that this member has held without interruption. So no
+    commit sets an offset back behind the commit of another member.
     """
 
     def __init__(self, client: KafkaClient, consumer: Any, topics: Sequence[str]) -> None:
@@ -215,7 +219,7 @@ class _Places:
             self.commit()
 
     def commit(self) -> None:
-        """Commit the deliveries that were done since the last time."""
+        """Commit the deliveries that were processed since the last commit."""
         from kafka.errors import CommitFailedError, KafkaTimeoutError, RetriableError
 
         places = self._taken()
@@ -238,7 +242,7 @@ class _Places:
         return places
 
     def _listener(self) -> Any:
-        """Return a listener that commits, within a poll, before partitions may go to another member."""
+        """Return a listener that commits, during a poll, before partitions move to another member."""
         from kafka import AsyncConsumerRebalanceListener
         from kafka.errors import KafkaError as ClientError
 

@@ -1,4 +1,4 @@
-"""Files that a command reads whole, standard input among them."""
+"""Files, or standard input, that a command reads whole."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STDIN = "-"
 def read_text(path: Path) -> str:
     """Return the UTF-8 text of a schema, a token or a plan.
 
-    Errors: InputError for a file above `TEXT_BYTES_MAX` and for one that is not UTF-8; OSError.
+    Raise InputError if the file is larger than `TEXT_BYTES_MAX` or not UTF-8. Raise OSError if it cannot be read.
     """
     content = read_whole(path, TEXT_BYTES_MAX)
     try:
@@ -25,9 +25,9 @@ def read_text(path: Path) -> str:
 
 
 def read_whole(path: Path, max_bytes: int) -> bytes:
-    """Return the bytes of a file, or of standard input for ``-``.
+    """Return the bytes of a file, or of standard input if the path is ``-``.
 
-    Errors: InputError for one above ``max_bytes``; OSError.
+    Raise InputError if the file is larger than ``max_bytes``. Raise OSError if it cannot be read.
     """
     if str(path) == STDIN:
         return _read(sys.stdin.buffer, "<stdin>", max_bytes)

@@ -1,7 +1,7 @@
-"""The rows of CSV files many at a time, column by column: those that `read_csv` gives one by one.
+"""The rows of CSV files in columnar batches, equal to the rows that `read_csv` yields one by one.
 
-Arrow reads the lines that it certainly reads as Python's `csv` does, several times as fast. From the first lines on
-that are written in an odd way, Python reads.
+Arrow parses the lines that it certainly parses like Python's `csv` module, several times as fast. From the first
+unusually written line on, Python parses the rest.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = 1 << 20
 _OPEN_BYTES_MAX = 16 * _BLOCK_BYTES
-"""Of a file whose quotes do not come to an end, what is looked at."""
+"""The most bytes that are searched for the end of a quoted field."""
 
 _MARK = b"\xef\xbb\xbf"
-"""The byte order mark, which may begin a file in UTF-8, and which Arrow drops wherever it begins to read."""
+"""The byte order mark, which may start a file in UTF-8. Arrow drops it at the start of each block that it reads."""
 
 _ROWS = 5_000
 _FIELD_BYTES_MAX = csv.field_size_limit()
@@ -34,10 +34,10 @@ _QUOTED_LINES = rf"^(?:{_FIELD}(?:,{_FIELD})*\r?\n)*(?:{_FIELD}(?:,{_FIELD})*)?\
 
 
 def read_csv_batches(path: Path, advance: Advance) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a CSV file with a header as texts, NULL for an empty field; of standard input as they come. The
-    first batch has no row: it names the columns, also of a file that has nothing else.
+    """Yield the rows of a CSV file with a header, as texts; an empty field is NULL. Rows of standard input are yielded
+    as they arrive. The first batch has no rows: it only names the columns.
 
-    A fault of the file is an InputError with the line, after the rows before it.
+    Raise InputError with the line number for a fault of the file, after yielding the rows before the fault.
     """
     blocks = _whole(read_blocks(path, _BLOCK_BYTES, advance), waits=path != STDIN)
     first = next(blocks, b"").removeprefix(_MARK)
@@ -59,9 +59,9 @@ def read_csv_batches(path: Path, advance: Advance) -> Iterator[pa.RecordBatch]:
 
 
 def _whole(blocks: Iterable[bytes], *, waits: bool) -> Iterator[bytes]:
-    """Yield the blocks anew, so that none ends between quotes, as far as quotes are where they belong.
+    """Yield the blocks, divided anew so that no block ends within quotes, as long as the quotes are placed correctly.
 
-    ``waits`` for the rest of an open field; else what is there is given at once.
+    ``waits``: wait for the end of an open field. Otherwise yield the available bytes at once.
     """
     rest = b""
     for read in blocks:
@@ -81,7 +81,7 @@ def _whole(blocks: Iterable[bytes], *, waits: bool) -> Iterator[bytes]:
 
 
 def _plain_header(line: bytes) -> list[str] | None:
-    """Return the names in a first line that cannot be read in two ways; None of any other."""
+    """Return the column names in the first line if all parsers read it the same. Otherwise return None."""
     try:
         text = line.decode().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
@@ -93,7 +93,7 @@ def _plain_header(line: bytes) -> list[str] | None:
 
 
 def _by_arrow(block: bytes, names: Sequence[str]) -> pa.RecordBatch | None:
-    """Return whole lines as rows; None where Python might read them otherwise, or refuse them."""
+    """Return whole lines as rows. Return None if Python might parse them differently or refuse them."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import csv as arrow_csv
@@ -124,7 +124,9 @@ def _by_arrow(block: bytes, names: Sequence[str]) -> pa.RecordBatch | None:
 def _by_python(
     path: Path, blocks: Iterable[bytes], names: Sequence[str] = (), line: int = 0
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows in blocks that come after so many lines; without ``names`` the first row has them."""
+    """Yield the rows of blocks, which start after ``line`` lines of the file. If ``names`` is None, the first row has
+    them.
+    """
     step = 1 if path == STDIN else _ROWS
     parsed = _rows(path, blocks, names, line)
     is_begin = not names
@@ -148,7 +150,7 @@ def _by_python(
 
 
 def _rows(path: Path, blocks: Iterable[bytes], names: Sequence[str], line: int) -> Iterator[Sequence[str]]:
-    """Yield the names, then the rows."""
+    """Yield first the names, then the rows."""
     reader = csv.reader(_lines(blocks), strict=True)
     at = line
     try:
@@ -169,7 +171,7 @@ def _rows(path: Path, blocks: Iterable[bytes], names: Sequence[str], line: int) 
 
 
 def _lines(blocks: Iterable[bytes]) -> Iterator[str]:
-    """Yield the lines of blocks with their ends, as Python tells lines apart."""
+    """Yield the lines of blocks, line ends included, divided as Python divides lines."""
     for block in blocks:
         try:
             text = block.decode()

@@ -1,4 +1,4 @@
-"""The rows of files that Spark decodes, and what is seen of all of them."""
+"""The rows of files that Spark decodes, and statistics of all rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
 
 NUMBER, IS_DECODED = "__asc_number", "__asc_is_decoded"
-"""Columns of rows that are numbered: a number that ascends with the rows, and whether the row could be decoded."""
+"""Columns of numbered rows: a number that ascends with the rows, and whether the row could be decoded."""
 
 POLL_S = 0.2
 _TEXT_CHARS = 60
@@ -32,7 +32,9 @@ _OPTIONS = {"spark.sql.adaptive.enabled": "false"}
 
 @dataclass(frozen=True, slots=True)
 class SeenRows:
-    """The rows that were read: how many, how many of them could not be decoded, and the first of these in words."""
+    """Statistics of the rows that were read: their number, the number of undecodable rows, and a description of the
+    first one.
+    """
 
     rows: int
     undecodable: int
@@ -41,10 +43,10 @@ class SeenRows:
 
 @dataclass(frozen=True, slots=True)
 class DecodedRows:
-    """The rows that could be decoded, as a frame of the schema's columns; where they are numbered all rows, with NUMBER
-    and IS_DECODED.
+    """A frame of the schema's columns with the decodable rows. If rows are numbered: all rows, with NUMBER and
+    IS_DECODED.
 
-    ``seen`` is known when an action over the frame is over.
+    ``seen`` is available after an action over the frame has ended.
     """
 
     spark: SparkSession
@@ -53,7 +55,7 @@ class DecodedRows:
 
     @property
     def seen(self) -> SeenRows:
-        """Return what was seen of all rows; InputError where nothing was."""
+        """Return the statistics of all rows. Raise InputError if no statistics exist."""
         found = observed(self.spark, self.observation)
         return SeenRows(found["rows"], found["undecodable"], _in_words(found["first"]))
 
@@ -69,10 +71,10 @@ def decoded_rows(
     numbered: bool = False,
     report: Progress = print_to_stderr,
 ) -> Iterator[DecodedRows]:
-    """Yield the rows of files in a Spark session, with a bar of the tasks done; ``progress`` is its label.
+    """Yield the rows of files in a Spark session, with a progress bar of finished tasks. ``progress`` is the bar's
+    label.
 
-    ``numbered``: all rows, also those that could not be decoded, with NUMBER and IS_DECODED. Errors of Spark become a
-    InputError.
+    ``numbered``: yield all rows, also undecodable ones, with NUMBER and IS_DECODED. Errors of Spark become InputError.
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
@@ -94,7 +96,7 @@ def decoded_rows(
 
 
 def _observing(spark: SparkSession, rows: DataFrame, *, numbered: bool) -> DecodedRows:
-    """Return the rows that could be decoded; of all of them is seen how many there are, and the first that was not."""
+    """Return the decodable rows, with an observation that counts all rows and finds the first undecodable row."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as sf
 
@@ -115,9 +117,9 @@ def _observing(spark: SparkSession, rows: DataFrame, *, numbered: bool) -> Decod
 
 
 def observed(spark: SparkSession, observation: Observation) -> dict[str, Any]:
-    """Return what was observed in an action that is over.
+    """Return the result of an observation after its action has ended.
 
-    InputError where nothing was, for ``get`` would wait for ever.
+    Raise InputError if there is no result, because Spark's ``get`` would wait forever.
     """
     context, own = spark.sparkContext._jsc, observation._jo
     if context is None or own is None:
@@ -129,7 +131,7 @@ def observed(spark: SparkSession, observation: Observation) -> dict[str, Any]:
 
 
 def _in_words(first: str | None) -> str | None:
-    """Return the first row that cannot be decoded: its file, the reason, the beginning of its text."""
+    """Return a description of the first undecodable row: its file, the reason, and the beginning of its text."""
     if first is None:
         return None
     place = json.loads(first)

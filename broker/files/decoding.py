@@ -1,4 +1,4 @@
-"""The decoding of rows of files: the schema of their attributes, options of the parser, and a time zone."""
+"""The decoding parameters of rows in files: the schema of the attributes, options of the parser, and a time zone."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from asc.schema import Schema
 
 ZONE = "UTC"
-"""The time zone where nothing says another."""
+"""The default time zone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """A schema, options of Spark's parser for rows of one format of files, and the zone of times without one."""
+    """A schema, options of Spark's parser for one file format, and the time zone of times without a zone."""
 
     schema: Schema
     options: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The rows of files as Spark reads them, by the rules of a stream: what a stream would not decode is no row."""
+"""The rows of files, read by Spark under the rules of a stream: a row that a stream would not decode is undecodable."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ if TYPE_CHECKING:
     from broker.formats.decoder import RecordDecoder
 
 REASON, FILE, ROW = "__asc_reason", "__asc_file", "__asc_row"
-"""Columns beside the schema's: why a row cannot be decoded, NULL where it can; its file; the row itself as BINARY where
-it cannot be."""
+"""Columns beside those of the schema: the reason why a row is undecodable (NULL if it is decodable); the row's file;
+the row itself as BINARY if it is undecodable.
+"""
 
 _IS_FIRST = "__asc_is_first"
 _ROW_OF_PARTITION = (1 << 33) - 1
 
 
 def read_rows(spark: SparkSession, inputs: Sequence[Path], format_name: str, decoding: Decoding) -> DataFrame:
-    """Return the rows of the files, all of one format, with REASON, FILE and ROW; a column a file lacks is NULL.
+    """Return the rows of files, all in one format, with REASON, FILE and ROW. A column that a file lacks is NULL.
 
-    NDJSON and CSV are decoded as the daemon decodes records, a line each; CSV by the names in each file's first line.
-    A CSV line with an odd number of quotes is a part of a field with a line break, and no row. Parquet see
+    NDJSON and CSV lines are decoded as the daemon decodes records. The first line of each CSV file names its columns. A
+    CSV line with an odd number of quotes is part of a field with a line break, and undecodable. For Parquet see
     :mod:`broker.files.parquet_rows`.
     """
     if format_name == "parquet":
@@ -44,7 +45,7 @@ def read_rows(spark: SparkSession, inputs: Sequence[Path], format_name: str, dec
 
 
 def decoder_of(path: Path, format_name: str, decoding: Decoding) -> RecordDecoder:
-    """Return how the lines of a file become its columns; those of CSV that the schema does not have are texts."""
+    """Return the decoder from the lines of a file to columns. CSV columns that the schema lacks are texts."""
     from asc.spark_types import ddl_of_type
     from broker.config.streams import StreamConfig
     from broker.formats.format import Given
@@ -64,7 +65,9 @@ def decoder_of(path: Path, format_name: str, decoding: Decoding) -> RecordDecode
 
 
 def attributes(columns: Mapping[str, Column], schema: Schema) -> list[Column]:
-    """Return the columns of the schema, in its order and types, from those of a frame by lower name."""
+    """Return the columns of the schema, in its order and types. ``columns``: the columns of a frame by name in lower
+    case.
+    """
     from pyspark.sql import functions as sf
 
     from asc.spark_types import ddl_of_type
@@ -74,7 +77,7 @@ def attributes(columns: Mapping[str, Column], schema: Schema) -> list[Column]:
 
 
 def quoted(name: str) -> str:
-    """Return a column's name in backquotes."""
+    """Return the name of a column in backquotes."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -84,7 +87,7 @@ def _csv(spark: SparkSession, path: Path, format_name: str, decoding: Decoding) 
 
 
 def _lines(spark: SparkSession, paths: Sequence[Path]) -> DataFrame:
-    """Return the lines that are not empty, with FILE, and _IS_FIRST where there is one path."""
+    """Return the lines that are not empty, with FILE. If there is one path, add _IS_FIRST."""
     from pyspark.sql import functions as sf
 
     # The lower bits of the id count the rows of a partition. A file's parts come largest first, of equal size by their
@@ -97,7 +100,7 @@ def _lines(spark: SparkSession, paths: Sequence[Path]) -> DataFrame:
 
 
 def _decoded(lines: DataFrame, decoder: RecordDecoder, decoding: Decoding) -> DataFrame:
-    """Return lines as records of a stream with the fields of a decoder."""
+    """Return lines decoded as records of a stream with the decoder's fields."""
     from pyspark.sql import functions as sf
 
     from broker.formats.decoder import ERROR, RECORD, as_records

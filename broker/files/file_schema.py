@@ -1,4 +1,4 @@
-"""The schema of a file: its own where it has one, else guessed from its first rows."""
+"""The schema of a file: stored in the file if its format has one, otherwise guessed from its first rows."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FileSchema:
-    """Spark DDL, a field a line, and what is said of each field.
+    """Spark DDL with one field per line, and notes about each field.
 
-    ``malformed``: how many lines were excluded, for they hold no row, and ``first_malformed`` says of the first.
+    ``malformed``: the number of lines that were excluded because they hold no row. ``first_malformed`` describes the
+    first.
     """
 
     ddl: str
@@ -33,7 +34,9 @@ class FileSchema:
 
 @dataclass(slots=True)
 class _Malformed:
-    """The lines that hold no row, as far as a file was read; InputError once they are more than rows are wanted."""
+    """The lines that hold no row, among the lines read so far. InputError is raised if they outnumber the requested
+    rows.
+    """
 
     path: Path
     rows_max: int
@@ -53,10 +56,11 @@ class _Malformed:
 
 
 def schema_of_file(path: Path, rows_max: int) -> FileSchema:
-    """Return the schema of a CSV, NDJSON or Parquet file, by its name; from so many rows where it has none of its own.
+    """Return the schema of a CSV, NDJSON or Parquet file; the file's name decides the format. If the file stores no
+    schema, guess it from at most ``rows_max`` rows.
 
-    Malformed lines are excluded and counted. InputError where the file cannot be read, has no field or no line but
-    malformed ones; SchemaError for names that a schema cannot hold.
+    Malformed lines are excluded and counted. Raise InputError if the file cannot be read, has no field, or has only
+    malformed lines. Raise SchemaError if a schema cannot hold its names.
     """
     name = file_format(path)
     if name == "parquet":
@@ -102,7 +106,7 @@ def _guesses(rows: Iterable[dict[str, Any]], rows_max: int, *, texts: bool) -> t
 
 
 def _header_doubts(names: Sequence[str]) -> Iterator[str]:
-    """Yield the doubts about the first line of a CSV file that a person should look at."""
+    """Yield doubts about the first line of a CSV file that a person should check."""
     values = [name for name in names if is_value(name)]
     if values:
         yield f"the first line was taken for names, though {values[0][:30]!r} is a value: put a line of names before it"
@@ -178,7 +182,9 @@ def _of_parquet(path: Path) -> FileSchema:
 
 
 def _of_spark(data_type: pa.DataType) -> pa.DataType:
-    """Return the type of Spark that holds the values of one that it does not have; itself where there is none."""
+    """Return the Spark type that holds the values of a type that Spark lacks. Return the type unchanged if none
+    does.
+    """
     import pyarrow as pa
 
     if pa.types.is_timestamp(data_type):

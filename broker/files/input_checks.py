@@ -1,4 +1,4 @@
-"""Files of rows before anything starts: their format, and the columns that they share with a schema."""
+"""Checks of input files before anything starts: their format, and the columns that they share with a schema."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEADER_REMEDY = "the first line must name the columns"
 
 
 def format_of(inputs: Sequence[Path]) -> str:
-    """Return the one format of the files, by their names; InputError where there are several."""
+    """Return the common format of the files, by their names. Raise InputError if they have several formats."""
     for path in inputs:
         if path.name.startswith(("_", ".")):
             remedy = "Spark reads no file whose name begins with '_' or '.': rename it"
@@ -30,10 +30,10 @@ def format_of(inputs: Sequence[Path]) -> str:
 
 
 def check_columns(inputs: Sequence[Path], format_name: str, schema: Schema, options: Mapping[str, str]) -> None:
-    """Raise InputError for files whose columns do not fit the schema, and for a JSON array in place of NDJSON.
+    """Raise InputError for files whose columns do not match the schema, and for a JSON array in place of NDJSON.
 
-    A CSV or Parquet file does not fit where it names no column of the schema, or has one of a type that cannot become
-    the schema's.
+    A CSV or Parquet file does not match if it names no column of the schema, or if a column's type cannot be converted
+    to the schema's type.
     """
     for path in inputs:
         if format_name == "csv":
@@ -46,7 +46,7 @@ def check_columns(inputs: Sequence[Path], format_name: str, schema: Schema, opti
 
 
 def csv_columns(path: Path, schema: Schema, options: Mapping[str, str]) -> list[str]:
-    """Return the columns that the first line of a CSV file names, each once, at least one of them of the schema."""
+    """Return the distinct columns that the first line of a CSV file names. At least one of them is in the schema."""
     from broker.formats.csv import separator_of
     from broker.formats.registry import RECORD_FORMATS
 
@@ -91,7 +91,7 @@ def _check_parquet(path: Path, schema: Schema) -> None:
 
 
 def _becomes(stored_type: pa.DataType, wanted: pa.DataType) -> bool:
-    """Return whether values of a type of Parquet can become those of the schema.
+    """Return whether values of a Parquet type can be converted to the type of the schema.
 
     They can between numbers, between times, from or to texts, and between similar types.
     """

@@ -28,19 +28,19 @@ FORMATS = {
     ".json": "ndjson",
     ".parquet": "parquet",
 }
-"""Format by the end of a file's name, ``.gz`` after it apart."""
+"""File format by the suffix of the name. A further suffix ``.gz`` is ignored."""
 
 STDIN = Path("-")
-"""Standing for standard input where a file is read once, from its beginning to its end."""
+"""The path that represents standard input, which is read once from beginning to end."""
 
 Advance = Callable[[int], object]
-"""Receives from time to time the number of bytes of the file that have been read so far."""
+"""A callback that receives, from time to time, the number of bytes of the file that have been read so far."""
 
 LINE_BYTES_MAX = 64 << 20
-"""The longest line that is read: more than Spark's parsers take, and than a record of Kafka may be."""
+"""The longest line that is read. Spark's parsers and Kafka accept shorter ones only."""
 
 _GZIP_RATIO_MAX = 1_032
-"""Bytes that deflate makes of one at most."""
+"""The most bytes to which deflate can expand one byte."""
 
 _SCANNED_BYTES = 1 << 20
 
@@ -56,11 +56,11 @@ _CSV_FAULTS: Mapping[str, str] = MappingProxyType(
         "NUL": "has a NUL character: remove it",
     }
 )
-"""Texts about a row, by words in the error of Python's reader of CSV."""
+"""Descriptions of faulty rows, by words in the error of Python's CSV reader."""
 
 
 def file_format(path: Path) -> str:
-    """Return ``csv``, ``ndjson`` or ``parquet``, by the name; InputError for another.
+    """Return ``csv``, ``ndjson`` or ``parquet``, by the file's name. Raise InputError for another name.
 
     >>> file_format(Path("flights.CSV.gz"))
     'csv'
@@ -93,7 +93,9 @@ def _opened(path: Path) -> Iterator[tuple[Callable[[], int], BinaryIO]]:
 
 
 def _check_encoding(path: Path, head: bytes) -> None:
-    """Raise InputError for a text in UTF-16, by its mark or by the zero bytes of most of its characters."""
+    """Raise InputError for a text in UTF-16, detected by its byte order mark or by zero bytes in most of its
+    characters.
+    """
     order = {b"\xff\xfe": "UTF-16LE", b"\xfe\xff": "UTF-16BE"}.get(head[:2])
     if order is None and head.count(0) * 3 > len(head):
         order = "UTF-16LE" if head[1::2].count(0) >= head[::2].count(0) else "UTF-16BE"
@@ -108,7 +110,8 @@ def _nothing_read() -> int:
 
 
 def begins_array(line: bytes) -> bool:
-    """Return whether a file's first line that holds something begins a JSON array of objects, which is no NDJSON.
+    """Return whether the first line of a file that is not empty begins a JSON array of objects, which is not
+    NDJSON.
 
     >>> [begins_array(line) for line in (b"[", b' [{"n": 1},', b'[1, 2]', b'{"n": 1}')]
     [True, True, False, False]
@@ -136,7 +139,7 @@ def check_lines(path: Path) -> None:
 
 @contextmanager
 def _whole_gzip(path: Path) -> Iterator[None]:
-    """Turn what gzip says of a broken file into a InputError."""
+    """Convert the errors of gzip for a damaged file into InputError."""
     try:
         yield
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -144,16 +147,16 @@ def _whole_gzip(path: Path) -> Iterator[None]:
 
 
 def too_long(path: Path) -> InputError:
-    """Return the error for a file with a line that is longer than any row."""
+    """Return the error for a file with a line that exceeds the limit."""
     what = "standard input" if path == STDIN else str(path)
     remedy = f"has more than {LINE_BYTES_MAX:,} bytes in one line: is it text, a row a line? Divide it into lines"
     return InputError("file of rows", what, remedy)
 
 
 def check_line_lengths(paths: Iterable[Path]) -> None:
-    """Raise InputError for a text file with a line that is too long, before others read it whole.
+    """Raise InputError for a text file with a line that exceeds the limit, before a library reads the line whole.
 
-    Costs one pass over the files that are large enough to have one, constant memory.
+    Cost: one pass over each file that is large enough to have such a line; constant memory.
     """
     for path in paths:
         ratio = _GZIP_RATIO_MAX if path.suffix.lower() == ".gz" else 1
@@ -170,7 +173,9 @@ def check_line_lengths(paths: Iterable[Path]) -> None:
 
 
 def _bounded_lines(path: Path, content: IO[AnyStr]) -> Iterator[AnyStr]:
-    """Yield the lines of a file, text or bytes; InputError for one that is too long, before it is read whole."""
+    """Yield the lines of a file, as text or bytes. Raise InputError for a line that exceeds the limit, before reading
+    it whole.
+    """
     while line := content.readline(LINE_BYTES_MAX + 1):
         if len(line) > LINE_BYTES_MAX:
             raise too_long(path)
@@ -178,9 +183,9 @@ def _bounded_lines(path: Path, content: IO[AnyStr]) -> Iterator[AnyStr]:
 
 
 def read_lines(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a text file that are not empty, without their ends, each with its number from 1 on.
+    """Yield the lines of a text file that are not empty, without line ends, each with its number, counted from 1.
 
-    Costs one pass, constant memory. InputError for a line that is too long.
+    Cost: one pass, constant memory. Raise InputError for a line that exceeds the limit.
     """
     with _whole_gzip(path), _opened(path) as (bytes_read, content):
         for number, line in enumerate(_bounded_lines(path, content), 1):
@@ -193,11 +198,9 @@ def read_lines(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:
 
 
 def read_blocks(path: Path, size_bytes: int, advance: Advance) -> Iterator[bytes]:
-    """Yield whole lines of a text file, about so many bytes at a time, in bounded memory.
+    """Yield whole lines of a text file in blocks of about ``size_bytes``, in bounded memory.
 
-    Those of standard input are yielded as they come.
-
-    InputError for a line that is too long.
+    Lines of standard input are yielded as they arrive. Raise InputError for a line that exceeds the limit.
     """
     with _whole_gzip(path), _opened(path) as (bytes_read, content):
         rest = b""
@@ -219,14 +222,16 @@ def read_blocks(path: Path, size_bytes: int, advance: Advance) -> Iterator[bytes
 
 
 OnUneven = Callable[[int, str], object]
-"""Receives the number of a row of CSV that is excluded, for it is longer or shorter than the header, and its length."""
+"""A callback for each CSV row that is excluded because its length differs from the header's. It receives the row's
+number and length.
+"""
 
 
 def read_csv(path: Path, advance: Advance, on_uneven: OnUneven | None = None) -> Iterator[dict[str, str | None]]:
-    """Yield the rows of a CSV file with a header, by column; an empty field is None.
+    """Yield the rows of a CSV file with a header, as values by column. An empty field is None.
 
-    Errors: InputError with the line for text that is not UTF-8, and for a row that is longer or shorter than the
-    header where ``on_uneven`` is None.
+    Raise InputError with the line for text that is not UTF-8. If ``on_uneven`` is None, raise it also for a row that is
+    longer or shorter than the header.
     """
     rows: Iterator[list[str]] = iter(())
     line = 0
@@ -261,9 +266,9 @@ def read_csv(path: Path, advance: Advance, on_uneven: OnUneven | None = None) ->
 
 
 def csv_fault(error: csv.Error | UnicodeDecodeError, line: int, *, is_known: bool = True) -> str:
-    """Return what is wrong with the row of CSV behind a line, and the remedy.
+    """Return the fault of the CSV row after a line, and the remedy.
 
-    ``is_known``: the line is right for a text that is not UTF-8, too.
+    ``is_known``: the line number is correct also for a text that is not UTF-8.
 
     >>> csv_fault(csv.Error("unexpected end of data"), 1)
     'the row that begins in line 2 has a quote that is not closed: close it, or write "" for a quote within a field'
@@ -280,7 +285,7 @@ def csv_fault(error: csv.Error | UnicodeDecodeError, line: int, *, is_known: boo
 
 
 def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str, list[str]]:
-    """Return the first line of a CSV file, and the columns that it names; an empty ``quote`` is none."""
+    """Return the first line of a CSV file, and the columns that it names. If ``quote`` is empty, nothing is quoted."""
     try:
         with _whole_gzip(path), _opened(path) as (_, content):
             line = next(_bounded_lines(path, content), b"").splitlines()[:1]
@@ -295,7 +300,7 @@ def csv_header(path: Path, separator: str = ",", quote: str = '"') -> tuple[str,
 
 
 def read_parquet(path: Path, advance: Advance) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a Parquet file, by column; costs the memory of one batch of rows."""
+    """Yield the rows of a Parquet file, as values by column. Memory: one batch of rows."""
     import pyarrow.parquet as pq
 
     with _named_parquet(path):
@@ -314,7 +319,7 @@ def parquet_schema(path: Path) -> pa.Schema:
 
 
 def stored_schema(path: Path) -> pq.ParquetSchema:
-    """Return the columns of a Parquet file, with the types that they are stored as."""
+    """Return the columns of a Parquet file with the types in which they are stored."""
     import pyarrow.parquet as pq
 
     with _named_parquet(path):
@@ -323,7 +328,9 @@ def stored_schema(path: Path) -> pq.ParquetSchema:
 
 @contextmanager
 def _named_parquet(path: Path) -> Iterator[None]:
-    """Turn the errors of Arrow about a file into a InputError that names it; those of the system pass."""
+    """Convert the errors of Arrow about a file into InputError that names the file. Errors of the system pass
+    unchanged.
+    """
     import pyarrow as pa
 
     try:
@@ -337,5 +344,5 @@ def _named_parquet(path: Path) -> Iterator[None]:
 
 
 def parquet_files(path: Path) -> list[Path]:
-    """Return the Parquet files of a path: itself, or those in a folder, by name."""
+    """Return the Parquet files of a path: the path itself, or the files in a folder ordered by name."""
     return [path] if path.is_file() else sorted(path.rglob("*.parquet"))

@@ -1,4 +1,4 @@
-"""The rows of Parquet files as a stream of the schema would have them."""
+"""The rows of Parquet files, converted to the types of a stream's schema."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _OF_VALUES = (
     *("dateFormat", "timestampFormat", "timestampNTZFormat", "timeZone", "locale"),
     *("nullValue", "nanValue", "positiveInf", "negativeInf"),
 )
-"""Options of a stream that say how a value is written, not how a line is divided."""
+"""Options of a stream that decide how a value is written, as opposed to how a line is divided."""
 
 
 def read_parquet_rows(spark: SparkSession, inputs: Sequence[Path], decoding: Decoding) -> DataFrame:
-    """Return the rows of Parquet files with REASON, FILE and ROW, which holds the value that does not go into its
+    """Return the rows of Parquet files with REASON, FILE and ROW. ROW holds the value that cannot be converted to its
     column.
 
-    A column of another type is cast where its value is one of the schema's type. A column of texts is read as a field
-    of CSV is, by the options for values.
+    A value of another type is cast if the result is of the schema's type. A column of texts is parsed like a field of
+    CSV, by the options for values.
     """
     from pyspark.sql import functions as sf
 
@@ -56,9 +56,10 @@ def read_parquet_rows(spark: SparkSession, inputs: Sequence[Path], decoding: Dec
 
 
 def _readable(spark: SparkSession, inputs: Sequence[Path], decoding: Decoding) -> DataFrame:
-    """Return the columns of files as Spark has them; where Spark reads some of them not, those of the schema alone.
+    """Return the columns of files as Spark reads them. If Spark cannot read some of them, return only the schema's
+    columns.
 
-    InputError where the schema has one that Spark does not read. Spark refuses a whole file for one such column.
+    Raise InputError if Spark cannot read a column of the schema. One such column makes Spark refuse the whole file.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -82,7 +83,7 @@ def _readable(spark: SparkSession, inputs: Sequence[Path], decoding: Decoding) -
 
 
 def unread_columns(schema: pq.ParquetSchema) -> dict[str, str]:
-    """Return the columns of a Parquet file that Spark does not read, by name, each with its type."""
+    """Return the columns of a Parquet file that Spark cannot read, by name, each with its type."""
     unread: dict[str, str] = {}
     for place in range(len(schema.names)):
         column = schema.column(place)
@@ -99,11 +100,13 @@ _WRITTEN_AS = {
     "TIME": "texts or numbers",
     "FLOAT16": "FLOAT",
 }
-"""Types of Parquet that Spark refuses, and another one for each that it reads."""
+"""Parquet types that Spark refuses, each with a type that Spark reads in its place."""
 
 
 def _taken(value: Column, stored_type: str, wanted: pa.DataType, decoding: Decoding) -> tuple[Column, Column | None]:
-    """Return a value as the schema has it, and whether it is one of its type; None where each is."""
+    """Return a value converted to the schema's type, and a condition that the conversion succeeded. The condition is
+    None if the conversion always succeeds.
+    """
     import pyarrow as pa
     from pyspark.sql import functions as sf
 

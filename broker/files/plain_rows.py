@@ -1,7 +1,7 @@
-"""The rows of files read by Arrow, where it is certain that Spark would decode them to the same.
+"""The rows of files, read by Arrow if Spark would certainly decode them to the same values.
 
-Doubtful files are left to Spark: a text that is spelled in an odd way, a line that is not divided plainly, an option of
-the stream. Here is no row that cannot be decoded.
+Doubtful files are left to Spark: a text with an unusual spelling, a line that is not plainly divided, an option of the
+stream. This module knows no undecodable rows.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = 1 << 24
 _SEPARATORS_MAX = 20_000
-"""Separators of a CSV line, some less than Spark's parser takes at most."""
+"""The most separators in a CSV line: somewhat fewer than Spark's parser accepts."""
 
 _DEPTH_MAX = 500
 _LINE_BYTES_MAX = 10_000_000
-"""Half of what Spark's parser of JSON takes at most."""
+"""The longest JSON line: half of the length that Spark's parser accepts."""
 
 _DECIMAL_DIGITS_MAX = 76
-"""Digits of the widest decimal of Arrow, as which decimals are read before it is seen whether they fit."""
+"""The digits of Arrow's widest decimal. Decimals are read with these, before a check whether they fit their column."""
 
 _QUOTED_LINE = r'^(?:[^",]*|"(?:[^"]+|"")*")(?:,(?:[^",]*|"(?:[^"]+|"")*"))*$'
 _OBJECT_LINE = r"^ *\{.*\} *$"
@@ -52,16 +52,15 @@ _ODD_DECIMAL = re.compile(
 
 
 class DoubtError(Exception):
-    """The error of a file that Spark alone reads for certain; the text says what is in doubt and where it is."""
+    """A file that only Spark reads with certainty. The text says what is doubtful, and where."""
 
 
 def plain_tables(
     path: Path, format_name: str, decoding: Decoding, needed: Collection[str], advance: Advance
 ) -> Iterator[pa.Table]:
-    """Yield the rows of a file with the columns of the schema, a part of the file at a time; DoubtError.
+    """Yield the rows of a file in tables with the columns of the schema. Raise DoubtError.
 
-    Of a column that is not ``needed`` it has to be certain that each value can be decoded, not what the value is: it
-    may be NULL here.
+    A column that is not ``needed`` may be NULL in the tables: only its decodability is checked.
     """
     if decoding.options:
         raise DoubtError(f"decoding options: {', '.join(decoding.options)}")
@@ -163,7 +162,9 @@ def _ndjson(path: Path, decoding: Decoding, needed: Collection[str], advance: Ad
 
 
 def _check_objects(path: Path, block: bytes) -> int:
-    """Return how many lines have an object, in a block whose lines have one each or are empty."""
+    """Return the number of lines with a JSON object. Raise DoubtError unless each line is empty or has exactly one
+    object.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -182,7 +183,7 @@ def _check_objects(path: Path, block: bytes) -> int:
 
 
 def _written(data_type: pa.DataType, name: str, is_needed: bool) -> pa.DataType:
-    """Return how a type is written in JSON, as Arrow is to read it."""
+    """Return the type with which Arrow reads values of ``data_type`` from JSON."""
     import pyarrow as pa
 
     types = pa.types
@@ -209,8 +210,9 @@ def _has_decimal(data_type: pa.DataType) -> bool:
 
 
 def _of_json(path: Path, field: pa.Field, values: pa.Array, decoding: Decoding) -> pa.Array:
-    """Return a column as it was written as one of the schema's type; of a list, which no engine but Spark looks into,
-    NULL.
+    """Return a column that Arrow read from JSON, converted to the schema's type.
+
+    A list becomes NULL, because only Spark evaluates lists.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -239,7 +241,7 @@ def _of_json(path: Path, field: pa.Field, values: pa.Array, decoding: Decoding) 
 def _of_texts(
     path: Path, field: pa.Field, texts: pa.Array | pa.ChunkedArray, decoding: Decoding
 ) -> pa.Array | pa.ChunkedArray:
-    """Return texts as values of a type, all of them spelled plainly."""
+    """Return texts converted to a type. Raise DoubtError unless all texts have the plain spelling of the type."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -293,7 +295,7 @@ def _parquet(path: Path, decoding: Decoding, needed: Collection[str], advance: A
 
 
 def _of_parquet(path: Path, field: pa.Field, values: pa.Array) -> pa.Array:
-    """Return a column as it is, where it is of the schema's type or an integer or a timestamp of another width."""
+    """Return a column in the schema's type. It has this type, or is an integer or timestamp of another width."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -326,19 +328,21 @@ def _of_parquet(path: Path, field: pa.Field, values: pa.Array) -> pa.Array:
 
 
 def _holds(wide: pa.DataType, narrow: pa.DataType) -> bool:
-    """Return whether a decimal type has each value of another."""
+    """Return whether a decimal type can represent each value of another decimal type."""
     return bool(wide.scale >= narrow.scale and wide.precision - wide.scale >= narrow.precision - narrow.scale)
 
 
 def _takes_all(data_type: pa.DataType) -> bool:
-    """Return whether a type has a value for each one of a Parquet file that :func:`check_columns` lets pass."""
+    """Return whether a type can represent every value of the Parquet columns that :func:`check_columns` permits for
+    it.
+    """
     import pyarrow as pa
 
     return bool(pa.types.is_string(data_type) or pa.types.is_nested(data_type))
 
 
 def _in_order(own: Mapping[str, pa.Array], schema: pa.Schema, rows: int) -> pa.Table:
-    """Return a table of the schema; a column that there is not is NULL."""
+    """Return a table with the columns of the schema, in order. A missing column is NULL."""
     import pyarrow as pa
 
     columns = [own[f.name] if f.name in own else pa.nulls(rows, f.type) for f in schema]

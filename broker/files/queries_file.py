@@ -1,4 +1,4 @@
-"""Files of queries: NDJSON, JSON and TOML, read for the daemon and for ``asc match``, and written so."""
+"""Queries files in NDJSON, JSON and TOML: read for the daemon and for ``asc match``, and written."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ from broker.whole_file import QUERIES_BYTES_MAX
 FORMATS = ("ndjson", "json", "toml")
 
 _SUFFIXES: Mapping[str, str] = MappingProxyType({".toml": "toml", ".ndjson": "ndjson", ".jsonl": "ndjson"})
-"""The ends of names that tell the form, whatever the file holds; of .json both are in use."""
+"""File suffixes that decide the form regardless of the content. A .json file may be in two forms, so .json is
+absent.
+"""
 
 Json = dict[str, Any]
 
 _SETTABLE = ("id", "stream", "where", "topic", "labels", "paused", "expires_at", "join", "operator")
 _PAGE_KEYS = {"queries", "cursor"}
 _MAY_REMOVE = re.compile(rb"remove|[\\\0]")
-"""A part of every line that removes a query; its key may be spelled with escapes, or in UTF-16."""
+"""A pattern that matches every line that removes a query. The key may be spelled with escapes, or in UTF-16."""
 
 _REMEDY = 'write one a line: {"id": "late", "where": "delay > 60"}'
 
 
 def read_queries(path: Path) -> dict[str, str]:
-    """Return predicates by id, from a file in any of the forms of `bodies`.
+    """Return the predicates of a file by query id. The file has any of the forms of `bodies`.
 
-    Errors: InputError for what cannot be read, an id given twice, a predicate that is no text, a join, which is none
-    of the rows alone, no query at all.
+    Raise InputError if the file cannot be read, has no query, repeats an id, has a predicate that is not a text, or has
+    a join, which needs more than the rows.
     """
     content = read_whole(path, QUERIES_BYTES_MAX)
     queries: dict[str, str] = {}
@@ -55,10 +57,10 @@ def read_queries(path: Path) -> dict[str, str]:
 
 
 def as_ndjson(content: bytes, form: str, name: str) -> tuple[bytes, list[str]]:
-    """Return the queries of a file as the daemon reads them, one a line, and where each was, with the name of the file.
+    """Return the queries of a file as NDJSON for the daemon, and the location of each query with the file's name.
 
-    NDJSON stays as it is: the daemon names what is wrong with a line. InputError where a file of another form cannot
-    be read, for one that holds no query, and for a line that removes one.
+    NDJSON is returned unchanged, because the daemon reports faulty lines. Raise InputError if a file of another form
+    cannot be read, has no query, or removes a query.
     """
     if form == "ndjson":
         places = []
@@ -80,8 +82,9 @@ def as_ndjson(content: bytes, form: str, name: str) -> tuple[bytes, list[str]]:
 
 
 def form_of(name: str, content: bytes) -> str:
-    """Return the one of ``FORMATS`` that a file is in: by the end of its name or, where that is .json or none of these,
-    by its content. InputError where neither decides.
+    """Return the form of a file, one of ``FORMATS``.
+
+    The suffix of the name decides. If it is .json or unknown, the content decides. Raise InputError if neither decides.
 
     >>> form_of("q.toml", b""), form_of("q.json", b'{"late": "delay > 60"}'), form_of("<stdin>", b"[]")
     ('toml', 'json', 'json')
@@ -106,10 +109,11 @@ def form_of(name: str, content: bytes) -> str:
 
 
 def bodies(content: bytes, form: str, name: str) -> Iterator[tuple[str, Json]]:
-    """Return the queries of a file as bodies of the API, each with its place in words.
+    """Return the queries of a file as bodies for the API, each with a description of its location.
 
-    NDJSON has an object a line. JSON is a list of such objects, one of them, or a page as the API answers it. It may
-    also be, like TOML, a mapping of ids to predicates or to objects without the id. InputError for another content.
+    NDJSON has an object per line. JSON is a list of such objects, a single one, or a page in the form of the API's
+    answer. JSON and TOML may also map ids to predicates, or to objects without the id. Raise InputError for other
+    content.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -121,12 +125,12 @@ def bodies(content: bytes, form: str, name: str) -> Iterator[tuple[str, Json]]:
 
 
 def no_queries(name: str) -> InputError:
-    """Return the error for a file without a query, where files say which queries there are."""
+    """Return the error for a file without queries, for commands that take the file as the complete set of queries."""
     return InputError("no queries in file", name, "a file that was cut short has none either: write one, or delete it")
 
 
 def check_no_removal(body: object, place: str) -> None:
-    """Raise InputError for a line that removes a query: the API takes it, and files hold nothing but queries."""
+    """Raise InputError for a line that removes a query. The API accepts such lines, but files contain only queries."""
     if isinstance(body, dict) and body.keys() == {"remove"}:
         query_id = str(body["remove"])
         remedy = (
@@ -136,9 +140,9 @@ def check_no_removal(body: object, place: str) -> None:
 
 
 def queries_text(queries: Iterable[Mapping[str, Any]], form: str) -> str:
-    """Return queries of the daemon in one of ``FORMATS``, with the fields that can be set and nothing else.
+    """Return registered queries in one of ``FORMATS``, with only the fields that a user can set.
 
-    'asc query apply' makes the same queries of the text.
+    'asc query apply' registers the same queries from the text.
 
     >>> late = {"id": "late", "where": "delay > 60", "labels": {"team": "ops"}, "expires_at": None, "version": 7}
     >>> print(queries_text([late], "ndjson"))
@@ -241,7 +245,7 @@ def _is_toml(text: str) -> bool:
 
 
 def _parsed_json(text: str | bytes) -> Any:
-    """Return the value of a text as JSON; None where it is none."""
+    """Return the value of a JSON text. Return None if the text is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

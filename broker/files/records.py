@@ -1,4 +1,4 @@
-"""Rows of a file as records of a stream: JSON objects or CSV lines."""
+"""Rows of a file, encoded as records of a stream: JSON objects or CSV lines."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 _BLOCK_BYTES = 1 << 20
 _LINES_LOOKED_AT = 100
 _SIGNS = {"sep": ",", "delimiter": ",", "quote": '"', "escape": '"'}
-"""The options with which lines of CSV are written."""
+"""The separator and quote options with which CSV lines are written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target of records, a stream: their format and fields, the options that decode them, and its time zone."""
+    """The stream for which records are written: its format and fields, its decoding options, and its time zone."""
 
     format: str
     schema: Schema
@@ -39,20 +39,22 @@ class Target:
 
 
 OnColumns = Callable[[Sequence[str], bool], object]
-"""Receives a file's columns, as far as they are known, before its first row is given, and whether they go by case."""
+"""A callback that receives the known columns of a file before its first row, and whether their names are
+case-sensitive.
+"""
 
 
 class RecordBatch(NamedTuple):
-    """Records that follow one another in a file: a value each, and a key each or none at all."""
+    """Consecutive records of a file: their values, and their keys if they have keys."""
 
     values: Sequence[bytes]
     keys: Sequence[bytes | None] | None
 
 
 class OddLine(NamedTuple):
-    """A line of NDJSON that is no JSON object: its number, with two facts about the lines so far.
+    """A line of NDJSON that is not a JSON object: its number, and two facts about the lines up to it.
 
-    ``is_all``: no line so far is an object. ``begins_array``: it is the first line of all, and begins an array.
+    ``is_all``: no line so far is an object. ``begins_array``: the line is the first of the file and begins an array.
     """
 
     number: int
@@ -62,9 +64,9 @@ class OddLine(NamedTuple):
 
 @dataclass(slots=True)
 class OddLines:
-    """The lines of NDJSON that are no JSON objects, as far as they were read: how many, and the number of the first.
+    """Statistics of the NDJSON lines read so far that are not JSON objects: their count, and the number of the first.
 
-    ``on_first`` gets the first of them, before its record is given.
+    ``on_first`` is called with the first such line before its record is yielded.
     """
 
     on_first: Callable[[OddLine], object] = lambda _: None
@@ -72,7 +74,7 @@ class OddLines:
     first: int | None = None
 
     def see(self, odd: Sequence[OddLine]) -> None:
-        """Take some more into account."""
+        """Count further odd lines."""
         if odd and self.first is None:
             self.first = odd[0].number
             self.on_first(odd[0])
@@ -81,19 +83,19 @@ class OddLines:
 
 @dataclass(slots=True)
 class Skip:
-    """The first records of a file, which are not given: how many of them are still to come."""
+    """The number of records at the beginning of a file that remain to be skipped."""
 
     left: int = 0
 
     def of(self, count: int) -> int:
-        """Return how many of the next ``count`` records are among them."""
+        """Return how many of the next ``count`` records are to be skipped."""
         passed = min(self.left, count)
         self.left -= passed
         return passed
 
 
 _Numbered = Sequence[tuple[int, bytes]]
-"""Lines that hold something, each with its number in the file."""
+"""Lines that are not empty, each with its number in the file."""
 
 
 def read_batches(
@@ -107,13 +109,15 @@ def read_batches(
     odd_lines: OddLines | None = None,
     skip: Skip | None = None,
 ) -> Iterator[RecordBatch]:
-    """Return the rows of a file, or of standard input as they come, as records of a stream, without those to ``skip``.
+    """Yield the rows of a file as records of a stream, without the records to ``skip``. Rows of standard input are
+    yielded as they arrive.
 
-    Times of CSV and Parquet are written as the stream's options read them. A value that does not fit its attribute's
-    type is sent unchanged: the stream decides. NDJSON into a JSON stream is sent byte for byte, and so is a line of
-    it that is no JSON object, without a key. Such a line is excluded where it has to be converted, and goes to
-    ``odd_lines`` either way. Without a key every line is looked at, but not parsed. Errors: InputError for a file
-    that cannot be read, a key that is no column, and whatever ``on_columns`` and ``odd_lines`` raise.
+    Times of CSV and Parquet are written in the form that the stream's options read. A value that does not match its
+    attribute's type is sent unchanged, and the stream decides. NDJSON for a JSON stream is sent byte for byte, also a
+    line that is not a JSON object, which then has no key. If lines have to be converted, such a line is excluded. In
+    both cases it is reported to ``odd_lines``. If no key is requested, each line is inspected but not parsed. Raise
+    InputError for a file that cannot be read, or a key that is not a column. Errors of ``on_columns`` and ``odd_lines``
+    pass.
     """
     if target.format not in RECORD_FORMATS:
         raise InputError("format of the stream", target.format, "is not written here: use a producer of that format")
@@ -147,7 +151,7 @@ def _records_behind(batches: Iterable[RecordBatch], skip: Skip) -> Iterator[Reco
 
 
 def _numbered_lines(path: Path, advance: Advance) -> Iterator[_Numbered]:
-    """Yield the lines of a file that hold something, those of a block together."""
+    """Yield the lines of a file that are not empty, in one sequence per block."""
     before = 0
     for block in read_blocks(path, _BLOCK_BYTES, advance):
         lines = (line.rstrip(b"\r\n") for line in block.split(b"\n"))
@@ -171,12 +175,12 @@ def _lines_as_they_stand(
 
 
 def _is_object_shaped(line: bytes) -> bool:
-    """Return whether a line looks like a JSON object: to parse every line would take longer than to send it."""
+    """Return whether a line looks like a JSON object. Parsing every line would take longer than sending it."""
     return line.lstrip()[:1] == b"{" and line.rstrip()[-1:] == b"}"
 
 
 def _odd(numbers: Sequence[int], numbered: _Numbered, *, is_begin: bool) -> list[OddLine]:
-    """Return the odd ones of some lines, by their numbers; ``is_begin``: these lines are a file's first."""
+    """Return the odd lines with these numbers. ``is_begin``: the given lines are the first of the file."""
     if not is_begin:
         return [OddLine(number) for number in numbers]
     first = [number for number, _ in numbered[:_LINES_LOOKED_AT]]
@@ -250,7 +254,7 @@ def _of_parquet(
 
 
 def _check_signs(options: Mapping[str, str]) -> None:
-    """Raise InputError for a CSV stream that would not read what is written here."""
+    """Raise InputError for a CSV stream that could not read the lines that this module writes."""
     for name, sign in _SIGNS.items():
         if options.get(name, sign) != sign:
             remedy = f"CSV is written with {sign!r} here: publish with another producer"
@@ -258,7 +262,7 @@ def _check_signs(options: Mapping[str, str]) -> None:
 
 
 def _members(rows: Iterable[Any]) -> list[str]:
-    """Return the names in those of the rows that are JSON objects, each once."""
+    """Return the distinct member names of those rows that are JSON objects."""
     names: dict[str, None] = {}
     for row in rows:
         if isinstance(row, dict):
@@ -267,7 +271,7 @@ def _members(rows: Iterable[Any]) -> list[str]:
 
 
 def _parsed(line: bytes) -> Any:
-    """Return a line as JSON; None where it is none."""
+    """Return a line parsed as JSON. Return None if it is not JSON."""
     try:
         return json.loads(line, parse_float=Decimal)
     except (ValueError, RecursionError):
@@ -275,7 +279,7 @@ def _parsed(line: bytes) -> Any:
 
 
 def _key_of(row: Mapping[str, Any], key: str | None) -> bytes | None:
-    """Return the text of a column; None where it is NULL or, in a line of NDJSON, is not there."""
+    """Return the text of the key column as bytes. Return None if it is NULL, or absent from a line of NDJSON."""
     value = None if key is None else row.get(key)
     return None if value is None else plain_text(value).encode()
 

@@ -1,4 +1,4 @@
-"""The file behind ``--schema``."""
+"""The schema file of the option ``--schema``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _OF_RECORDS = (".csv", ".ndjson", ".jsonl", ".parquet")
 def read_schema(path: Path) -> Schema:
     """Return the schema in a file: the JSON of a Spark StructType, or Spark DDL.
 
-    Errors: SchemaError that names the file; InputError for a file of records, by its name, for an empty one, and for
-    what is no text.
+    Raise SchemaError, with the file's name, for an invalid schema. Raise InputError if the file is empty, is no text,
+    or has the name of a file of records.
     """
     from asc.errors import SchemaError
     from asc.schema import Schema

@@ -1,4 +1,4 @@
-"""The columns of a file that are fields of a stream as well."""
+"""The columns that a file shares with the fields of a stream."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMES_SHOWN = 10
 
 
 def column_warnings(columns: Sequence[str], schema: Schema) -> Iterator[str]:
-    """Yield warnings of the columns that are not shared, a line each; none where no column is known."""
+    """Yield a warning line for columns that are not shared. Yield nothing if no column is known."""
     if not columns:
         return
     names = spelled(columns, schema)
@@ -29,9 +29,10 @@ def column_warnings(columns: Sequence[str], schema: Schema) -> Iterator[str]:
 
 
 def check_shared(source: str, columns: Sequence[str], schema: Schema, *, by_case: bool = False) -> None:
-    """Raise InputError where columns are known and none of them is a field of the schema: every record would be NULLs.
+    """Raise InputError if columns are known but none is a field of the schema: every field of every record would be
+    NULL.
 
-    ``by_case``: whether a name in another case is another name, as it is in records that are sent unchanged.
+    ``by_case``: whether names are case-sensitive, as they are in records that are sent unchanged.
     """
     names = set(columns if by_case else spelled(columns, schema))
     fields = [field.name for field in schema.arrow]

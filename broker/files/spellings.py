@@ -1,4 +1,4 @@
-"""Texts that mean one value however they are read: what Arrow and Spark's parsers take for the same."""
+"""Spellings of values that Arrow and Spark's parsers read as the same value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 _LEAP = "(?:[12][0-9](?:0[48]|[2468][048]|[13579][26])|(?:1[26]|2[048])00)"
 _DAY = "(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31"
 DATE = f"(?:[12][0-9]{{3}}-(?:{_DAY})|{_LEAP}-02-29)"
-"""A day that the calendar has."""
+"""A pattern of valid calendar dates."""
 
 TIME = r"[T ](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?"
 INTEGER = "-?(?:0|[1-9][0-9]{0,18})"
@@ -18,9 +18,9 @@ DOUBLE = r"-?(?:0|[1-9][0-9]{0,16})(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?"
 
 
 def spelling_of(data_type: pa.DataType, *, is_utc: bool) -> str | None:
-    """Return the regular expression of such texts of a type; None for a type of which there are none here.
+    """Return the regular expression of such spellings for a type. Return None if this module has none for the type.
 
-    ``is_utc``: whether a time without a zone is one of UTC.
+    ``is_utc``: whether a time without a zone is in UTC.
 
     >>> import pyarrow as pa, re
     >>> re.fullmatch(spelling_of(pa.timestamp("us", tz="UTC"), is_utc=True), "2013-01-31T10:00:00Z") is not None

@@ -1,4 +1,4 @@
-"""The times of files as a stream reads them: by the patterns of its options, in its time zone."""
+"""Times in files, rewritten in the patterns and the time zone with which a stream reads them."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 _ISO = re.compile(f"{DATE}(?:{TIME}(?:Z|[+-][0-9]{{2}}:[0-9]{{2}})?)?", re.ASCII)
 Rewrite = Callable[[Any], Any]
-"""A value, not None, as the stream reads it."""
+"""A function that converts a value (not None) to the form that the stream reads."""
 
 
 def time_rewrites(
     schema: Schema, options: Mapping[str, str], time_zone: str, columns: Sequence[str], *, texts: bool
 ) -> Mapping[str, Rewrite]:
-    """Return the functions that write times by the stream's patterns, by field, for fields among the columns.
+    """Return, by field, the functions that write times in the stream's patterns, for fields that are among the columns.
 
-    A stream without patterns reads ISO 8601, as times are written else. ``texts``: of CSV, where a text in ISO 8601 is
-    rewritten unless it looks like the pattern, and any other is sent unchanged. Raises InputError for a pattern that
-    cannot be written.
+    A stream without patterns reads ISO 8601, in which times are written by default. ``texts``: the values are texts of
+    CSV. Then a text in ISO 8601 is rewritten unless it matches the pattern already; any other text is sent unchanged.
+    Raise InputError for a pattern that cannot be written.
     """
     if not DATE_PATTERNS.keys() & options.keys():
         return {}
@@ -46,7 +46,7 @@ def time_rewrites(
 
 
 def times_rewritten(schema: Schema, rewrites: Mapping[str, Rewrite]) -> Callable[[Row], Row]:
-    """Give rows their times anew, by :func:`time_rewrites`."""
+    """Return a function that rewrites the times of a row with :func:`time_rewrites`."""
     if not rewrites:
         return lambda row: row
     respelled = respelling(schema)
@@ -70,7 +70,7 @@ def _zone(name: str) -> ZoneInfo:
 
 
 def _rewrite(data_type: pa.DataType, options: Mapping[str, str], zone: ZoneInfo, *, texts: bool) -> Rewrite | None:
-    """Return the rewriting of a value of a type; None where it remains as it is."""
+    """Return the function that rewrites values of a type. Return None if the values stay unchanged."""
     import pyarrow as pa
 
     types = pa.types
@@ -136,7 +136,9 @@ def _of_text(written: Rewrite, pattern_text: str, options: Mapping[str, str]) ->
 
 
 def _python_iso(text: str) -> str:
-    """Return a text as Python before 3.11 reads it: no Z, fractions of six digits."""
+    """Return an ISO 8601 text in the form that Python before 3.11 reads: without Z, and with fractions of six
+    digits.
+    """
     text = re.sub("Z$", "+00:00", text)
     return re.sub(r"\.([0-9]+)", lambda found: "." + found[1].ljust(6, "0"), text)
 

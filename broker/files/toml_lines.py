@@ -14,8 +14,9 @@ def toml_lines(
     notes: Mapping[tuple[str, ...], str] = MappingProxyType({}),
     above: tuple[str, ...] = (),
 ) -> Iterator[str]:
-    r"""Yield a table as TOML: its own keys first, then its tables. A key without a value becomes a comment; the
-    ``notes`` on keys, by their paths, follow them.
+    r"""Yield a table as lines of TOML: first its plain keys, then its tables.
+
+    A key without a value becomes a comment. ``notes``: texts by key path, each written after its key.
 
     >>> print("\n".join(toml_lines({"api": {"port": 8750, "root_token_file": None}})))
     <BLANKLINE>

@@ -30,20 +30,22 @@ _ALIKE = (
     ({"integer", "double"}, "double"),
     ({"date", "timestamp_ntz", "timestamp"}, "timestamp"),
 )
-"""Kinds that are one together, and which."""
+"""Sets of kinds that have a common kind, each with the common kind."""
 
 _INT = 2**31
 _BIGINT = 2**63
 _DECIMAL = 10**38
 _ODD_SHOWN = 3
 _DEPTH_MAX = 16
-"""The depth to which nested values are examined; deeper ones are texts, as which Spark reads any value in JSON."""
+"""The depth to which nested values are examined. Deeper values become texts, because Spark reads any JSON value as
+text.
+"""
 
 
 class TypeGuess:
-    """The values of one field: their number by kind, and those within it where it is nested.
+    """Statistics of the values of one field: their number by kind and, for nested values, the guesses of the parts.
 
-    Represents a multiset of values. Cost of a value: its size; memory: that of the type, not of the values.
+    Represents a multiset of values. Cost per value: its size. Memory: the size of the type, not of the values.
     """
 
     def __init__(self, depth: int = 0) -> None:
@@ -56,7 +58,7 @@ class TypeGuess:
         self._texts: dict[str, str] = {}
 
     def see(self, value: Any, *, texts: bool) -> None:
-        """Take one value into account; ``texts``: of CSV, where a number is a text too."""
+        """Count one value. ``texts``: the value is a text of CSV, where a number is written as text too."""
         self.count += 1
         if value is None:
             return
@@ -79,11 +81,11 @@ class TypeGuess:
 
     @property
     def empty(self) -> int:
-        """How many values were NULL, or not there, as far as this field was seen."""
+        """The number of values so far that were NULL or absent."""
         return self.count - sum(self.kinds.values())
 
     def type(self) -> pa.DataType:
-        """Return the narrowest common type that holds every value; a text for values of several kinds."""
+        """Return the narrowest common type that holds every value. Return the text type for values of several kinds."""
         import pyarrow as pa
 
         kind = self._common()
@@ -102,7 +104,7 @@ class TypeGuess:
         }.get(kind, pa.string())
 
     def doubts(self) -> Iterator[str]:
-        """Yield the parts that a person should look at, in few words each."""
+        """Yield a short text for each part of the guess that a person should check."""
         if not self.kinds:
             yield "no value was seen"
         elif self._common() == "mixed":
@@ -118,14 +120,16 @@ class TypeGuess:
             yield "times without a zone: of the stream's time zone, or declare it TIMESTAMP_NTZ"
 
     def _common(self) -> str:
-        """Return the one kind of all values; ``mixed`` where there is none, ``text`` where there is no value."""
+        """Return the common kind of all values. Return ``mixed`` if there is none, and ``text`` if there is no
+        value.
+        """
         kinds = set(self.kinds)
         if len(kinds) < 2:
             return next(iter(kinds), "text")
         return next((kind for alike, kind in _ALIKE if kinds <= alike), "mixed")
 
     def _beyond_bigint(self) -> int | None:
-        """Return an integer that BIGINT does not hold, if there was one."""
+        """Return an observed integer that exceeds BIGINT. Return None if there was none."""
         return next((seen for seen in (self._highest, self._lowest) if not -_BIGINT <= seen < _BIGINT), None)
 
     def _integer(self) -> pa.DataType:
@@ -138,7 +142,7 @@ class TypeGuess:
 
 
 def is_value(text: str) -> bool:
-    """Return whether a text of CSV is a number, a truth value or a time, and so hardly a name.
+    """Return whether a text of CSV is a number, a boolean or a time, and so is hardly a column name.
 
     >>> [is_value(text) for text in ("delay", "12.5", "2013-01-31", "")]
     [False, True, True, False]

@@ -1,1 +1,1 @@
-"""Record formats, one module each: from the bytes of a record to columns, in the JVM, and from rows to such bytes."""
+"""Record formats, one module each: they decode the bytes of a record to columns, and encode rows to such bytes."""

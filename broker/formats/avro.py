@@ -1,4 +1,4 @@
-"""Avro records, with the id of the schema that they were written with before them, or bare."""
+"""Avro records, either bare or preceded by the id of the schema with which they were written."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ _CONFLUENT, _NONE = "confluent", "none"
 
 
 class Avro(Format):
-    """The format whose records are each one Avro record. With the framing ``confluent`` a zero byte and the id of its
-    schema in the registry precede it. With ``none`` nothing does, and all are written by the stream's own Avro schema.
+    """The format whose records are each one Avro record.
+
+    With the framing ``confluent`` a zero byte and the id of the record's schema in the registry precede the record.
+    With the framing ``none`` nothing does, and all records have the stream's own Avro schema.
     """
 
     name = "avro"
@@ -43,7 +45,7 @@ class Avro(Format):
         return next(filter(None, map(self.wrong_type, children)), None)
 
     def fields_of_text(self, text: str, options: Mapping[str, str]) -> Schema:
-        """See :class:`Format`; an Avro schema as well."""
+        """See :class:`Format`. The text may also be an Avro schema."""
         own = _own(text)
         return super().fields_of_text(text, options) if own is None else own.fields()
 
@@ -55,7 +57,7 @@ class Avro(Format):
         return None if is_there else "needs the schema that all records were written with: name it as schema_file"
 
     def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, given: Given) -> Decoder:
-        """See :class:`Format`. SchemaError where the stream's own schema cannot be read by."""
+        """See :class:`Format`. Raise SchemaError if the stream's own schema cannot be used for reading."""
         from broker.formats.avro_decoder import RAW, AvroDecoder
         from broker.formats.avro_reading import reading_of
         from broker.formats.framed_decoder import Writer
@@ -71,7 +73,9 @@ class Avro(Format):
 
 
 def _own(text: str) -> AvroSchema | None:
-    """Return the Avro schema that a text is; None where it is one of Spark's. SchemaError for one that is wrong."""
+    """Return the Avro schema in a text. Return None if the text is a schema of Spark's. Raise SchemaError if it is
+    invalid.
+    """
     import json
 
     from broker.formats.avro_schema import AvroSchema

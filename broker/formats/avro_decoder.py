@@ -1,4 +1,4 @@
-"""From Avro records to attributes, in the JVM: each record by the schema that it was written with."""
+"""Decoding of Avro records to attributes in the JVM: each record is read with the schema with which it was written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _UNREAD, _WRITER = "__asc_unparsed", "__asc_writer"
 
 RAW = "__asc_raw"
-"""Column of what a reader reads, with its number behind."""
+"""Prefix of the columns that readers produce; the number of the reader follows."""
 
 _MALFORMED = "value is not an AVRO record of the stream's schema"
 _DAMAGED = f"{_MALFORMED}: its bytes are damaged, or of another schema"
@@ -32,9 +32,9 @@ _DAMAGED = f"{_MALFORMED}: its bytes are damaged, or of another schema"
 
 @dataclass(frozen=True, slots=True)
 class AvroDecoder(FramedDecoder[AvroReading]):
-    """A decoder of Avro records, framed as Confluent's serialisers do it, or bare.
+    """A decoder of Avro records, bare or in the framing of Confluent's serialisers.
 
-    Cost: a reader of Avro's in the plan for each writer.
+    Cost: one Avro reader in the plan for each writer schema.
     """
 
     fields: Schema
@@ -117,7 +117,7 @@ class AvroDecoder(FramedDecoder[AvroReading]):
         return f"CASE {' '.join(cases)} ELSE -1 END" if cases else "-1"
 
     def _raw(self, place: int, reading: AvroReading) -> Column:
-        """Return the column that Spark reads of a record of one writer; NULL of all others."""
+        """Return the column that Spark reads from records of one writer. It is NULL for records of other writers."""
         from pyspark.sql import functions as sf
         from pyspark.sql.avro.functions import from_avro
 

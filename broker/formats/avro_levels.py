@@ -1,8 +1,8 @@
-"""A writer's Avro schema as Spark is given it: records in themselves, by arrays and maps, so many levels deep.
+"""A writer's Avro schema as text for Spark, in which recursion through arrays and maps is cut at a fixed depth.
 
-Java's reader passes over what no column needs, and goes some calls deeper for each array or map in a record. So a few
-kilobytes of a record that is in itself would overflow its stack, which ends the batch. Where a record comes back to
-itself in a union alone, the reader has no call for it.
+Java's reader skips values that no column needs, and recurses some calls for each array or map in a record. So a few
+kilobytes of a recursive record would overflow its stack and end the batch. If a record contains itself only through a
+union, the reader does not recurse.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from broker.formats.avro_schema import RECORDS, AvroSchema, Node, with_namespace
 from broker.formats.type_cycles import cycles_of
 
 LEVELS_MAX = 32
-"""Arrays and maps through which a record may be in itself, as deep as columns are."""
+"""The most nested arrays and maps through which a record may contain itself: the same depth as that of columns."""
 
 _JSON_LEVELS_MAX = 600
 _TYPES_MAX = 40_000
-"""Of what is written here, whatever the schema: of a large one the levels are fewer."""
+"""The most types that are written, for any schema. A large schema has fewer levels."""
 
 _NOTHING: list[Any] = []
-"""A union of no types: an array or a map of it can be empty, and a record with anything in it is damaged."""
+"""A union without types. An array or map of it can only be empty; a record with an item in it counts as damaged."""
 
 
 def writer_text(schema: AvroSchema) -> str:
-    """Return the JSON of a schema, in which each named type is written out where it is met first.
+    """Return a schema as JSON, in which each named type is written out at its first occurrence.
 
     A record that contains itself through an array or a map gets another name at each level. After the last level that
-    array or map is empty. Cost: the types of such records, once a level.
+    array or map is empty. Cost: the types of such records, once per level.
     """
     plain = _Writing(schema, {}, 0).text()
     circles = _circles(schema)
@@ -42,7 +42,9 @@ def writer_text(schema: AvroSchema) -> str:
 
 
 class _Writing:
-    """One schema being written: ``circles`` are the records that come back to themselves, by name."""
+    """A schema being written. ``circles``: the records that contain themselves, by name, each with the number of its
+    cycle.
+    """
 
     def __init__(self, schema: AvroSchema, circles: Mapping[str, int], levels: int) -> None:
         self._schema = schema
@@ -51,11 +53,11 @@ class _Writing:
         self._written: set[tuple[str, int]] = set()
 
     def text(self) -> str:
-        """Return the JSON."""
+        """Return the schema as JSON."""
         return json.dumps(self._type(self._schema.root, None, 0))
 
     def _type(self, schema: Any, circle: int | None, level: int) -> Any:
-        """Return a type within a record of a circle, at a level of it, as JSON has it."""
+        """Return a type inside a record of a cycle, at one level of the recursion, as a JSON value."""
         if isinstance(schema, str) and schema not in self._schema.named:
             return schema
         node = self._schema.node(schema)
@@ -87,7 +89,7 @@ class _Writing:
 
 
 def _at_level(node: Node, level: int) -> Node:
-    """Return a named type under the name that it has at a level: readers match records by the last part of it."""
+    """Return a named type under its name for a level. Readers match records by the last part of the name."""
     if not level:
         return node
     namespace, _, name = node["name"].rpartition(".")
@@ -95,8 +97,8 @@ def _at_level(node: Node, level: int) -> Node:
 
 
 def _circles(schema: AvroSchema) -> dict[str, int]:
-    """Return, by name, the records that come back to themselves through an array or a map, with the number of those
-    that are in each other.
+    """Return, by name, the records that contain themselves through an array or a map, each with the number of its
+    cycle.
     """
     records = [node for node in schema.nodes() if node["type"] in RECORDS]
     places = {record["name"]: place for place, record in enumerate(records)}

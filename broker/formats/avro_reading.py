@@ -1,4 +1,4 @@
-"""How values that were written by one Avro schema become the columns of a stream: by name, losing nothing."""
+"""Conversion of values that were written with one Avro schema to the columns of a stream: by name, without loss."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ if TYPE_CHECKING:
     from asc.schema import Schema
 
 WHOLE = "__asc_whole"
-"""A field that no writer has, and whose default says that a value was read: of what cannot be, Spark gives NULLs."""
+"""A field that no writer has; its default value shows that a value was read. For damaged values Spark yields NULLs
+only.
+"""
 
 _Sql = Callable[[str], str]
-"""An expression of Spark's, made of the one that it is over."""
+"""A function from the SQL of a value to the SQL of an expression over that value."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The reading of one part of a record, by SQL over the value that Spark reads by the schema ``expected``.
+    """The conversion of one part of a record, as SQL over the value that Spark reads with the schema ``expected``.
 
-    ``fault`` is the condition under which the value is none of the column's type; None where it always is of the type.
+    ``fault`` is the condition under which the value is not of the column's type. It is None if the value always is.
     """
 
     expected: Any
@@ -38,10 +40,10 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class ColumnReading:
-    """The reading of one column: the SQL of its value, from that of the record that was read, and of its fault.
+    """The conversion of one column: functions from the SQL of the record to the SQL of the value and of its fault.
 
-    ``fault`` is the condition (never NULL) under which the written value is none of the column's type. ``value`` is
-    None where no written value can be of its type, and ``fault`` where each is.
+    ``fault`` is the condition (never NULL) under which the written value is not of the column's type, or None if every
+    written value is of it. ``value`` is None if no written value can be of the type.
     """
 
     value: str | None
@@ -49,16 +51,16 @@ class ColumnReading:
 
 
 MISSING = ColumnReading("NULL", None)
-"""Of a column that the writer has no field for, nor the stream's own schema a default."""
+"""The conversion of a column for which neither the writer has a field nor the stream's own schema a default."""
 
 
 @dataclass(frozen=True, slots=True)
 class AvroReading:
-    """How the records of one writer become columns.
+    """The conversion of the records of one writer to columns.
 
-    ``writer`` is the schema they were written with, as JSON, and ``reader`` that by which they are read. The latter
-    has the writer's fields that columns need, in the writer's types, and WHOLE. ``columns``: by the name of the column;
-    one that the writer does not have is NULL, or its default. Cost: nothing a record; it is made once a writer.
+    ``writer`` is the JSON schema with which the records were written. ``reader`` is the one with which they are read:
+    it has the writer's fields that columns need, in the writer's types, and WHOLE. ``columns``: conversions by column
+    name. A column that the writer lacks is NULL or has its default. Cost: none per record; it is built once per writer.
     """
 
     writer: str
@@ -67,10 +69,10 @@ class AvroReading:
 
 
 def reading_of(writer: AvroSchema, fields: Schema, record: str, own: AvroSchema | None = None) -> AvroReading:
-    """Return how records of a writer are read into fields; ``record`` is the SQL name of the struct that Spark reads.
+    """Return the conversion of a writer's records to fields. ``record`` is the SQL name of the struct that Spark reads.
 
-    ``own`` is the stream's own Avro schema, if it has one: missing fields take its defaults, and its aliases name
-    fields as well.
+    ``own`` is the stream's own Avro schema, if it has one. Missing fields take their defaults from it, and its aliases
+    also identify fields.
     """
     resolver = _Resolver(writer, own)
     columns: dict[str, ColumnReading] = {}
@@ -92,16 +94,17 @@ def reading_of(writer: AvroSchema, fields: Schema, record: str, own: AvroSchema 
 
 
 class _Unfit:
-    """No value of a writer's type can be of the column's."""
+    """The result if no value of a writer's type can be of the column's type."""
 
 
 _UNFIT = _Unfit()
 
 
 class _Resolver:
-    """Reads parts of a writer's schema as types of columns, side by side with the stream's own schema.
+    """Resolves parts of a writer's schema against types of columns and against the stream's own schema.
 
-    Each record is read by one of its own name space, for one that is met twice may be read for other columns.
+    Each record is read under a separate name space, because a record type that occurs twice may be read for different
+    columns.
     """
 
     def __init__(self, writer: AvroSchema, own: AvroSchema | None) -> None:
@@ -110,8 +113,8 @@ class _Resolver:
         self._numbers = count()
 
     def field(self, record: Any, own: Any, name: str, column: pa.DataType, depth: int) -> _Reading | _Unfit | None:
-        """Return a field of a record, as a field of the record that is read; None where the writer has none, nor a
-        default.
+        """Return a field of a record, as a field of the record to read. Return None if the writer lacks it and no
+        default exists.
         """
         mine = _field_of(own, name)
         names = [name, *(mine.get("aliases", ()) if mine else ())]
@@ -131,7 +134,7 @@ class _Resolver:
         return _renamed(found, {"name": name, "default": mine["default"]}, first_of=mine["type"])
 
     def part(self, schema: AvroSchema, part: Any, own: Any, column: pa.DataType, depth: int) -> _Reading | _Unfit:
-        """Return a part of a schema as a type."""
+        """Return the conversion of a part of the writer's schema to the column's type."""
         import pyarrow as pa
 
         node = schema.node(part)
@@ -254,7 +257,7 @@ class _Resolver:
 
 
 def _each_once(schema: Any, seen: set[str]) -> Any:
-    """Return a schema as JSON in which a named type is written out where it comes first, and by its name after that."""
+    """Return a schema as JSON in which a named type is written out at its first occurrence, and named at later ones."""
     if isinstance(schema, list):
         return [_each_once(member, seen) for member in schema]
     if not isinstance(schema, dict):
@@ -286,7 +289,7 @@ def _renamed(found: _Reading | _Unfit, named: dict[str, Any], first_of: Any = No
 
 
 def _all_null(schema: AvroSchema, members: Any) -> _Reading:
-    """Return a union of NULL and what is none of the column's type: at fault where it is not NULL."""
+    """Return the conversion of a union of NULL and types unfit for the column. Any value except NULL is a fault."""
     expected = schema.written_out(members, set())
     return _Reading(expected, lambda _: "NULL", lambda x: f"({x} IS NOT NULL)")
 
@@ -296,7 +299,7 @@ def _same(x: str) -> str:
 
 
 def _scalar(node: Any, column: pa.DataType) -> _Reading | _Unfit:
-    """Return a type without parts as a type of Spark: as it is, or by a cast that keeps the value or fails."""
+    """Return the conversion of a scalar type to a Spark type: unchanged, or by a cast that keeps the value or fails."""
     import pyarrow as pa
 
     kind, logical, types = node["type"], node.get("logicalType"), pa.types
@@ -335,7 +338,9 @@ def _scalar(node: Any, column: pa.DataType) -> _Reading | _Unfit:
 
 
 def _decimal_of(node: Any) -> _Sql:
-    """Return how bytes become a decimal: none at all are zero, as Go's writers have it; Spark's reader throws there."""
+    """Return the conversion of bytes to a decimal. Empty bytes are zero, as Go's writers encode it; Spark's reader
+    throws there.
+    """
     schema = _text(json.dumps({key: node[key] for key in ("type", "logicalType", "precision", "scale") if key in node}))
 
     def decimal(x: str) -> str:
@@ -357,7 +362,7 @@ def _text_reading(kind: str, expected: Any) -> _Reading:
 
 
 def _checked(expected: Any, ddl: str, number: _Sql = _same) -> _Reading:
-    """Return a number, made of what Spark reads, that may be too large for its column."""
+    """Return the conversion of a number that may be too large for its column."""
     return _Reading(
         expected,
         lambda x: f"TRY_CAST({number(x)} AS {ddl})",

@@ -1,4 +1,4 @@
-"""Avro schemas as they are read here: names made out, bounded, and what columns they would be."""
+"""Avro schemas: parsed with resolved names, checked against limits, and mapped to columns."""
 
 from __future__ import annotations
 
@@ -22,25 +22,27 @@ _NODES_MAX = 10_000
 _COLUMN_DEPTH_MAX = 24
 
 _LEVELS_MAX = 300
-"""Arrays and objects of a schema's JSON within each other: a hundred records, or unions of arrays. Java's parser takes
+"""The most nested arrays and objects in a schema's JSON: a hundred records, or unions of arrays. Java's parser accepts
 a thousand.
 """
 
 _TYPES_DEEP_MAX = 200
-"""Types within types on the longest way, each name written out: each is some calls of readers, here and in Java."""
+"""The most nested types on the longest path, with each name written out. Each type takes some calls of the readers,
+here and in Java.
+"""
 
 _VALUES_MAX = 50_000
-"""Types of a schema with each name written out: Java's reader allocates memory for all, and a record may have as many
-values in no bytes at all.
+"""The most types of a schema with each name written out. Java's reader allocates memory for all of them, and a record
+may have as many values in zero bytes.
 """
 
 _FIXED_BYTES_MAX = 1 << 24
-"""The largest fixed, for which Java's reader allocates memory before it sees whether a record has it."""
+"""The largest ``fixed`` type. Java's reader allocates its memory before it knows whether the record has the bytes."""
 
 RECORDS = ("record", "error")
 
 Node = dict[str, Any]
-"""One type of a schema, with its parts in it or as names: always a dictionary with ``type``, or ``union`` of nodes."""
+"""One type of a schema: a dictionary with ``type``, or with ``union`` for a union. Its parts are nested or named."""
 
 _AS_DDL = ": make it simpler, or write the schema as DDL"
 """The remedy for a schema that is refused as a whole."""
@@ -48,10 +50,10 @@ _AS_DDL = ": make it simpler, or write the schema as DDL"
 
 @dataclass(frozen=True, slots=True)
 class AvroSchema:
-    """A schema whose names are full, with the types that they name.
+    """A schema with full names, and the types that they name.
 
-    Invariant: every name in ``root`` and in ``named`` is a key of ``named``, and the root is a record. Bounded in its
-    text and its types; records may hold themselves.
+    Invariant: every name in ``root`` and in ``named`` is a key of ``named``, and the root is a record. The size of the
+    text and the number of types are bounded. Records may contain themselves.
     """
 
     root: Node
@@ -59,8 +61,8 @@ class AvroSchema:
 
     @staticmethod
     def of_text(text: str, references: Sequence[str] = ()) -> AvroSchema:
-        """Return the schema of a text, with those of the texts it refers to; SchemaError for what is none, or too
-        large.
+        """Return the schema in a text, with the schemas in the texts that it refers to. Raise SchemaError if it is
+        invalid or too large.
         """
         import fastavro
         from fastavro.schema import SchemaParseException, UnknownType
@@ -89,7 +91,8 @@ class AvroSchema:
         return AvroSchema(schema.node(schema.root), schema.named).checked(text)
 
     def checked(self, text: str) -> AvroSchema:
-        """Return itself; SchemaError where its types are too many or too deep, or an array's items may take no bytes.
+        """Return the schema itself. Raise SchemaError if its types are too many or too deep, or if an array's items may
+        take no bytes.
 
         A few bytes could then declare any number of such items.
         """
@@ -133,9 +136,10 @@ class AvroSchema:
             raise SchemaError("Avro schema", f"{text[:40]}...", f"has an array whose items take no bytes{_AS_DDL}")
 
     def _deepest(self, nodes: Sequence[Node]) -> int:
-        """Return how many types can be in each other at most, each name written out; records in themselves count all.
+        """Return the greatest depth of nested types, with each name written out. For records that contain themselves,
+        count all records of the cycle.
 
-        Java's reader goes through a record at each of its places, and not at the first alone.
+        Java's reader visits a record at each of its occurrences, not only at the first.
         """
         # Types without a name are as good as one, if as deep in their record.
         places: dict[tuple[str, int], int] = {(self.root["name"], 0): 0}
@@ -156,7 +160,7 @@ class AvroSchema:
         return longest_path(len(places), edges)
 
     def _records_inmost_first(self) -> Iterator[Node]:
-        """Yield its records, each after all that are in it, but for those that it is in itself."""
+        """Yield the schema's records, each after all records that it contains, except those that also contain it."""
         seen: set[str] = set()
         pending = [(self.root, False)]
         while pending:
@@ -169,11 +173,11 @@ class AvroSchema:
                 pending += [(inner, False) for inner in self.records_in(record)]
 
     def records_in(self, node: Node) -> list[Node]:
-        """Return the records that are in a type, without those that are in them."""
+        """Return the records directly inside a type, without the records inside those."""
         return [record for record, _ in self.records_within(node)]
 
     def records_within(self, node: Node) -> list[tuple[Node, bool]]:
-        """Return the same, and of each whether it is in an array or a map of the type."""
+        """Return the records directly inside a type, each with whether an array or a map of the type contains it."""
         found: list[tuple[Node, bool]] = []
         pending = [(part, False) for part in parts_of(node)]
         while pending:
@@ -187,10 +191,10 @@ class AvroSchema:
         return found
 
     def _ends(self, nodes: Sequence[Node]) -> bool:
-        """Return whether a value of each record among the nodes can end.
+        """Return whether each record among the nodes can have a finite value.
 
-        A record ends if all of its fields do, a union if one of its members does. Arrays and maps may be empty. Cost:
-        each field is looked at once, and without recursion.
+        A record can if all of its fields can, a union if one of its members can. Arrays and maps may be empty. Cost:
+        each field is visited once, without recursion.
         """
         unended: dict[str, set[int]] = {}
         waiting: dict[str, list[tuple[str, int]]] = {}
@@ -217,7 +221,7 @@ class AvroSchema:
         return len(ended) == len(unended)
 
     def node(self, schema: Any) -> Node:
-        """Return a part of the schema, be it a name, a list of a union's members, or the type itself."""
+        """Return the node of a part of the schema, which is a name, a list of a union's members, or the type itself."""
         if isinstance(schema, str):
             return self.named.get(schema) or {"type": schema}
         if isinstance(schema, list):
@@ -229,14 +233,14 @@ class AvroSchema:
         )
 
     def _takes_bytes(self, schema: Any, known: Mapping[str, bool]) -> bool:
-        """Return whether a value takes a byte at least; ``known`` are the answers for records, by name."""
+        """Return whether each value takes at least one byte. ``known``: the answers for records, by name."""
         node = self.node(schema)
         if node["type"] == "null" or (node["type"] == "fixed" and not node["size"]):
             return False
         return node["type"] not in RECORDS or known.get(node["name"], True)
 
     def written_out(self, schema: Any, written: set[str]) -> Any:
-        """Return a part as JSON has it, in which names that are not ``written`` yet are written out."""
+        """Return a part as JSON in which names that are not yet ``written`` are replaced by their types."""
         if isinstance(schema, str) and schema not in self.named:
             return schema
         node = self.node(schema)
@@ -258,7 +262,7 @@ class AvroSchema:
         return node
 
     def fields(self) -> Schema:
-        """Return the columns that a stream of such records would have; SchemaError where there is none for a field."""
+        """Return the columns of a stream with such records. Raise SchemaError if a field has no type of columns."""
         import pyarrow as pa
 
         from asc.schema import Schema
@@ -273,7 +277,7 @@ class AvroSchema:
         return Schema.from_arrow(pa.schema(fields))
 
     def column(self, schema: Any, path: str, depth: int = 0) -> pa.DataType:
-        """Return the type of Spark that holds all values of a part; SchemaError."""
+        """Return the Spark type that holds all values of a part. Raise SchemaError if there is none."""
         import pyarrow as pa
 
         if depth > _COLUMN_DEPTH_MAX:
@@ -307,7 +311,7 @@ class AvroSchema:
         ) or pa.type_for_alias(found)
 
     def nodes(self) -> Iterator[Node]:
-        """Yield its types, each named one once."""
+        """Yield the schema's types, each named type once."""
         seen: set[str] = set()
         pending: list[Any] = [self.root]
         while pending:
@@ -322,14 +326,16 @@ class AvroSchema:
 
 
 def parts_of(node: Node) -> list[Any]:
-    """Return the types that a type has in it: of its fields, of its items or values, its members."""
+    """Return the types directly inside a type: those of its fields, items, values or members."""
     parts = [field["type"] for field in node.get("fields", ())]
     parts += [node[part] for part in ("items", "values") if part in node]
     return [*parts, *node.get("members", ())]
 
 
 def with_namespace(node: Node) -> Node:
-    """Return a named type as it is called wherever it is written: one without a name space says that it has none."""
+    """Return a named type with an explicit name space, also an empty one, so that its name does not depend on its
+    position.
+    """
     return node if "." in node["name"] else {**node, "namespace": ""}
 
 
@@ -347,7 +353,7 @@ _PLAIN: Mapping[str, str] = {
 
 
 def _plain(schema: Any) -> Any:
-    """Return a parsed schema without what its parser noted in it."""
+    """Return a parsed schema without the annotations that its parser added."""
     if isinstance(schema, list):
         return [_plain(member) for member in schema]
     if isinstance(schema, dict):

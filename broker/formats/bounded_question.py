@@ -1,4 +1,4 @@
-"""A question over HTTP that is given up after a time, however its answer comes."""
+"""HTTP requests with a bound on their total time, however slowly the answer arrives."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from typing import Any, TypeVar
 _Answer = TypeVar("_Answer")
 
 _CONNECTED = ("connect_tcp.complete", "start_tls.complete")
-"""The ends of the names that httpx's ``trace`` gives what makes a connection."""
+"""The ends of the names of httpx ``trace`` events that report a new connection."""
 
 
 class Line:
-    """The connections of one question, which another thread can cut: the question fails then."""
+    """The connections of one request. Another thread can close them, and the request then fails."""
 
     def __init__(self) -> None:
         self._sockets: list[socket.socket] = []
         self._is_cut = False
 
     def traced(self, event: str, info: Mapping[str, Any]) -> None:
-        """Take note of a connection: httpx's ``trace`` of the request."""
+        """Record a new connection; a callback for httpx's ``trace``."""
         if event.endswith(_CONNECTED):
             self._sockets.append(info["return_value"].get_extra_info("socket"))
             if self._is_cut:
                 self.cut()
 
     def cut(self) -> None:
-        """End the connections, those that are made later as well."""
+        """Close the connections, also those that are opened later."""
         self._is_cut = True
         for own in self._sockets:
             # TLS takes the socket of TCP over, and one may be closed.
@@ -39,10 +39,10 @@ class Line:
 
 
 def answer_within(whole_s: float, ask: Callable[[Line], _Answer]) -> _Answer | None:
-    """Return the answer to a question, or raise its error; None where that takes too long.
+    """Return the answer to a request, or raise its error. Return None if the answer takes too long.
 
-    A separate thread asks it, for the timeouts of httpx are those of single reads: a head that comes byte by byte has
-    none. Cost: a thread a question, which ends soon after the time.
+    A separate thread sends the request, because the timeouts of httpx apply to single reads. They do not bound a header
+    that arrives byte by byte. Cost: one thread per request, which ends soon after the time.
     """
     line, answer = Line(), Future[_Answer]()
 

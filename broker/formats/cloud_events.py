@@ -1,4 +1,4 @@
-"""CloudEvents over Kafka: their attributes as columns, and their data in the stream's format."""
+"""CloudEvents over Kafka: the event's attributes become columns, and its data are decoded in the stream's format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from asc.schema import Schema
 
 PREFIX = "ce_"
-"""Of columns that are attributes of the event, as of the headers of one in binary mode."""
+"""The prefix of columns for attributes of the event, and of their headers in binary mode."""
 
 _EVENT, _VALUE, _MODE, _IS_EMPTY = "__asc_event", "__asc_value", "__asc_mode", "__asc_is_empty"
 _STRUCTURED, _BINARY = 1, 2
@@ -31,7 +31,7 @@ _UNVERSIONED = f"{_MALFORMED}: it has no member specversion"
 
 
 def data_fields(fields: Schema) -> Schema:
-    """Return the fields of an event's data; SchemaError where there is none."""
+    """Return the fields of an event's data. Raise SchemaError if there are none."""
     import pyarrow as pa
 
     from asc.errors import SchemaError
@@ -44,14 +44,14 @@ def data_fields(fields: Schema) -> Schema:
 
 @dataclass(frozen=True, slots=True)
 class CloudEventsDecoder(Decoder):
-    """A decoder of CloudEvents: fields that begin with ``ce_`` are the event's attributes, the others are read from its
-    data by ``inner``.
+    """A decoder of CloudEvents. Fields that begin with ``ce_`` are the event's attributes; ``inner`` decodes the other
+    fields from its data.
 
-    Each record says whether its event is structured or binary. The content type of a structured one is
-    ``application/cloudevents+json``: attributes, ``specversion`` among them, and data are members of a JSON object.
-    The attributes of a binary one are headers, and the value is the data. Of an event without data, the columns of its
-    data are NULL. The record that is delivered is the one that came. Cost: a look through the headers for each
-    attribute; of structured ones, JSON is read once more.
+    Each record says whether its event is structured or binary. A structured event has the content type
+    ``application/cloudevents+json``: its attributes, ``specversion`` among them, and its data are members of a JSON
+    object. A binary event has its attributes in headers and its data as the value. If an event has no data, the columns
+    of the data are NULL. The source record is delivered unchanged. Cost: a search of the headers for each attribute.
+    For structured events the JSON is parsed once more.
     """
 
     fields: Schema
@@ -144,14 +144,16 @@ class CloudEventsDecoder(Decoder):
         return records
 
     def _data_sql(self) -> str:
-        """Return the data of a structured event."""
+        """Return the SQL of the data of a structured event."""
         of_text = self._wrapped(f"try_to_binary({_EVENT}.data_base64, 'base64')")
         own = "value" if self._is_wrapped else f"CAST({_EVENT}.data AS BINARY)"
         return f"CASE WHEN {_EVENT}.data IS NOT NULL THEN {own} ELSE {of_text} END"
 
     @property
     def _is_wrapped(self) -> bool:
-        """Whether the inner decoder reads a member ``data``: in an object given as text, Spark rounds numbers."""
+        """Whether the inner decoder reads a member ``data``. If the object were passed as text, Spark would round
+        numbers.
+        """
         return self.inner.options.get("envelope") == "data"
 
     def _wrapped(self, data: str) -> str:
@@ -159,7 +161,7 @@ class CloudEventsDecoder(Decoder):
         return wrapped if self._is_wrapped else data
 
     def _text_of(self, field: pa.Field) -> str:
-        """Return an attribute as text."""
+        """Return the column of an attribute's text."""
         structured = f"{_EVENT}.{backquoted(_attribute(field))}"
         # The binding to Kafka has this one attribute in a header of another name.
         header = "content-type" if field.name == f"{PREFIX}datacontenttype" else field.name
@@ -186,7 +188,7 @@ class CloudEventsDecoder(Decoder):
 
 
 def _is_empty_sql() -> str:
-    """Return whether an event has no data, never NULL."""
+    """Return the SQL of the condition, never NULL, that an event has no data."""
     of_members = f"{_EVENT} IS NOT NULL AND {_EVENT}.data IS NULL AND {_EVENT}.data_base64 IS NULL"
     of_value = "coalesce(length(value), 0) = 0"
     return f"CASE {_MODE} WHEN {_STRUCTURED} THEN {of_members} WHEN {_BINARY} THEN {of_value} ELSE false END"
@@ -209,7 +211,9 @@ def _reason_of(field: pa.Field) -> DeadLetterReason:
 
 
 def _header(name: str) -> str:
-    """Return the text of the first header with a name, whatever its case; NULL where there is none."""
+    """Return the SQL of the text of the first header with a name, in any case. It is NULL if there is no such
+    header.
+    """
     return f"CAST(get(filter(headers, h -> lower(h.key) = {_literal(name.lower())}), 0).value AS STRING)"
 
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from asc.schema import Schema
 
 _COLUMNS_MAX = 20_480
-"""Columns of a record, where the option maxColumns does not say otherwise."""
+"""The most columns of a record if the option maxColumns is not set."""
 
 _PLAIN_FIELD = r"^[!#-+\--~](?:[ !#-+\--~]*[!#-+\--~])?\z"
-"""Texts that certainly need no quotes: ASCII without a comma and a quote, that no space begins or ends."""
+"""Texts that need no quotes: ASCII without comma or quote, and without a space at either end."""
 
 _COLUMNS_BOUND = 1_000_000
 _SEPARATORS = ("sep", "delimiter")
@@ -31,7 +31,7 @@ _SYMBOLS = (*_SEPARATORS, *_DISTINCT, "charToEscapeQuoteEscaping")
 
 
 class Csv(TextFormat):
-    """The fields of the schema in its order, between separators."""
+    """CSV lines with the fields of the schema in its order."""
 
     name = "csv"
     own_options = (
@@ -73,9 +73,9 @@ class Csv(TextFormat):
         return sf.from_csv(text, ddl, {"escape": '"', "maxColumns": str(_COLUMNS_MAX), **options})
 
     def unparsed_text(self, text: Column, options: Mapping[str, str]) -> Column | None:
-        """Return a text with a column too many, at which the parser throws, whatever the mode.
+        """Return why a text must not be parsed: it has a column too many, for which the parser throws in any mode.
 
-        Separators inside quotes are counted with the others.
+        Separators inside quotes are counted too.
         """
         from pyspark.sql import functions as sf
 
@@ -128,10 +128,10 @@ class Csv(TextFormat):
 
 
 def csv_field(value: Any) -> str:
-    """Return a value as a field of a CSV line (RFC 4180), as a CSV stream reads it: NULL is empty, an empty string
-    quoted.
+    """Return a value as a field of a CSV line (RFC 4180) for a CSV stream. NULL is written as an empty field, an empty
+    string as quotes.
 
-    A stream tells the two apart only where its options set ``nullValue``; else both are NULL.
+    A stream distinguishes the two only if its options set ``nullValue``; otherwise both are NULL.
 
     >>> csv_field(None), csv_field(""), csv_field("a,b"), csv_field('a "b" c')
     ('', '""', '"a,b"', '"a ""b"" c"')
@@ -149,7 +149,7 @@ def _separator_text(options: Mapping[str, str]) -> str:
 
 
 def separator_of(options: Mapping[str, str]) -> str:
-    """Return the separator itself, its escapes read as Spark reads them."""
+    """Return the separator, with its escapes resolved as Spark resolves them."""
     escapes = {"t": "\t", "r": "\r", "b": "\b", "f": "\f", "u0000": "\0"}
     return re.sub(r"\\(u0000|.)", lambda found: escapes.get(found[1], found[1]), _separator_text(options))
 

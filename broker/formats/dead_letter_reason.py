@@ -1,4 +1,4 @@
-"""Why a record cannot be decoded."""
+"""Reasons why a record cannot be decoded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DeadLetterReason:
-    """The reason as the dead letter's ``asc-error`` has it, and in two parts: of which kind, and for which column.
+    """The reason in the header ``asc-error`` of a dead letter, as a text and as its two parts: the kind and the
+    column.
 
     >>> DeadLetterReason("value is empty").kind
     'value is empty'
