@@ -1,4 +1,4 @@
-"""The Python that runs the functions of workers, and its priority."""
+"""The Python interpreter of Spark's workers, and the priority of their processes."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ from contextlib import contextmanager
 from pyspark import SparkContext
 
 _DEFAULT = "python3"
-"""The interpreter of PySpark where nobody names one: the first of that name on the path, whatever it has installed."""
+"""The interpreter that PySpark uses by default: the first of this name on the path, whatever packages it has."""
 
 NICENESS = "ASC_WORKER_NICENESS"
-"""The variable of workers whose functions yield to those of others."""
+"""The environment variable of workers that run with lower priority."""
 
 _LESS = 10
-"""Of the processor time that two processes want, one with this niceness gets a tenth."""
+"""The niceness of such workers. When two processes compete, the one with this niceness gets a tenth of the processor
+time.
+"""
 
 
 @contextmanager
 def own_interpreter(context: SparkContext, *, yields: bool = False) -> Iterator[None]:
-    """Run functions that are made within the block in the interpreter that runs this.
+    """Run functions that are created within the block in the interpreter of this process.
 
-    Its packages are those that they need, also where its environment is not activated. An interpreter that the user
-    named (``PYSPARK_PYTHON``, ``spark.pyspark.python``) stays, and so does the default of a cluster, whose machines
-    need not have this one's. The context itself is left as it was.
+    It has the packages that the functions need, even if its environment is not activated. An interpreter that the user
+    named (``PYSPARK_PYTHON``, ``spark.pyspark.python``) is not replaced. The default of a cluster is not either,
+    because its machines may lack this interpreter. The context itself is restored afterwards.
 
-    ``yields``: they run in workers of their own, which get processor time that no other process wants, and a tenth of
-    the rest.
+    ``yields``: run the functions in separate workers with lower priority. These get processor time that no other
+    process uses, and a tenth of the time when processes compete.
     """
     # A function takes what the context has, whichever thread makes it.
     with SparkContext._lock:
@@ -44,7 +46,7 @@ def own_interpreter(context: SparkContext, *, yields: bool = False) -> Iterator[
 
 
 def _is_replaced(context: SparkContext) -> bool:
-    """Return whether this interpreter takes the place of the context's."""
+    """Return whether the interpreter of this process replaces the context's."""
     named = "PYSPARK_PYTHON" in os.environ or context.getConf().get("spark.pyspark.python") is not None
     is_local = (context.master or "").startswith("local")
     return context.pythonExec == _DEFAULT and not named and is_local and bool(sys.executable)

@@ -161,7 +161,7 @@ class CloudEventsDecoder(Decoder):
         return wrapped if self._is_wrapped else data
 
     def _text_of(self, field: pa.Field) -> str:
-        """Return the column of an attribute's text."""
+        """Return the SQL of an attribute's text."""
         structured = f"{_EVENT}.{backquoted(_attribute(field))}"
         # The binding to Kafka has this one attribute in a header of another name.
         header = "content-type" if field.name == f"{PREFIX}datacontenttype" else field.name

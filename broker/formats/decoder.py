@@ -1,4 +1,4 @@
-"""From the records of a source topic to attributes, in the JVM: what a predicate may name."""
+"""Decoding of the records of a source topic to attributes, which predicates may name, in the JVM."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ if TYPE_CHECKING:
     from asc.schema import Schema
 
 RECORD = "__asc_record"
-"""Column of the record as it came: struct of key, value, headers, topic, partition, offset, timestamp."""
+"""Column of the source record: a struct of key, value, headers, topic, partition, offset and timestamp."""
 
 RECORD_FIELDS = ("key", "value", "headers", "topic", "partition", "offset", "timestamp")
-"""The fields of RECORD, and the columns of Kafka's source that they are."""
+"""The fields of RECORD. The columns of Spark's Kafka source have the same names."""
 
 ERROR = "__asc_error"
-"""Column of the reason why a record cannot be decoded; NULL where it can."""
+"""Column of the reason why a record cannot be decoded. It is NULL if the record can be decoded."""
 
 KAFKA_FIELDS = (
     *(("key", "BINARY"), ("value", "BINARY"), ("topic", "STRING"), ("partition", "INT"), ("offset", "BIGINT")),
     *(("timestamp", "TIMESTAMP"), ("timestampType", "INT")),
     ("headers", "ARRAY<STRUCT<key: STRING, value: BINARY>>"),
 )
-"""The columns of Spark's Kafka source, ``includeHeaders``: name and type."""
+"""The names and types of the columns of Spark's Kafka source with the option ``includeHeaders``."""
 
 _DECODED = "__asc_decoded"
 _CORRUPT = "__asc_corrupt"
 _UNPARSED = "__asc_unparsed"
 
 NULL = "value is null"
-"""The reason of a record without a value."""
+"""The reason for a record without a value."""
 
 NAMED_COLUMNS_MAX = 200
-"""Columns that a reason may name: the first ones. Spark plans an expression for each, in every batch."""
+"""The number of first columns that a reason may name. Spark plans an expression for each column in every batch."""
 
 _TYPE_CHARS = 100
-"""Of a column's type in a reason."""
+"""The most characters of a column's type in a reason."""
 
 _CONNECT_DECIMAL = "; where Debezium writes it, set decimal.handling.mode=string there"
 """A decimal as base64, or as an object with its scale: the scale is in the message's schema alone, or beside."""
@@ -60,8 +60,8 @@ _BASE64 = "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
 
 
 class Decoder(ABC):
-    """How the records of one stream become attributes: the fields of its schema (all of them nullable), its options,
-    and the time zone that times without one are in. Immutable.
+    """The decoder from the records of one stream to attributes. It has the fields of the schema (all nullable),
+    options, and the zone of times without a zone. Immutable.
     """
 
     __slots__ = ()
@@ -73,7 +73,7 @@ class Decoder(ABC):
     @property
     @abstractmethod
     def reasons(self) -> tuple[DeadLetterReason, ...]:
-        """All that ERROR may hold, each once; they stay the same over :meth:`knowing`."""
+        """All distinct values that ERROR may have. They are the same for decoders that :meth:`knowing` returns."""
 
     @property
     def named(self) -> list[pa.Field]:
@@ -82,44 +82,49 @@ class Decoder(ABC):
 
     @abstractmethod
     def projections(self, carried: Sequence[str] = ()) -> tuple[tuple[Column, ...], ...]:
-        """Return the projections of :meth:`decode`, each over the one before, for all records of the stream alike.
+        """Return the projections of :meth:`decode`, each over the result of the one before. All records of the stream
+        use them.
 
-        Columns that are ``carried`` are left as they are.
+        The columns in ``carried`` stay unchanged.
         """
 
     @abstractmethod
     def example(self) -> bytes:
-        """Return a value that takes a record's usual way, as far as that is known beforehand."""
+        """Return a value that exercises the usual decoding path of a record, as far as that path is known in
+        advance.
+        """
 
     def sample(self) -> bytes:
-        """Return a value by which is seen whether Spark decodes with the options."""
+        """Return a value that shows whether Spark can decode with the options."""
         return self.example()
 
     def unknown(self, records: DataFrame) -> DataFrame | None:
-        """Return the rows of Kafka records that show what this decoder does not know yet, such as writers' schemas.
+        """Return the rows of Kafka records that need information that this decoder lacks, such as writers' schemas.
 
-        They are made by projections and conditions alone. None where the decoder never needs to know more.
+        The rows result from projections and conditions alone. Return None if the decoder never needs more information.
         """
         return None
 
     def knowing(self, unknown: Sequence[Row], records: DataFrame) -> Decoder:
-        """Return the decoder that knows what rows of :meth:`unknown` tell of; ``records`` are those they are of.
+        """Return a decoder that has the information for the rows of :meth:`unknown`. ``records``: the records of these
+        rows.
 
-        Raises SchemaRegistryError where what it needs cannot be had now, SchemaAnswerError where that is so of some
-        schemas alone, and UnfinishedError where it takes too long for one attempt.
+        Raise SchemaRegistryError if the information is not available now, SchemaAnswerError if that holds only for some
+        schemas, and UnfinishedError if one attempt takes too long.
         """
         return self
 
     def without(self, schema_ids: Collection[int]) -> Decoder:
-        """Return the decoder that asks for none of these schemas, and for all others again: records that name one of
-        these are dead letters.
+        """Return a decoder that requests none of these schemas, and may request all others again.
+
+        Records with one of these schemas become dead letters.
         """
         return self
 
     def for_records(self, records: DataFrame) -> Decoder:
-        """Return the decoder that knows all that the records need; SchemaRegistryError.
+        """Return a decoder with all information that the records need. Raise SchemaRegistryError.
 
-        It waits for no schema that the registry gives no answer for though it answers otherwise.
+        If the registry answers, but not for some schema, the decoder does not wait for that schema.
         """
         unknown = self.unknown(records)
         if unknown is None:
@@ -131,22 +136,24 @@ class Decoder(ABC):
             return self.without(error.schema_ids).knowing(rows, records)
 
     def of_json(self) -> RecordDecoder:
-        """Return the same fields read from JSON objects."""
+        """Return a decoder that reads the same fields from JSON objects."""
         return RecordDecoder(RECORD_FORMATS["json"], self.fields, {}, self.time_zone)
 
     def decode(self, records: DataFrame) -> DataFrame:
-        """Return the attributes of Kafka records (``includeHeaders``), as columns, with RECORD and ERROR beside them.
+        """Return the attributes of Kafka records (``includeHeaders``) as columns, with RECORD and ERROR.
 
-        Fields that a record lacks are NULL. A value has a reason in ERROR, one of ``reasons``, where it is null, not
-        given to the parser by its format (empty, not UTF-8) or not of the schema. The reason names the first column at
-        fault. The fields are then NULL or hold what could be read, and mean nothing.
+        Fields that a record lacks are NULL. A value has a reason in ERROR, one of ``reasons``, in three cases: it is
+        null, its format does not parse it (empty, not UTF-8), or it does not match the schema. The reason names the
+        first faulty column. The fields are then NULL or partly read, and must not be used.
         """
         for columns in self.projections():
             records = records.select(*columns)
         return records
 
     def reason_number(self) -> Column:
-        """Return the place of a decoded record's ERROR in ``reasons``, from 1 on; 0 of a record that was decoded."""
+        """Return the column of the position of ERROR in ``reasons``, counted from 1. It is 0 if the record was
+        decoded.
+        """
         from pyspark.sql import functions as sf
 
         texts = sf.array(*(sf.lit(reason.text) for reason in self.reasons))
@@ -154,7 +161,9 @@ class Decoder(ABC):
 
 
 class UnfinishedError(SchemaRegistryError):
-    """Schemas of a batch of which not all were had in the time for one attempt; ``decoder`` knows the others."""
+    """The registry did not deliver all schemas of a batch in the time of one attempt. ``decoder`` has the delivered
+    ones.
+    """
 
     def __init__(self, subject: str, value: object, remedy: str, decoder: Decoder | None = None) -> None:
         super().__init__(subject, value, remedy)
@@ -163,7 +172,7 @@ class UnfinishedError(SchemaRegistryError):
 
 @dataclass(frozen=True, slots=True)
 class RecordDecoder(Decoder):
-    """A decoder by a parser of Spark's: that of a format."""
+    """A decoder that uses the parser of Spark for a record format."""
 
     record_format: RecordFormat
     fields: Schema
@@ -206,8 +215,8 @@ class RecordDecoder(Decoder):
         return self.record_format.sample([field.name for field in self.fields.arrow], self.options)
 
     def example(self) -> bytes:
-        """Return a value of the schema as the format is without options: numbers and texts are 1, booleans true, all
-        else is NULL.
+        """Return a value of the schema in the format without options: numbers and texts are 1, booleans true, all else
+        NULL.
         """
         return self.record_format.encoder_of_texts(self.fields)(
             {field.name: _example_of(field.type) for field in self.fields.arrow}
@@ -236,9 +245,9 @@ class RecordDecoder(Decoder):
         return sf.coalesce(sf.col(_UNPARSED), sf.when(is_malformed, self._first_fault(decoded)))
 
     def _first_fault(self, decoded: Column) -> Column:
-        """Return the reason of a malformed record: the first column that has a text and no value.
+        """Return the reason for a malformed record: the first column that has a text but no value.
 
-        The record is parsed once more for that, into texts. Evaluated of malformed records alone.
+        For this, the record is parsed again, into texts. Only malformed records are.
         """
         from pyspark.sql import functions as sf
 
@@ -263,7 +272,7 @@ class RecordDecoder(Decoder):
         return sf.get(sf.transform(sf.array(parsed), first_fault), sf.lit(0))
 
     def _is_at_fault(self, field: pa.Field, decoded: Column, text: Column) -> Column:
-        """Return whether a column has a text that is none of its type, given the record as far as it could be read."""
+        """Return the condition that a column has a text that is not a value of its type, in a partly read record."""
         from pyspark.sql import functions as sf
 
         has_none = decoded.getField(field.name).isNull()
@@ -277,7 +286,7 @@ class RecordDecoder(Decoder):
         return has_none | parsed[_CORRUPT].isNotNull()
 
     def _said_of(self, field: pa.Field, decoded: Column, text: Column) -> Column:
-        """Return the reason for a column at fault: of a struct it names the first field in it that has none."""
+        """Return the reason for a faulty column. For a struct, it names the first faulty field inside."""
         from pyspark.sql import functions as sf
 
         found = self._reason_for(field, text)
@@ -300,7 +309,7 @@ class RecordDecoder(Decoder):
         return sf.when(is_of_connect, self._of_connect(field).text).otherwise(reason)
 
     def _inner(self, field: pa.Field) -> list[tuple[tuple[str, ...], pa.Field]]:
-        """Return the fields within a column of structs that a reason may name, by their paths in it."""
+        """Return the fields inside a struct column that a reason may name, by their paths in the column."""
         found = (each for each in _inner_fields(field, ()) if not any("'" in name for name in each[0]))
         return list(islice(found, NAMED_COLUMNS_MAX // max(1, len(self.named))))
 
@@ -341,7 +350,7 @@ class RecordDecoder(Decoder):
 
 
 def _inner_fields(field: pa.Field, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], pa.Field]]:
-    """Yield the fields within a field of structs: the path of each in it, and itself with its whole name."""
+    """Yield the fields inside a struct field: the path of each, and the field with its full name."""
     import pyarrow as pa
 
     if not pa.types.is_struct(field.type):
@@ -364,13 +373,15 @@ def _example_of(data_type: pa.DataType) -> str | None:
 
 
 def reason_of_column(malformed: str, field: pa.Field) -> DeadLetterReason:
-    """Return the reason that a value is malformed, in these words, for it holds nothing of a field's type."""
+    """Return the reason for a malformed value, in the words of ``malformed``: it has no value of the field's type."""
     text = f"{malformed}: column {field.name!r} holds no {ddl_of_type(field.type)[:_TYPE_CHARS]}"
     return DeadLetterReason(text, malformed, field.name)
 
 
 def as_records(rows: DataFrame, **fields: Column) -> DataFrame:
-    """Return rows as Kafka records with those fields (KAFKA_FIELDS), cast to their types; the others are NULL."""
+    """Return rows in the form of Kafka records: the KAFKA_FIELDS that they have, cast to their types. The others are
+    NULL.
+    """
     from pyspark.sql import functions as sf
 
     return rows.select(*(fields.get(name, sf.lit(None)).cast(kind).alias(name) for name, kind in KAFKA_FIELDS))

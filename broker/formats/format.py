@@ -1,4 +1,4 @@
-"""A format of records: what a stream's configuration asks of it, whatever decodes the records."""
+"""Interface of a record format: the validation of a stream's configuration, and the creation of its decoder."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from broker.formats.schema_registry import SchemaRegistry
 
 TOMBSTONES, CLOUDEVENTS = "tombstones", "cloudevents"
-"""Options of every format: what becomes of a record without a value, and whether records are CloudEvents."""
+"""Options of every format: how a record without a value is treated, and whether records are CloudEvents."""
 
 AS_RECORD = "record"
-"""A tombstone is a record whose fields are all NULL."""
+"""The option's value by which a tombstone is a record whose fields are all NULL."""
 
 _OF_ALL = {TOMBSTONES: ("dead-letter", AS_RECORD), CLOUDEVENTS: ("true", "false")}
-"""The values that options of every format may have."""
+"""The permitted values of the options that every format has."""
 
 Fault = tuple[str, str, str]
-"""The fault of an option: its name, its value, the remedy."""
+"""The fault of an option: its name, its value, and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The inputs of a decoder beside a stream's fields and options: the text of the stream's schema, and the registry
-    of the writers' schemas; None where there is none.
+    """The inputs of a decoder besides a stream's fields and options: the text of the stream's schema, and the registry
+    of the writers' schemas. Each is None if it is not configured.
     """
 
     schema_text: str | None = None
@@ -39,16 +39,16 @@ class Given:
 
 
 class Format(ABC):
-    """How the value of a record becomes columns. Stateless; named in ``broker.formats.registry.FORMATS``."""
+    """Decoding of a record's value to columns. Stateless; listed in ``broker.formats.registry.FORMATS``."""
 
     name: ClassVar[str]
-    """As the configuration names it."""
+    """The name of the format in the configuration."""
 
     own_options: ClassVar[tuple[str, ...]]
-    """The options that a stream may set, beside those that all formats of its kind have."""
+    """The options of this format that a stream may set, besides ``general_options``."""
 
     general_options: ClassVar[tuple[str, ...]] = ()
-    """The options that all formats of its kind have."""
+    """The options that all formats of the same kind share."""
 
     def wrong_options(self, options: Mapping[str, str]) -> Iterator[Fault]:
         """Yield the faults of a stream's options, in the order of the options."""
@@ -71,29 +71,32 @@ class Format(ABC):
                 yield option, value[:50], wrong
 
     def wrong_option(self, option: str, value: str, options: Mapping[str, str]) -> str | None:
-        """Return the fault of the value of one of the format's own options, beside the others; None without one."""
+        """Return the fault in the value of one of the format's own options, given all options. Return None if it is
+        valid.
+        """
         return None
 
     def wrong_general_option(self, option: str, value: str) -> str | None:
-        """Return the fault of the value of one of the general options; None without one."""
+        """Return the fault in the value of one of the general options. Return None if it is valid."""
         return None
 
     def wrong_type(self, data_type: pa.DataType) -> str | None:
-        """Return why a field cannot be of a type, and the remedy; None where it can."""
+        """Return why a field cannot be of this type, with the remedy. Return None if it can."""
         return None
 
     def fields_of_text(self, text: str, options: Mapping[str, str]) -> Schema:
-        """Return the fields that a schema file of the format's has: Spark DDL, or the JSON of a StructType;
-        SchemaError.
+        """Return the fields of a schema file in the format's syntax: Spark DDL, or the JSON of a StructType.
+
+        Raise SchemaError if the text is invalid.
         """
         from asc.schema import Schema
 
         return Schema.from_json(text) if text.lstrip().startswith("{") else Schema.from_ddl(text)
 
     def missing(self, options: Mapping[str, str], given: Given) -> str | None:
-        """Return the remedy for what a stream with these options lacks; None where it has all that it needs."""
+        """Return the remedy for what a stream with these options lacks. Return None if it lacks nothing."""
         return None
 
     @abstractmethod
     def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, given: Given) -> Decoder:
-        """Return the decoder of records into those fields; times without a zone are of ``time_zone``."""
+        """Return the decoder from records to those fields. Times without a zone are in ``time_zone``."""

@@ -1,4 +1,4 @@
-"""Records that say by which schema they were written, as Confluent's serialisers frame them."""
+"""Decoding of records that contain the id of their schema, in the framing of Confluent's serialisers."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.formats")
 
 HEAD_BYTES = 5
-"""Of Confluent's framing: a zero byte and the schema's id, the highest byte first."""
+"""The bytes of Confluent's framing: a zero byte and the schema's id, the highest byte first."""
 
 _WRITERS_MAX = 64
-"""Schemas that records are read by at a time: each is a reader in the plan of a batch."""
+"""The most schemas that are read at a time. Each adds a reader to the plan of a batch."""
 
 _ID_MAX = (1 << 31) - 1
-"""The largest id that a registry gives: its ids are Java's int."""
+"""The largest id that a registry assigns: its ids are Java's int."""
 
 _ASKED_MAX = 200
-"""Ids that are looked up for one batch: the lowest ones, for a registry counts them up from 1."""
+"""The most ids that are looked up for one batch. The lowest are looked up, because a registry counts ids up from 1."""
 
 _TIMEOUTS_A_BATCH_MAX = 6
-"""The time after which one attempt at a batch looks up no further id, in times of that for one answer."""
+"""The time after which one attempt at a batch looks up no further id, as a multiple of the timeout of one answer."""
 
 _SHORT = f"value has fewer than the {HEAD_BYTES} bytes that name a schema"
 _UNFRAMED = "value does not begin with the zero byte before a schema's id"
@@ -48,9 +48,9 @@ Reading = TypeVar("Reading")
 
 @dataclass(frozen=True, slots=True)
 class Writer(Generic[Reading]):
-    """A schema by which records were written, under the ids that stand for it, and how its records are read.
+    """A schema with which records were written, the ids that identify it, and the reading of its records.
 
-    ``reading`` is None of a schema that cannot be read. Of the schema itself ``digest`` is kept, for its text may be
+    ``reading`` is None if the schema cannot be read. Of the schema only ``digest`` is stored, because its text may be
     long.
     """
 
@@ -60,13 +60,13 @@ class Writer(Generic[Reading]):
 
 
 class FramedDecoder(Decoder, Generic[Reading]):
-    """A decoder of records that bear the id of their schema, or of bare ones that are all written by one. A frozen
+    """A decoder of records that contain the id of their schema, or of bare records that all have one schema. A frozen
     dataclass.
 
-    Invariant: ``writers`` are those that are known; where there is no ``registry``, the one that wrote all records,
-    which bear no id. Each batch is scanned for unknown ids, and the registry is asked for their schemas before anything
-    of the batch is written. So no record is read by a schema that is not its own, and none is lost while the registry
-    does not answer. Cost: a pass of its own over the records of each batch, for five bytes of each.
+    Invariant: ``writers`` are the known schemas. Without a ``registry``, they are the one schema of all records, which
+    contain no id. Each batch is scanned for unknown ids, and their schemas are fetched from the registry before
+    anything of the batch is written. So no record is read with the wrong schema, and none is lost while the registry
+    does not answer. Cost: an extra pass over the first five bytes of each record of a batch.
     """
 
     __slots__ = ()
@@ -74,26 +74,28 @@ class FramedDecoder(Decoder, Generic[Reading]):
     registry: SchemaRegistry | None
     writers: tuple[Writer[Reading], ...]
     unanswered: frozenset[int]
-    """Schemas that are asked for no more."""
+    """Schemas that are no longer requested."""
     asked: frozenset[int]
-    """Schemas of the present batch that an attempt before this one was answered for, those that are not there too."""
+    """Schemas of the present batch for which an earlier attempt got an answer, also the answer that they do not
+    exist.
+    """
 
     @property
     @abstractmethod
     def malformed(self) -> str:
-        """That a value is none of the stream's schema."""
+        """The text of the reason that a value does not match the stream's schema."""
 
     @property
     @abstractmethod
     def own_reasons(self) -> tuple[str, ...]:
-        """The reasons that a reader has, beside those of columns and ``malformed``."""
+        """The reasons of a reader besides those for columns and ``malformed``."""
 
     @abstractmethod
     def reading(self, schema: WrittenSchema, schema_id: int, records: DataFrame) -> Reading:
-        """Return how records of a schema are read; raises whatever says why they are not."""
+        """Return the reading of a schema's records. Raise an error that explains why they cannot be read."""
 
     def said_of(self, reading: Reading) -> str:
-        """Return the text that the log adds of a reading."""
+        """Return the text about a reading that is added to the log."""
         return ""
 
     def example(self) -> bytes:
@@ -118,7 +120,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
     def knowing(self, unknown: Sequence[Row], records: DataFrame) -> Self:
         """See :class:`Decoder`.
 
-        Where that would be too many schemas, those known before are forgotten that the records do not name.
+        If there were too many schemas, forget known schemas that these records do not name.
         """
         if self.registry is None or not (unknown or self.asked):
             return self
@@ -136,8 +138,10 @@ class FramedDecoder(Decoder, Generic[Reading]):
     def _found(
         self, registry: SchemaRegistry, schema_ids: Sequence[int], records: DataFrame
     ) -> tuple[Writer[Reading], ...]:
-        """Return the writers, with those of the schemas that the registry has; SchemaAnswerError with all that it gives
-        no answer for, UnfinishedError where the time for a batch is over.
+        """Return the known writers and those of the schemas that the registry delivers.
+
+        Raise SchemaAnswerError with all schemas for which it gives no answer. Raise UnfinishedError if the time for a
+        batch has passed.
         """
         writers = self.writers
         failed: list[SchemaAnswerError] = []
@@ -176,7 +180,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
         return changed
 
     def with_writers(self, writers: tuple[Writer[Reading], ...]) -> Self:
-        """Return the decoder that knows these writers."""
+        """Return a decoder with these writers."""
         own: Any = self
         changed: Self = replace(own, writers=writers)
         return changed
@@ -192,8 +196,9 @@ class FramedDecoder(Decoder, Generic[Reading]):
         )
 
     def _read_by(self, schema: WrittenSchema, schema_id: int, records: DataFrame) -> Reading | None:
-        """Return how records of a schema are read; None, and a line in the log, where they cannot be.
-        SchemaRegistryError where that is no fault of the schema, as a full disk.
+        """Return the reading of a schema's records. Return None, and write a line to the log, if they cannot be read.
+
+        Raise SchemaRegistryError if the failure is not the schema's fault, such as a full disk.
         """
         try:
             reading = self.reading(schema, schema_id, records)
@@ -210,7 +215,7 @@ class FramedDecoder(Decoder, Generic[Reading]):
         return reading
 
     def unread_sql(self) -> str:
-        """Return the reason why a value is given to no reader; NULL of one that is."""
+        """Return the SQL of the reason why a value is passed to no reader. It is NULL if the value is passed to one."""
         null = "CAST(NULL AS STRING)" if self.options.get(TOMBSTONES) == AS_RECORD else literal(NULL)
         if self.registry is None:
             return f"CASE WHEN value IS NULL THEN {null} END"
@@ -228,10 +233,10 @@ class FramedDecoder(Decoder, Generic[Reading]):
 
 
 def _heads(records: DataFrame, condition: str) -> DataFrame:
-    """Return the first bytes of those records that name a schema, and whose heads meet a condition.
+    """Return the first bytes of the records that name a schema and meet a condition.
 
-    A head with an id that no registry gives is not among them. Not each once: what is prepared for all batches has
-    operators in a row, and no exchange.
+    Records with an id that no registry assigns are excluded. The result may have duplicates: the plan that is prepared
+    for all batches may have no exchange.
     """
     from pyspark.sql import functions as sf
 
@@ -245,16 +250,16 @@ def _ids(heads: Sequence[Row]) -> set[int]:
 
 
 def head_of(schema_id: int) -> bytes:
-    """Return the bytes that precede a record of a schema."""
+    """Return the bytes that precede records of a schema."""
     return schema_id.to_bytes(HEAD_BYTES, "big")
 
 
 def head_sql(schema_id: int) -> str:
-    """Return the bytes that precede a record of a schema, as a literal of Spark's."""
+    """Return the bytes that precede records of a schema, as a literal of Spark SQL."""
     return f"X'{head_of(schema_id).hex()}'"
 
 
 def literal(text: str) -> str:
-    """Return a text as a literal of Spark's."""
+    """Return a text as a literal of Spark SQL."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"

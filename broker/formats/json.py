@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 _NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
 _JSON_NUMBER = re.compile(_NUMBER)
 _ESCAPED = (*range(0x20), ord('"'), ord("\\"))
-"""The characters that a string of JSON does not hold as they are."""
+"""The characters that a JSON string must escape."""
 
 
 class Json(TextFormat):
-    """A JSON object a record; nested fields are structs, arrays and maps."""
+    """One JSON object per record; nested fields are structs, arrays and maps."""
 
     name = "json"
     is_lines_of = "ndjson"
@@ -69,7 +69,9 @@ class Json(TextFormat):
         return lambda row: json_text(respelled(row)).encode()
 
     def encoder_of_texts(self, schema: Schema) -> Encoder:
-        """Return an encoder that writes numbers and booleans by the schema's types, everything else as strings."""
+        """Return an encoder of texts: it writes numbers and booleans according to the schema, and everything else as
+        strings.
+        """
         literal_of = {field.name: _literal_for(field.type) for field in schema.arrow}
         respelled = respelling(schema)
 
@@ -101,7 +103,9 @@ class Json(TextFormat):
 
 
 def _literals(texts: pa.Array, data_type: pa.DataType | None) -> tuple[str, pa.Array, str]:
-    """Return a column as JSON: the text before each literal, the literals (NULL for null), the text after each."""
+    """Return the parts of a column as JSON: the text before each literal, the literals (NULL for null), the text after
+    each.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""Values as text: scalars as every format and every key writes them, and what JSON has for values."""
+"""Values as text: the spelling of scalars in every format and key, and of values in JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 
 def plain_text(value: Any) -> str:
-    """Return a scalar as text: what a key or a CSV field of it holds.
+    """Return the text of a scalar, as in a key or a CSV field.
 
     >>> plain_text(datetime(2013, 1, 1, 10, tzinfo=timezone.utc)), plain_text(True), plain_text(float("-inf"))
     ('2013-01-01T10:00:00Z', 'true', '-Infinity')
@@ -40,7 +40,7 @@ def plain_text(value: Any) -> str:
 
 
 def json_text(value: Any) -> str:
-    """Return a value of Python or Arrow as Spark reads JSON: decimals with all digits, times in ISO 8601, bytes in
+    """Return a value of Python or Arrow as JSON that Spark reads: decimals with all digits, times in ISO 8601, bytes in
     base64.
 
     >>> json_text({"price": Decimal("1.10"), "at": date(2013, 1, 31), "raw": b"abc", "bad": float("nan"), "none": None})

@@ -1,4 +1,4 @@
-"""Protobuf records, with the id of the schema that they were written with before them, or bare."""
+"""Protobuf records, either bare or preceded by the id of the schema with which they were written."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 _CONFLUENT, _NONE = "confluent", "none"
 _MESSAGE = "message"
 _OWN = re.compile(r"^\s*(?:syntax|edition)\s*=|\bmessage\s+\w+\s*\{", re.MULTILINE)
-"""The features of a Protobuf schema that Spark's DDL lacks."""
+"""A pattern that recognises a Protobuf schema, as opposed to Spark DDL."""
 
 
 class Protobuf(Format):
-    """The format whose records are each one message. With the framing ``confluent`` a zero byte, the id of its schema
-    in the registry and the message's place in that precede it. With ``none`` nothing does, and all are of one message
-    of ``schema_file``.
+    """The format whose records are each one Protobuf message.
+
+    With the framing ``confluent`` a zero byte, the id of the schema in the registry and the position of the message in
+    it precede the message. With the framing ``none`` nothing does, and all records are one message of ``schema_file``.
     """
 
     name = "protobuf"
@@ -40,7 +41,9 @@ class Protobuf(Format):
         return None if value in (_CONFLUENT, _NONE) else f"use {_CONFLUENT} or {_NONE}"
 
     def fields_of_text(self, text: str, options: Mapping[str, str]) -> Schema:
-        """See :class:`Format`; a schema of Protobuf's as well: the fields of its first message, or of the named one."""
+        """See :class:`Format`. The text may also be a Protobuf schema; its first message, or the named one, has the
+        fields.
+        """
         if not _is_own(text):
             return super().fields_of_text(text, options)
         from broker.formats.protobuf_schema import ProtobufSchema
@@ -59,7 +62,7 @@ class Protobuf(Format):
         return None if has_own else "needs the schema that all records were written with: name its .proto file"
 
     def decoder(self, fields: Schema, options: Mapping[str, str], time_zone: str, given: Given) -> Decoder:
-        """See :class:`Format`. SchemaError where the stream's own schema cannot be read by."""
+        """See :class:`Format`. Raise SchemaError if the stream's own schema cannot be used for reading."""
         from broker.formats.framed_decoder import Writer
         from broker.formats.protobuf_decoder import ProtobufDecoder
         from broker.formats.protobuf_schema import ProtobufSchema

@@ -1,4 +1,4 @@
-"""From Protobuf records to attributes: each record by the schema that it was written with, in Spark's workers."""
+"""Decoding of Protobuf records to attributes in Spark's workers: each record is read with the schema of its writer."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _NO_MESSAGE = "value names a message that its schema does not have"
 
 @dataclass(frozen=True, slots=True)
 class ProtobufDecoder(FramedDecoder[bytes]):
-    """A decoder of Protobuf messages, framed as Confluent's serialisers do it, or bare.
+    """A decoder of Protobuf messages, bare or in the framing of Confluent's serialisers.
 
-    A writer's reading is its FileDescriptorSet. Cost: a value crosses to Python's workers and its columns come back;
-    there Protobuf's own parser reads it, in C. Rejected: Spark's from_protobuf, whose package cannot be had for all
-    versions that asc runs with, and which gives NULL for what is 0 or empty.
+    The reading of a writer is its FileDescriptorSet. Cost: each value is transferred to a Python worker, where
+    Protobuf's parser, written in C, reads it, and the columns are transferred back. Rejected: Spark's from_protobuf.
+    Its package does not exist for all versions that asc supports, and it yields NULL for values that are 0 or empty.
     """
 
     fields: Schema
@@ -92,7 +92,7 @@ class ProtobufDecoder(FramedDecoder[bytes]):
         return looked_at, read, decoded, attributes
 
     def _read(self, value: Column) -> Column:
-        """Return the column that the workers read from a value."""
+        """Return the column with the worker's result for a value."""
         from pyspark.sql import SparkSession
         from pyspark.sql import functions as sf
 

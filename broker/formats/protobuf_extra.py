@@ -1,4 +1,4 @@
-"""The extra ``protobuf`` of the distribution: whether it is installed, and the remedy where it is not."""
+"""The extra ``protobuf`` of the distribution: whether it is installed, and the remedy if it is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How messages of Protobuf become the columns of a stream, in the workers: by name, losing nothing."""
+"""Conversion of Protobuf messages to the columns of a stream, in the workers: by name, without loss."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ WRAPPERS = frozenset(
     f"google.protobuf.{kind}Value"
     for kind in ("Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes")
 )
-"""Messages that stand for the value in them, and by their absence for NULL."""
+"""Messages that represent the value inside them. An absent message represents NULL."""
 
 FINE, DAMAGED, NO_MESSAGE, FIRST_COLUMN = 0, 1, 2, 3
-"""The outcome of reading a record; from FIRST_COLUMN on the first column that holds nothing of its type."""
+"""The outcome of reading a record. FIRST_COLUMN and above: the number of the first column without a value of its
+type.
+"""
 
 VALUES_MAX = 1_000_000
-"""Values in the arrays and maps of one record: an item of two bytes may be a struct of many columns."""
+"""The most values in the arrays and maps of one record. An item of two bytes may become a struct of many columns."""
 
 _LABEL_REPEATED = 3
 _INDEXES_MAX = 100
@@ -32,12 +34,12 @@ _DOUBLE, _FLOAT, _BOOL, _STRING, _BYTES, _ENUM = 1, 2, 8, 9, 12, 14
 
 
 class _UnfitError(Exception):
-    """A value is none of the column's type."""
+    """A value that is not of the column's type."""
 
 
 @dataclass(slots=True)
 class _Room:
-    """How many values a record may still have in arrays and maps."""
+    """The number of values that a record may still add to arrays and maps."""
 
     left: int
 
@@ -52,14 +54,17 @@ _Convert = Callable[[Any, _Room], Any]
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """The messages of a FileDescriptorSet, in a pool of their own: two schemas may have messages of one name."""
+    """The messages of a FileDescriptorSet, in a separate pool, because two schemas may have messages of the same
+    name.
+    """
 
     pool: Any
     file: Any
 
     def named(self, name: str | None) -> Any:
-        """Return a message by its full name, of any file; the first one of the last file for None. None where it has
-        none.
+        """Return a message by its full name, from any file. For None, return the first message of the last file.
+
+        Return None if there is no such message.
         """
         if name is None:
             return self.at([0])
@@ -69,9 +74,10 @@ class Messages:
             return None
 
     def at(self, indexes: Sequence[int]) -> Any:
-        """Return the message at a place of the last file: of its messages, of the messages in that, and so on.
+        """Return the message at a path of indexes in the last file: an index among its messages, then among nested
+        ones.
 
-        The entry of a map is no message of the schema's text, and has no index.
+        The entry of a map does not appear in the text of the schema, and has no index.
         """
         within, names = self.file.message_type, [self.file.package] if self.file.package else []
         for index in indexes:
@@ -94,7 +100,7 @@ def messages_of(descriptors: bytes) -> Messages:
 
 
 class MessageReader:
-    """Reads messages of one kind into columns. Cost: the parser's, in C, and a call of Python's or two a column."""
+    """Reader from one kind of message to columns. Cost: the parser in C, and one or two Python calls per column."""
 
     def __init__(self, message: Any, fields: pa.Schema) -> None:
         from google.protobuf import message_factory
@@ -103,7 +109,7 @@ class MessageReader:
         self._columns = [_field(message, field.name, field.type) for field in fields]
 
     def read(self, body: bytes) -> tuple[Any, ...]:
-        """Return the outcome (FINE, DAMAGED, or a column), and the columns."""
+        """Return the outcome (FINE, DAMAGED or the number of a column), and the columns."""
         from google.protobuf.message import DecodeError
 
         found: list[Any] = [FINE]
@@ -121,10 +127,12 @@ class MessageReader:
 
 
 class RecordsReader:
-    """The function that Spark's workers call: of a record's value the columns, by the schema that its head names.
+    """The function that Spark's workers call: it converts a record's value to columns, with the schema that its head
+    names.
 
-    ``schemas``: a FileDescriptorSet by the head that precedes a record, or by none of bare ones, which are all of
-    ``message``. Invariant: what is pickled holds no reader; those are made once a task, where a record needs one.
+    ``schemas``: a FileDescriptorSet by the head that precedes a record. For bare records, which are all of ``message``,
+    the head is empty. Invariant: readers are not pickled. They are created once per task, when a record first needs
+    one.
     """
 
     def __init__(self, schemas: Mapping[bytes, bytes], fields: pa.Schema, head_bytes: int, message: str | None) -> None:
@@ -136,7 +144,7 @@ class RecordsReader:
         return RecordsReader, self._given
 
     def __call__(self, value: bytes | None) -> tuple[Any, ...] | None:
-        """Return the outcome and the columns; None of a record that is not read."""
+        """Return the outcome and the columns. Return None if the record is not read."""
         if value is None:
             return None
         schemas, fields, head_bytes, _ = self._given
@@ -169,10 +177,10 @@ class RecordsReader:
 
 
 def message_indexes(value: bytes, start: int) -> tuple[tuple[int, ...], int]:
-    """Return the place of a message in its schema as Confluent's serialisers write it, and where the message begins.
+    """Return the path of a message in its schema, as Confluent's serialisers encode it, and the offset of the message.
 
-    The place is a number of indexes and these, each zigzag; a zero alone is the first message. ValueError for what is
-    none.
+    The encoding is the number of indexes and the indexes, each in zigzag. A single zero means the first message. Raise
+    ValueError if the encoding is invalid.
 
     >>> message_indexes(bytes([0, 9, 9]), 0), message_indexes(bytes([4, 2, 0, 9]), 0)
     (((0,), 1), ((1, 0), 3))
@@ -190,7 +198,7 @@ def message_indexes(value: bytes, start: int) -> tuple[tuple[int, ...], int]:
 
 
 def is_repeated(field: Any) -> bool:
-    """Return whether a field is a list, or a map; parsers before 6.31 say so by its label alone.
+    """Return whether a field is a list or a map. In parsers before 6.31 only its label shows that.
 
     >>> from google.protobuf.descriptor_pb2 import FileDescriptorProto
     >>> [is_repeated(FileDescriptorProto.DESCRIPTOR.fields_by_name[name]) for name in ("name", "dependency")]
@@ -210,7 +218,7 @@ def _zigzag(value: bytes, start: int) -> tuple[int, int]:
 
 
 def _field(message: Any, name: str, column: pa.DataType) -> _Convert:
-    """Return a column of a message: NULL where the message has no such field, or has presence and is not there."""
+    """Return the conversion of a message to a column. The column is NULL if the field does not exist, or is absent."""
     import pyarrow as pa
 
     field = message.fields_by_name.get(name)
@@ -267,7 +275,7 @@ def _unless_empty(name: str) -> _Convert:
 
 
 def _width(column: pa.DataType) -> int:
-    """Return how many values one of a type is, arrays and maps in it not counted."""
+    """Return how many values one value of a type counts for, without the values in its arrays and maps."""
     import pyarrow as pa
 
     if not pa.types.is_struct(column):
@@ -276,7 +284,7 @@ def _width(column: pa.DataType) -> int:
 
 
 def _value(field: Any, column: pa.DataType) -> _Convert:
-    """Return a value of a field's type, be it one of many, as a type of column."""
+    """Return the conversion of one value of a field, which may be repeated, to a column's type."""
     import pyarrow as pa
 
     types, own = pa.types, field.message_type
@@ -317,7 +325,9 @@ def _scalar(field: Any, column: pa.DataType) -> _Convert:
 
 
 def _enum(field: Any, column: pa.DataType) -> _Convert:
-    """Return the name of a value, or its number; one that the schema has no name for is its number as text."""
+    """Return the conversion of an enum value to its name, or to its number. Without a name, it becomes its number as
+    text.
+    """
     import pyarrow as pa
 
     if not pa.types.is_string(column):

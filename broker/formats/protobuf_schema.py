@@ -1,4 +1,4 @@
-"""Schemas of Protobuf as they are read here: compiled by its own compiler, bounded, and what columns they would be."""
+"""Protobuf schemas: compiled by Protobuf's compiler, checked against limits, and mapped to columns."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _COLUMNS_MAX = 10_000
 _DEPTH_MAX = 24
 _COMPILE_S = 30
 _WAY_MAX = 400
-"""Messages that lead from one to the next by their fields: Python goes two calls deeper for each."""
+"""The longest chain of messages connected by fields. Python recurses two calls deeper for each message."""
 
 _FILE, _DESCRIBED = "schema_of_records.proto", "schema_of_records.described"
 _NAME_CHARS, _PART_BYTES = 1_000, 255
-"""Of the name of an imported file, and of its parts: what file systems take."""
+"""The limits of file systems for the name of an imported file, in characters, and for each part of it, in bytes."""
 
 
 _MAP_ENTRY = re.compile(r"\boption\s+map_entry\s*=\s*true\s*;")
-"""An option in texts that a registry makes of descriptors, in place of ``map<K, V>``; the compiler refuses it."""
+"""An option in texts that a registry generates from descriptors, in place of ``map<K, V>``. The compiler refuses it."""
 
 _MARK = "asc_map_entry"
-"""A reserved name, which a message with that option has while it is compiled."""
+"""A reserved name that replaces that option during compilation."""
 
 _BETWEEN = re.compile(r"\s+|//[^\n]*|/\*.*?\*/", re.DOTALL)
 _EDITION = re.compile(r"edition\s*=")
@@ -45,16 +45,18 @@ _EDITION = re.compile(r"edition\s*=")
 
 @dataclass(frozen=True, slots=True)
 class ProtobufSchema:
-    """A schema as Protobuf's compiler describes it: ``descriptors`` are a FileDescriptorSet, the file of the records
-    last. Bounded in its text, and in the time that it takes to compile.
+    """A compiled schema. ``descriptors``: a FileDescriptorSet whose last file describes the records.
+
+    The size of the text and the compile time are bounded.
     """
 
     descriptors: bytes
 
     @staticmethod
     def of_text(text: str, references: Sequence[tuple[str, str]] = ()) -> ProtobufSchema:
-        """Return the schema of a text, with the files that it imports, as names and texts; SchemaError for what is
-        none, or too large, or where there is no compiler.
+        """Return the compiled schema of a text. ``references``: names and texts of the files that it imports.
+
+        Raise SchemaError if the text is invalid or too large, or if no compiler is installed.
         """
         shown = " ".join(text.split())[:40]
         if len(text) + sum(len(own) for _, own in references) > _CHARS_MAX:
@@ -77,8 +79,8 @@ class ProtobufSchema:
         return ProtobufSchema(described)
 
     def message(self, name: str | None) -> Any:
-        """Return the description of a message by its full name, of the first one for None; SchemaError where it has
-        none.
+        """Return the descriptor of a message by its full name, or of the first message for None. Raise SchemaError if
+        there is none.
         """
         found = messages_of(self.descriptors).named(name)
         if found is None:
@@ -88,7 +90,9 @@ class ProtobufSchema:
         return found
 
     def fields(self, name: str | None) -> Schema:
-        """Return the columns of a message; SchemaError where one is of no type of Spark's, or they are too many."""
+        """Return the columns of a message. Raise SchemaError if a field has no Spark type, or if there are too many
+        columns.
+        """
         import pyarrow as pa
 
         from asc.schema import Schema
@@ -101,9 +105,9 @@ class ProtobufSchema:
 
 
 def _marked(text: str) -> str:
-    """Return the text of a file with a reserved name in place of each option ``map_entry``.
+    """Return the text of a file in which a reserved name replaces each option ``map_entry``.
 
-    Of a file that begins with its edition the name is an identifier, of another one a string.
+    In a file that begins with its edition the name is an identifier, otherwise a string.
     """
     place = 0
     while between := _BETWEEN.match(text, place):
@@ -113,9 +117,9 @@ def _marked(text: str) -> str:
 
 
 def _check_names(names: Sequence[str]) -> None:
-    """Raise SchemaError where a name by which a schema is imported is not one that a file can have beside the others.
+    """Raise SchemaError if the name of an imported schema cannot be a file name beside the other files.
 
-    A file system would refuse it, and a fault of the schema would be taken for one of the disk.
+    Otherwise the file system would refuse the name, and the error would look like one of the disk.
     """
     taken = {_FILE, _DESCRIBED}
     for name in dict.fromkeys(names):
@@ -130,9 +134,9 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _check_ways(descriptors: bytes, shown: str) -> None:
-    """Raise SchemaError where a chain of messages is longer than the recursion that makes the parser's classes allows.
+    """Raise SchemaError if a chain of messages exceeds the recursion limit for creating the parser's classes.
 
-    A worker makes the classes of a message, and of all in it, where a record needs them.
+    A worker creates the classes of a message, and of all messages inside, when a record needs them.
     """
     from google.protobuf import descriptor_pb2
 
@@ -171,7 +175,9 @@ def _compiled(root: Path, shown: str) -> bytes:
 
 
 def _with_map_entries(descriptors: bytes, shown: str) -> bytes:
-    """Return a FileDescriptorSet whose marked messages are entries of maps; SchemaError where one cannot be one."""
+    """Return a FileDescriptorSet in which the marked messages are map entries. Raise SchemaError if one cannot be an
+    entry.
+    """
     from google.protobuf import descriptor_pb2
 
     files = descriptor_pb2.FileDescriptorSet.FromString(descriptors)
@@ -198,7 +204,7 @@ def _with_map_entries(descriptors: bytes, shown: str) -> bytes:
 
 
 class _Columns:
-    """The types of columns for messages, so many at most."""
+    """The column types of messages, up to a limit."""
 
     def __init__(self) -> None:
         self._made = 0
@@ -245,4 +251,4 @@ _PLAIN = {
     **{1: "float64", 2: "float32", 3: "int64", 4: "decimal", 5: "int32", 6: "decimal", 7: "int64", 8: "bool"},
     **{9: "string", 12: "binary", 13: "int64", 14: "string", 15: "int32", 16: "int64", 17: "int32", 18: "int64"},
 }
-"""Types of columns by the numbers of FieldDescriptorProto.Type; those without a sign are in the next wider type."""
+"""Column types by the numbers of FieldDescriptorProto.Type. Unsigned types use the next wider signed type."""

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 RECORD_DDL = (
     "_key STRING, _topic STRING, _partition INT, _offset BIGINT, _timestamp TIMESTAMP, _headers MAP<STRING, STRING>"
 )
-"""Their names and types."""
+"""The names and types of these attributes."""
 
 RESERVED_ATTRIBUTES = ("_key", "_topic", "_partition", "_offset", "_timestamp", "_headers")
-"""Their names, which no field may have."""
+"""The names of these attributes, which no field may have."""
 
 
 def attributes_of(fields: Schema) -> Schema:
-    """Return the fields and the record's own attributes: what a predicate may name.
+    """Return the fields and the record's own attributes. Predicates may name all of them.
 
     >>> from asc.schema import Schema
     >>> [attribute.name for attribute in attributes_of(Schema.from_ddl("delay INT")).attributes][:2]
@@ -31,7 +31,7 @@ def attributes_of(fields: Schema) -> Schema:
 
 
 def record_columns() -> list[Column]:
-    """Return the record's own attributes from the columns of Spark's Kafka source; what is not UTF-8 is NULL."""
+    """Return the record's own attributes as columns over Spark's Kafka source. Bytes that are not UTF-8 are NULL."""
     from pyspark.sql import functions as sf
 
     value = "try_validate_utf8(CAST(h.value AS STRING))"

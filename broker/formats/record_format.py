@@ -1,4 +1,6 @@
-"""A record format: what one must know, so that a stream can be decoded, checked, sampled and published to."""
+"""Interface of a record format that Spark parses: decoding, checks of options, a sample, and encoding for
+publication.
+"""
 
 from __future__ import annotations
 
@@ -17,25 +19,27 @@ if TYPE_CHECKING:
     from broker.formats.decoder import RecordDecoder
 
 DATE_PATTERNS = {"dateFormat": "to_date", "timestampFormat": "to_timestamp", "timestampNTZFormat": "to_timestamp_ntz"}
-"""Options that are a pattern, and the function of Spark that reads by it."""
+"""Options whose values are patterns, each with the Spark function that parses with the pattern."""
 
 _PATTERN_LETTERS = frozenset("yMLdDgGHhKkmsSazvVOXxZ")
-"""The letters that Spark reads dates and times by."""
+"""The pattern letters that Spark supports for reading dates and times."""
 
 _LOCALE = re.compile("[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
 Encoder = Callable[[Mapping[str, Any]], bytes]
-"""A row, by column, as the value of a record."""
+"""A function from a row, as values by column, to the value of a record."""
 
 
 class RecordFormat(Format):
-    """How the value of a record becomes columns in the JVM by a parser of Spark's, and a row becomes such a value.
+    """Decoding of a record's value to columns by a parser of Spark, and encoding of rows to such values.
 
-    A new format of this kind is a module with such a class, named in ``registry.RECORD_FORMATS``. Stateless.
+    To add a format of this kind, add a module with such a class, and list it in ``registry.RECORD_FORMATS``. Stateless.
     """
 
     is_lines_of: ClassVar[str | None] = None
-    """The format of files whose lines are such records unchanged, as ``ndjson``; None where there is none."""
+    """The file format whose lines are such records without conversion, for example ``ndjson``. None if there is
+    none.
+    """
 
     general_options = (*DATE_PATTERNS, "timeZone", "locale")
 
@@ -55,50 +59,56 @@ class RecordFormat(Format):
 
     @abstractmethod
     def unparsed(self, value: Column, fields: Schema, options: Mapping[str, str]) -> Column:
-        """Return why a value (BINARY, not NULL) must not be given to the parser, NULL where it may.
+        """Return the column of the reason why a value (BINARY, not NULL) must not be parsed. It is NULL if the value
+        may be.
 
-        The parser is not to throw, nor to take for ever.
+        It excludes values for which the parser would throw or never end.
         """
 
     @abstractmethod
     def unparsed_reasons(self, fields: Schema, options: Mapping[str, str]) -> tuple[str, ...]:
-        """Return all that :meth:`unparsed` may say."""
+        """Return all values that :meth:`unparsed` may have."""
 
     @abstractmethod
     def misshapen(self, fields: Schema) -> str:
-        """Return the fault of a value that is not even a record of texts."""
+        """Return the reason for a value that is not even a record of texts."""
 
     @abstractmethod
     def parsed(self, value: Column, ddl: str, options: Mapping[str, str]) -> Column:
-        """Return a struct with one of the fields in ``ddl`` (:meth:`record_in`), read from a value.
+        """Return a struct, parsed from a value, that contains the fields in ``ddl`` (see :meth:`record_in`).
 
-        It is NULL of a value that is NULL. Where the value is no such record, it is NULL or has the column named by the
-        option ``columnNameOfCorruptRecord``.
+        It is NULL if the value is NULL. If the value is no such record, it is NULL or contains the column that the
+        option ``columnNameOfCorruptRecord`` names.
         """
 
     def record_in(self, parsed: Column, options: Mapping[str, str]) -> Column:
-        """Return the struct of the fields in what :meth:`parsed` gives."""
+        """Return the struct of the fields within the result of :meth:`parsed`."""
         return parsed
 
     @abstractmethod
     def sample(self, names: Sequence[str], options: Mapping[str, str]) -> bytes:
-        """Return a value in which each field is a 1: enough to see whether Spark parses with the options."""
+        """Return a value in which each field is 1, which shows whether Spark can parse with the options."""
 
     @abstractmethod
     def encoder(self, schema: Schema) -> Encoder:
-        """Encode rows of Python values. A column that is a field of the schema but for case is spelled as there."""
+        """Return an encoder of rows with Python values. A column that equals a field except for case gets the field's
+        spelling.
+        """
 
     def encoder_of_texts(self, schema: Schema) -> Encoder:
-        """Encode rows of texts, as CSV files hold them; None for NULL."""
+        """Return an encoder of rows with texts, as CSV files contain them; None means NULL."""
         return self.encoder(schema)
 
     @abstractmethod
     def encoder_of_columns(self, schema: Schema, columns: Sequence[str]) -> ColumnEncoder:
-        """Encode texts by column, in the order of ``columns``, one or more; the same bytes as row by row."""
+        """Return an encoder of columns with texts, in the order of ``columns`` (at least one).
+
+        It produces the same bytes as the encoder of rows.
+        """
 
 
 def wrong_pattern(pattern: str) -> str | None:
-    """Return the fault of a pattern of dates and times, as far as it is seen without Spark; None without one.
+    """Return the fault of a date or time pattern that can be detected without Spark. Return None if there is none.
 
     >>> wrong_pattern("yyyy-MM-dd'T'HH:mm:ss")
     >>> wrong_pattern("yyyy-MM-ddTHH:mm:ss")

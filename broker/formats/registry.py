@@ -1,4 +1,4 @@
-"""The table of record formats, by the name that the configuration has for each."""
+"""The table of record formats, by their names in the configuration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from broker.formats.protobuf import Protobuf
 from broker.formats.record_format import RecordFormat
 
 RECORD_FORMATS: Mapping[str, RecordFormat] = {record_format.name: record_format for record_format in (Json(), Csv())}
-"""The formats that a parser of Spark's reads and that rows are written in, by the name that the configuration has."""
+"""The formats that Spark parses and in which rows can be written, by their names in the configuration."""
 
 FORMATS: Mapping[str, Format] = {**RECORD_FORMATS, "avro": Avro(), "protobuf": Protobuf()}
-"""The formats that a stream may have, by the name that the configuration has for them."""
+"""The formats that a stream may have, by their names in the configuration."""

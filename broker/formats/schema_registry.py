@@ -1,4 +1,4 @@
-"""A schema registry, spoken to as Confluent's is: the schemas that records were written with, by id and by subject."""
+"""Client of a schema registry with Confluent's API: the schemas of writers, by id and by subject."""
 
 from __future__ import annotations
 
@@ -25,32 +25,33 @@ if TYPE_CHECKING:
 _IDENTITY = "identity"
 
 _ANSWER_BYTES = 4 << 20
-"""The largest answer that is read."""
+"""The largest accepted answer, in bytes."""
 
 _REFERENCES_MAX = 100
-"""Schemas that one schema may refer to, theirs among them."""
+"""The most schemas to which one schema may refer, directly or through others."""
 
 _REFERENCES_BYTES_MAX = 2 << 20
-"""The text of all schemas that one refers to: more than is read of any format."""
+"""The largest total text of the schemas to which one schema refers, in bytes. No format accepts more."""
 
 _TIMEOUTS_A_SCHEMA_MAX = 6
-"""The time for a schema with all that it refers to, in times of that for one answer."""
+"""The time for a schema with all its references, as a multiple of the timeout of one answer."""
 
 _NOT_THERE = frozenset([40401, 40402, 40403])
-"""Error codes of a registry for a subject, a version or a schema that it does not have."""
+"""Error codes of a registry for a subject, version or schema that does not exist."""
 
 _SUBJECTS = "/subjects?offset=0&limit=1"
-"""A question about what a registry stores, and about no schema; older ones, and others, list all subjects."""
+"""A request about stored data that concerns no schema. Older registries, and other products, list all subjects."""
 
 _TYPES = "/schemas/types"
-"""A question that takes no store, for who may not list subjects."""
+"""A request that uses no stored data, for callers who may not list subjects."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenSchema:
-    """A schema as the registry has it: its text, its kind (AVRO, PROTOBUF, JSON), and the schemas that it refers to.
+    """A schema from the registry: its text, its type (AVRO, PROTOBUF, JSON), and the schemas that it refers to.
 
-    Each reference is the name that this schema has for it and its text, after those that it needs itself.
+    A reference is the name that this schema uses and the text of the other schema. It follows the references that the
+    other schema needs itself.
     """
 
     text: str
@@ -58,14 +59,14 @@ class WrittenSchema:
     references: tuple[tuple[str, str], ...] = ()
 
     def digest(self) -> bytes:
-        """Return what two schemas have in common if they are equal, and otherwise never."""
+        """Return a digest that is equal for equal schemas only."""
         return hashlib.sha256(repr((self.text, self.kind, self.references)).encode()).digest()
 
 
 @dataclass(slots=True)
 class _Asking:
-    """The questions for one schema: the addresses, of which the one that answered last is asked first, and the time of
-    the monotonic clock at which they end.
+    """The state of the requests for one schema: the addresses, the one that answered last first, and the time of the
+    monotonic clock at which they end.
     """
 
     urls: list[str]
@@ -74,10 +75,10 @@ class _Asking:
 
 @dataclass(frozen=True, slots=True)
 class SchemaRegistry:
-    """Where a schema registry is, and how one is admitted. Immutable; each question has connections of its own.
+    """The addresses and the login of a schema registry. Immutable; each request opens its own connections.
 
-    ``urls``: the same registry at several addresses, asked in their order until one answers. ``username`` and
-    ``password``, or ``token``, go with every request. Cost: some milliseconds a schema; who asks remembers.
+    ``urls``: addresses of the same registry, tried in order until one answers. ``username`` and ``password``, or
+    ``token``, are sent with every request. Cost: some milliseconds per schema; callers cache the schemas.
     """
 
     urls: tuple[str, ...]
@@ -90,10 +91,11 @@ class SchemaRegistry:
     timeout_s: float = 10
 
     def schema(self, schema_id: int) -> WrittenSchema | None:
-        """Return the schema with an id; None where the registry says that it has none, or that the id is none.
+        """Return the schema with an id. Return None if the registry says that no such schema exists or that the id is
+        invalid.
 
-        SchemaRegistryError where the registry does not answer: then nothing is known of any schema. SchemaAnswerError
-        where it answers another question, but not this one.
+        Raise SchemaRegistryError if the registry does not answer; then no schema is known. Raise SchemaAnswerError if
+        it answers another request, but not this one.
         """
         try:
             return self._schema_at(f"/schemas/ids/{schema_id}")
@@ -103,9 +105,9 @@ class SchemaRegistry:
             raise SchemaAnswerError("schema", schema_id, f"is not answered for: {error}", [schema_id]) from error
 
     def answers(self) -> bool:
-        """Return whether the registry answers a question about what it stores, which is about no schema.
+        """Return whether the registry answers a request about stored data that concerns no schema.
 
-        One that does not let the caller ask that is asked for its types.
+        If the caller may not send that request, send a request for the registry's schema types.
         """
         asking = self._asking()
         try:
@@ -118,7 +120,9 @@ class SchemaRegistry:
         return True
 
     def latest(self, subject: str) -> WrittenSchema | None:
-        """Return the last version of a subject; None where the registry has no such subject. SchemaRegistryError."""
+        """Return the last version of a subject. Return None if the subject does not exist. Raise
+        SchemaRegistryError.
+        """
         return self._schema_at(f"/subjects/{quote(subject, safe='')}/versions/latest")
 
     def _schema_at(self, path: str) -> WrittenSchema | None:
@@ -157,7 +161,9 @@ class SchemaRegistry:
         return _Asking(list(self.urls), time.monotonic() + _TIMEOUTS_A_SCHEMA_MAX * self.timeout_s)
 
     def _asked(self, path: str, read: Callable[[str, httpx.Response], Any], asking: _Asking) -> Any:
-        """Return the part of an answer that ``read`` takes. SchemaRegistryError where no address has one in time."""
+        """Return the part of an answer that ``read`` extracts. Raise SchemaRegistryError if no address answers in
+        time.
+        """
         import httpx
 
         problem: SchemaRegistryError | None = None
@@ -213,7 +219,7 @@ class SchemaRegistry:
             yield client
 
     def tls(self) -> ssl.SSLContext:
-        """Return the context of the TLS connections; OSError where a file of it cannot be used."""
+        """Return the TLS context for connections. Raise OSError if one of its files cannot be used."""
         import ssl
 
         import truststore
@@ -229,7 +235,9 @@ class SchemaRegistry:
 
 
 def _object(url: str, answer: httpx.Response) -> dict[str, Any] | None:
-    """Return the object that is the answer, None for what the registry does not have, or takes for no id or version."""
+    """Return the JSON object of an answer. Return None if the registry lacks the object, or the id or version is
+    invalid.
+    """
     content = b""
     for piece in answer.iter_raw():
         content += piece
@@ -249,7 +257,7 @@ def _object(url: str, answer: httpx.Response) -> dict[str, Any] | None:
 
 
 def _is_list(url: str, answer: httpx.Response) -> bool:
-    """Return whether the answer is a list, which may be of any length: no more than its beginning is read."""
+    """Return whether the answer is a list. Only its beginning is read, because a list may have any length."""
     if answer.status_code == 200 and next(answer.iter_raw(), b"").lstrip().startswith(b"["):
         return True
     raise _no_answer(url, answer)
@@ -292,7 +300,7 @@ def _text(found: Mapping[str, Any], key: str, default: str | None = None) -> str
 
 
 def _is_text(value: object) -> bool:
-    """Return whether a value is a text, and of whole characters: JSON can spell half a surrogate pair."""
+    """Return whether a value is a text without lone surrogates, which JSON can spell."""
     try:
         return isinstance(value, str) and value.encode() is not None
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Names of columns as a stream's schema spells them, for a stream goes by case."""
+"""Column names in the spelling of a stream's schema, because a stream is case-sensitive."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 
 def spelled(columns: Sequence[str], schema: Schema) -> list[str]:
-    """Return the columns, those that are a field but for case spelled as the schema does; of several, the best or first
-    is.
+    """Return the columns, with those that equal a field except for case in the field's spelling.
+
+    If several columns equal a field, only the exact match, or else the first, gets the spelling.
 
     >>> from asc.schema import Schema
     >>> spelled(["DELAY", "Delay", "x"], Schema.from_ddl("delay INT")), spelled(["A", "a"], Schema.from_ddl("a INT"))
@@ -32,7 +33,7 @@ def spelled(columns: Sequence[str], schema: Schema) -> list[str]:
 
 
 def respelling(schema: Schema) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """Give a row's columns the names of :func:`spelled`."""
+    """Return a function that renames a row's columns as :func:`spelled` does."""
     # Most rows of a file have the columns of the one before.
     names_of = lru_cache(maxsize=256)(lambda columns: spelled(columns, schema))
     return lambda row: dict(zip(names_of(tuple(row)), row.values(), strict=True))

@@ -1,4 +1,4 @@
-"""Columns of texts as records, many rows at a time: what a format's encoder writes row by row, byte for byte."""
+"""Encoding of many rows at a time from columns of texts, byte for byte equal to a format's encoder for single rows."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ColumnEncoder = Callable[["Sequence[pa.Array]"], "pa.Array"]
-"""Columns of texts (Arrow strings, NULL where there is none), as the values of records (Arrow strings)."""
+"""A function from columns of texts (Arrow strings, NULL for no value) to the values of records (Arrow strings)."""
 
 
 def mapped(texts: pa.Array, rewrite: Callable[[str], str]) -> pa.Array:
-    """Return each text rewritten by a function of Python, called once for equal ones; NULL stays NULL."""
+    """Return each text rewritten by a Python function, which is called once for equal texts. NULL stays NULL."""
     import pyarrow as pa
 
     found = texts.dictionary_encode()
@@ -21,7 +21,7 @@ def mapped(texts: pa.Array, rewrite: Callable[[str], str]) -> pa.Array:
 
 
 def mapped_unless(plain: pa.Array, texts: pa.Array, rewrite: Callable[[str], str]) -> pa.Array:
-    """Return the texts as they are where ``plain``, rewritten elsewhere; NULL stays NULL."""
+    """Return the texts unchanged at positions where ``plain`` is true, and rewritten elsewhere. NULL stays NULL."""
     import pyarrow.compute as pc
 
     if pc.all(plain).as_py() in (True, None):
@@ -31,7 +31,7 @@ def mapped_unless(plain: pa.Array, texts: pa.Array, rewrite: Callable[[str], str
 
 
 def holds_any(texts: pa.Array, codes: Sequence[int]) -> bool:
-    """Return whether one of some bytes is anywhere in the texts; costs a look at each byte."""
+    """Return whether any of these bytes occurs in the texts. Cost: one look at each byte."""
     import numpy as np
 
     buffers = texts.buffers()
@@ -45,7 +45,9 @@ def holds_any(texts: pa.Array, codes: Sequence[int]) -> bool:
 
 
 def joined(pieces: Sequence[str | pa.Array], null: str) -> pa.Array:
-    """Return the pieces of each row in one text, those that are texts in every row; NULL is written as ``null``."""
+    """Return, for each row, its pieces joined to one text; a piece may also be a text for all rows. NULL is written as
+    ``null``.
+    """
     import pyarrow.compute as pc
 
     return pc.binary_join_element_wise(*pieces, "", null_handling="replace", null_replacement=null)

@@ -35,7 +35,7 @@ _LONG = f"value holds a number of more than {_DIGITS_MAX:,} digits"
 
 
 class TextFormat(RecordFormat):
-    """A format that Spark parses from a text. The parser gets no value that is empty or not UTF-8."""
+    """A format that Spark parses from text. Values that are empty or not UTF-8 are not passed to the parser."""
 
     def unparsed(self, value: Column, fields: Schema, options: Mapping[str, str]) -> Column:
         """See :class:`RecordFormat`."""
@@ -69,13 +69,15 @@ class TextFormat(RecordFormat):
         return self.parsed_text(value.cast("string"), ddl, options)
 
     def unparsed_text(self, text: Column, options: Mapping[str, str]) -> Column | None:
-        """Return why a text of this format alone must not be given to the parser, NULL where it may; None where all
-        may.
+        """Return the column of the reason why a text must not be parsed in this format. It is NULL if the text may be
+        parsed.
+
+        Return None if all texts may be parsed.
         """
         return None
 
     def unparsed_text_reasons(self, options: Mapping[str, str]) -> tuple[str, ...]:
-        """Return all that :meth:`unparsed_text` may say."""
+        """Return all values that :meth:`unparsed_text` may have."""
         return ()
 
     @abstractmethod

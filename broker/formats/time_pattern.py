@@ -1,4 +1,4 @@
-"""Patterns of Java's DateTimeFormatter, as the options of Spark's parsers have them, for writing what they read."""
+"""Patterns of Java's DateTimeFormatter, used to write times that Spark's parsers read with the same patterns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UTC_TEXTS = {
     **{"Z": "+0000", "ZZ": "+0000", "ZZZ": "+0000", "ZZZZ": "GMT", "ZZZZZ": "Z"},
     **{"VV": "UTC", "z": "UTC", "O": "GMT", "OOOO": "GMT"},
 }
-"""The texts that letters of a zone write for UTC."""
+"""The texts that zone letters of a pattern produce for UTC."""
 
 _NUMBERS: dict[str, tuple[int, Callable[[datetime], int]]] = {
     "d": (2, lambda time: time.day),
@@ -32,16 +32,16 @@ _NUMBERS: dict[str, tuple[int, Callable[[datetime], int]]] = {
     "m": (2, lambda time: time.minute),
     "s": (2, lambda time: time.second),
 }
-"""Letters that write a number: how often they may occur, and the number."""
+"""Letters that write a number: how often they may be repeated, and the function that returns the number."""
 
 _Write = Callable[[datetime], str]
 
 
 @dataclass(frozen=True, slots=True)
 class TimePattern:
-    """One pattern, and the texts that it writes.
+    """A pattern that writes times as text.
 
-    ``has_zone``: whether they say their zone, which is then UTC; else they are of wherever they are local.
+    ``has_zone``: whether the text contains the zone, which is then UTC. Without a zone, the text is in local time.
     """
 
     text: str
@@ -51,10 +51,10 @@ class TimePattern:
 
     @staticmethod
     def of(pattern: str, locale: str = "en-US") -> TimePattern:
-        """Read a pattern. ValueError, with the letters, where they cannot be written as Java does.
+        """Parse a pattern. Raise ValueError, with the letters, if the pattern cannot be written as Java writes it.
 
-        Those are names of days and eras, names of months and halves of a day in another locale than en-US, and hours
-        of half a day without the half.
+        Unsupported are names of days and eras, names of months and halves of a day in a locale other than en-US, and
+        12-hour values without the half of the day.
 
         >>> TimePattern.of("dd/MM/yyyy HH:mm:ss.SSS").written(datetime(2013, 1, 31, 9, 5, 0, 120000))
         '31/01/2013 09:05:00.120'
@@ -68,21 +68,20 @@ class TimePattern:
         return TimePattern(pattern, zoned, tuple(write for write, _ in found), re.compile(shape, re.ASCII))
 
     def written(self, time: datetime) -> str:
-        """Return a time as the pattern has it: one with a zone of its own in UTC where the pattern has a zone, else as
-        it is.
+        """Return a time in the pattern. If the pattern has a zone, convert a time with a zone to UTC.
 
-        ValueError for a year that the pattern would be read as another.
+        Raise ValueError for a year that the pattern would read back as another year.
         """
         moved = time.astimezone(timezone.utc) if self.has_zone and time.tzinfo is not None else time
         return "".join(write(moved) for write in self._parts)
 
     def is_shape_of(self, text: str) -> bool:
-        """Return whether a text looks as if the pattern had written it."""
+        """Return whether a text looks as if it was written with the pattern."""
         return self._shape.fullmatch(text) is not None
 
 
 def _parts(pattern: str, locale: str) -> Iterator[tuple[_Write, str]]:
-    """Yield for each part of a pattern the function that writes it, and its regular expression."""
+    """Yield, for each part of a pattern, the function that writes it and the regular expression that matches it."""
     for part in _PART.finditer(pattern):
         quoted, letter, sign = part.groups()
         if letter:
@@ -96,7 +95,7 @@ def _parts(pattern: str, locale: str) -> Iterator[tuple[_Write, str]]:
 
 
 _ENGLISH = ("en", "en-US")
-"""Locales whose names are known here: those of others differ, and with the version of Java."""
+"""Locales whose names are known here. Names in other locales differ between versions of Java."""
 
 
 def _of_letters(letters: str, locale: str) -> tuple[_Write, str]:

@@ -1,4 +1,4 @@
-"""Types that are in each other, as parts of a graph: which come back to themselves, and how long a way can be."""
+"""Graphs of types and the types inside them: cycles, and the longest path."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Collection
 
 
 def cycles_of(count: int, edges: Collection[tuple[int, int]]) -> list[int]:
-    """Return, for each of so many nodes, the number of its circle: nodes have the same one if each leads to the other.
+    """Return the number of the cycle of each node. Two nodes have the same number if each can be reached from the
+    other.
 
     >>> circles = cycles_of(4, [(0, 1), (1, 0), (1, 2), (2, 3)])
     >>> circles[0] == circles[1], len(set(circles))
@@ -26,7 +27,8 @@ def cycles_of(count: int, edges: Collection[tuple[int, int]]) -> list[int]:
 
 
 def longest_path(count: int, edges: Collection[tuple[int, int]]) -> int:
-    """Return how many nodes a way can have that meets none twice, at most: of a circle it may meet all.
+    """Return an upper bound of the nodes on a path that visits no node twice: such a path may visit all nodes of a
+    cycle.
 
     >>> longest_path(5, [(0, 1), (1, 0), (1, 2), (3, 4)])
     3

@@ -1,1 +1,1 @@
-"""Queries of other systems as predicates."""
+"""Importers of queries from other systems."""

@@ -1,4 +1,4 @@
-"""Query plans of BBoxDB Streams as predicates: what ``asc query add --bboxdb-plan`` registers."""
+"""Translation of BBoxDB Streams query plans to predicates, for ``asc query add --bboxdb-plan``."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from broker.errors import InputError
 POSITION = "ST_Point(longitude, latitude)"
 
 _POINT_DEGREES = 0.0001
-"""How near a point is to a geometry that BBoxDB's filter on GeoJSON takes it to meet."""
+"""The distance within which BBoxDB's GeoJSON filter treats a point as intersecting a geometry, in degrees."""
 
 _CHARS_MAX = 20_000
-"""Of a record's box: no predicate may be longer."""
+"""The longest SQL of a record's box, in characters: no predicate may be longer."""
 
 _BY_HAND = "write the predicate out (asc query add --where)"
 
@@ -32,9 +32,9 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class TranslatedPlan:
-    """A plan as a query: its predicate, the table of its stream, and ``warnings`` to print.
+    """A plan translated to a query: its predicate, the table of its stream, and ``warnings`` to print.
 
-    ``layer``: the layer of the join, None where it is none. ``events``: the events that it asks for.
+    ``layer``: the layer if the query is a join, otherwise None. ``events``: the events that the plan requests.
     """
 
     where: str
@@ -57,14 +57,14 @@ class _Tuple:
 
     @property
     def sql(self) -> str:
-        """It as a position: a point, or a box."""
+        """The box as a position in Spark SQL: a point or an envelope."""
         (x1, x2), (y1, y2) = self.ends
         if (x1, y1) == (x2, y2):
             return f"ST_Point({x1}, {y1})"
         return f"ST_PolygonFromEnvelope({x1}, {y1}, {x2}, {y2})"
 
     def meets(self, box: Sequence[Interval]) -> str:
-        """Return the condition that it meets a constant box."""
+        """Return the condition that the record's box intersects a constant box."""
         if len(box) != len(self.ends):
             remedy = f"the record's box has {len(self.ends)}: name --dimension for each"
             raise InputError("dimensions of a box of the plan", len(box), remedy)
@@ -77,11 +77,11 @@ class _Tuple:
         return " AND ".join(found)
 
     def enlarge(self, by: Callable[[str, str], str]) -> None:
-        """Move both ends of each dimension by what an expression of both says."""
+        """Move both ends of each dimension; ``by`` returns the SQL of the new ends from the old ones."""
         self.ends = [(f"({low}) - {by(low, high)}", f"({high}) + {by(low, high)}") for low, high in self.ends]
 
     def enlarge_by_metres(self, lat_m: float, lon_m: float) -> None:
-        """Move each side by half of so many metres; no farther than a pole and the antimeridian."""
+        """Extend the box by these metres, half of them at each side, up to the poles and the antimeridian."""
         (x1, x2), (y1, y2) = self.ends
         up = f"{math.degrees(lat_m / 2 / EARTH_RADIUS_M)!r}D"
         south, north = f"greatest(-90D, ({y1}) - {up})", f"least(90D, ({y2}) + {up})"
@@ -90,7 +90,7 @@ class _Tuple:
         self.ends = [(f"greatest(-180D, ({x1}) - {across})", f"least(180D, ({x2}) + {across})"), (south, north)]
 
     def enlarge_by_metres_as_bboxdb(self, first_m: float, second_m: float) -> None:
-        """Extend it as BBoxDB's code does: its first dimension by the cosine of its own low end."""
+        """Extend the box as BBoxDB's code does, with the cosine of the first dimension's low end."""
         (x1, x2), (y1, y2) = self.ends
         first = f"{first_m / 2 * 360 / _THEIR_EQUATOR_M!r}D / abs(cos(radians({x1})))"
         second = f"{second_m / 2 * 360 / _THEIR_POLES_M!r}D"
@@ -174,7 +174,7 @@ def _ends(position: str | None, dimensions: Sequence[str]) -> list[tuple[str, st
 
 
 def _arguments(text: str) -> list[str]:
-    """Return the parts of a text between commas, without regard to commas within brackets and quotes.
+    """Return the parts of a text between commas, except for commas inside brackets and quotes.
 
     >>> _arguments("coalesce(a, 0), 'x,y'")
     ['coalesce(a, 0)', "'x,y'"]
@@ -196,7 +196,7 @@ def _arguments(text: str) -> list[str]:
 
 
 def _box(value: object) -> list[Interval]:
-    """Return the intervals of a box, ``[[1.0,2.0]:[3.0,4.0]]``; none for all of space."""
+    """Return the intervals of a box such as ``[[1.0,2.0]:[3.0,4.0]]``. Return none if the box is the whole space."""
     text = str(value or "[]")
     intervals = []
     for low, high in _INTERVAL.findall(text.strip()[1:-1]):
@@ -267,7 +267,7 @@ def _numbers(name: str, value: str, count: int) -> tuple[float, ...]:
 
 
 def _filter(one: Mapping[str, Any]) -> tuple[bool, str]:
-    """Return whether a filter on GeoJSON is the strict one, and its value."""
+    """Return whether a GeoJSON filter is the strict one, and the filter's value."""
     name = str(one.get("filter-class", "")).rpartition(".")[2]
     if not re.fullmatch("UserDefinedGeoJsonSpatial(Strict)?Filter(Strict)?", name):
         raise InputError("filter", name[:100], f"has no counterpart, as those on GeoJSON have: {_BY_HAND}")
