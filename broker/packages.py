@@ -1,7 +1,7 @@
-"""The packages of asc-broker, listed once, and the check that Python finds each of them where asc-broker is.
+"""The list of asc-broker's packages, and the check that Python imports each of them from asc-broker's folder.
 
-Their names are common ones. A folder of the same name in the working folder, on ``PYTHONPATH`` or in another
-environment is imported instead. It fails somewhere else for a reason that nobody connects with its name.
+The packages have common names. If a folder of the same name is in the working folder, on ``PYTHONPATH`` or in another
+environment, Python imports that folder instead. The resulting error appears elsewhere, and does not point to the name.
 """
 
 from __future__ import annotations
@@ -13,23 +13,24 @@ from importlib.machinery import PathFinder
 from importlib.util import find_spec
 
 WORKER_PACKAGES = ("asc", "broker")
-"""Imported by Spark's Python workers."""
+"""Packages that Spark's Python workers import."""
 
 LIBRARY_PACKAGES = (*WORKER_PACKAGES, "monitor")
-"""Imported by ``import broker``."""
+"""Packages that ``import broker`` imports."""
 
 PACKAGES = (*LIBRARY_PACKAGES, "cli", "workloads", "bench")
-"""Installed with asc-broker; imported by the command ``asc``."""
+"""All packages that are installed with asc-broker; the command ``asc`` imports them."""
 
 _FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - importing pathlib takes longer
 _VARIABLE_OF_WORKERS = "SPARK_BUFFER_SIZE"
-"""Set by Spark for its Python workers, which have the working folder before everything else on their path."""
+"""A variable that Spark sets for its Python workers, which have the working folder first on their path."""
 
 
 class ForeignPackageError(ImportError):
-    """A package that has the name of one of asc-broker's and lies elsewhere: subject, value and remedy in one line.
+    """A package that has the name of one of asc-broker's packages but is in another folder.
 
-    It does not derive from :class:`asc.errors.AscError`, for ``asc`` may be that package.
+    The text is one line of subject, value and remedy. The class does not derive from :class:`asc.errors.AscError`,
+    because ``asc`` may be the foreign package.
     """
 
     def __init__(self, name: str, place: str, folder: str) -> None:
@@ -43,14 +44,15 @@ class ForeignPackageError(ImportError):
 
 
 def library_packages(variables: Mapping[str, str] = os.environ) -> Sequence[str]:
-    """Return the packages that this process imports for ``import broker``: fewer in a worker of Spark's."""
+    """Return the packages that ``import broker`` imports in this process. A Spark worker imports fewer."""
     return WORKER_PACKAGES if _VARIABLE_OF_WORKERS in variables else LIBRARY_PACKAGES
 
 
 def check_packages(names: Sequence[str], folder: str = _FOLDER) -> None:
-    """Raise ForeignPackageError for the first package that Python would import from elsewhere than this folder.
+    """Raise ForeignPackageError for the first package that Python would not import from this folder.
 
-    Nothing is imported. A package that the folder lacks is passed over: the archive for workers has not all of them.
+    Nothing is imported. A package that the folder lacks is skipped, because the archive for workers lacks some
+    packages.
     """
     for name in names:
         own = PathFinder.find_spec(name, [folder])
@@ -62,7 +64,7 @@ def check_packages(names: Sequence[str], folder: str = _FOLDER) -> None:
 
 
 def package_place(name: str) -> str:
-    """Return the folder or file that Python imports a package from; empty where there is none."""
+    """Return the folder or file from which Python imports a package. Return an empty text if there is none."""
     try:
         spec = find_spec(name)
         origin = spec.origin if spec else None

@@ -142,9 +142,9 @@ class Decoder(ABC):
     def decode(self, records: DataFrame) -> DataFrame:
         """Return the attributes of Kafka records (``includeHeaders``) as columns, with RECORD and ERROR.
 
-        Fields that a record lacks are NULL. A value has a reason in ERROR, one of ``reasons``, in three cases: it is
-        null, its format does not parse it (empty, not UTF-8), or it does not match the schema. The reason names the
-        first faulty column. The fields are then NULL or partly read, and must not be used.
+        Fields that a record lacks are NULL. A value has a reason in ERROR, one of ``reasons``, in three cases. The
+        value is null, its format does not parse it (empty, not UTF-8), or it does not match the schema. The reason
+        names the first faulty column. The fields are then NULL or partly read, and must not be used.
         """
         for columns in self.projections():
             records = records.select(*columns)

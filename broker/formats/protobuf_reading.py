@@ -325,8 +325,9 @@ def _scalar(field: Any, column: pa.DataType) -> _Convert:
 
 
 def _enum(field: Any, column: pa.DataType) -> _Convert:
-    """Return the conversion of an enum value to its name, or to its number. Without a name, it becomes its number as
-    text.
+    """Return the conversion of an enum value: to its name for a text column, otherwise to its number.
+
+    In a text column, a value without a name becomes its number as text.
     """
     import pyarrow as pa
 

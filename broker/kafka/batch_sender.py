@@ -1,4 +1,4 @@
-"""Many records to one topic, as fast as a producer can be: librdkafka's, through confluent-kafka."""
+"""Fast sending of many records to one topic, by librdkafka's producer (confluent-kafka)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 RECORDS_MAX = 100_000
 BYTES_MAX = 1 << 26
-"""Records under way at a time and, but for one batch, their bytes: memory does not grow with the number sent."""
+"""The most unacknowledged records and, except for one batch, their bytes. So memory does not grow with the number
+sent.
+"""
 
 _BATCH_BYTES = 1 << 18
 _RECORD_BYTES_MAX = 1_048_588
-"""Kafka's own limit, where that of the topic may not be asked."""
+"""Kafka's default limit of a record, used if the topic's limit may not be read."""
 
 _LIMIT = "max.message.bytes"
 _ANY_PARTITION = -1
@@ -48,11 +50,11 @@ _SETTINGS = {
 
 
 class BatchSender:
-    """Sends batches of records to a topic in order, with acks=all and idempotence; for the time of a ``with`` block.
+    """Sender of record batches to one topic, in order, with acks=all and idempotence, for the time of a ``with`` block.
 
-    Every method that talks to Kafka raises KafkaError, in one line that says how many records are acknowledged: none of
-    those is lost, others may have arrived. ``on_silence`` is called, from another thread, where Kafka does not answer
-    for some seconds. The timeout is at the start that of ``kafka``, later ACKNOWLEDGED_WITHIN_S without a single
+    Every method that communicates with Kafka raises KafkaError, in one line with the number of acknowledged records.
+    None of these is lost; other records may have arrived. ``on_silence`` is called, from another thread, if Kafka does
+    not answer for some seconds. At the start the timeout is that of ``kafka``, later ACKNOWLEDGED_WITHIN_S without any
     acknowledgement.
     """
 
@@ -66,17 +68,17 @@ class BatchSender:
         self._fault: Any = None
         self._heard = ""
         self._under_way: deque[tuple[int, int]] = deque()
-        """Of each batch, the records sent up to its end, and its bytes."""
+        """For each batch, the number of records sent up to its end, and its bytes."""
         self._producer: Producer
 
     @property
     def acknowledged(self) -> int:
-        """The records that all replicas are known to have."""
+        """The number of records that all replicas are known to have."""
         return max(0, self._sent - self._failed - len(self._producer))
 
     @property
     def acknowledged_first(self) -> int:
-        """Of those, the ones before the first batch that is not known to be acknowledged as a whole."""
+        """The number of records before the first batch that is not known to be acknowledged completely."""
         if self._first_failed is not None:
             return self._first_failed
         return self._sent if not len(self._producer) else 0
@@ -109,7 +111,7 @@ class BatchSender:
             self._give_up()
 
     def send(self, values: Sequence[bytes], keys: Sequence[bytes | None] | None = None) -> None:
-        """Send a batch; waits while too many records are under way."""
+        """Send a batch. Wait while too many records are unacknowledged."""
         size_bytes = sum(map(len, values))
         self._wait(lambda: self._has_room(len(values), size_bytes))
         messages: list[dict[str, Any]]
@@ -128,7 +130,7 @@ class BatchSender:
         self._check()
 
     def send_whole(self, record: WholeRecord) -> None:
-        """Send one record with its headers, to its partition; as :meth:`send`."""
+        """Send one record with its headers to its partition, in the manner of :meth:`send`."""
         from confluent_kafka import KafkaException
 
         size_bytes = len(record.key or b"") + len(record.value or b"")
@@ -217,7 +219,7 @@ class BatchSender:
             self._fault = error
 
     def _report(self, first: int, error: Any, _message: Any) -> None:
-        """Count a delivery report of a record that failed; its batch begins after ``first`` records."""
+        """Count the delivery report of a failed record, whose batch begins after ``first`` records."""
         from confluent_kafka import KafkaError as ClientError
 
         if error is None:
@@ -232,7 +234,7 @@ class BatchSender:
             raise self._refused(self._fault)
 
     def _give_up(self) -> None:
-        """End what is under way, and have each of it reported."""
+        """Abort the unacknowledged records, so that each is reported."""
         self._producer.purge()
         self._producer.flush(_GONE_S)
 
@@ -249,7 +251,7 @@ class BatchSender:
         return self._error(f"refuses: {one_line(error.str())}")
 
     def _not_taken(self, fault: Any, before: int, size_bytes: int) -> KafkaError:
-        """Return the error of a record that is refused before it is sent, after ``before`` other records."""
+        """Return the error for a record that is refused before it is sent, after ``before`` other records."""
         from confluent_kafka import KafkaError as ClientError
 
         self._fault = fault

@@ -1,4 +1,4 @@
-"""A consumer of one topic that ends with a deadline, for somebody who waits for the answer."""
+"""A consumer of one topic with a deadline, for callers who wait for its result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from broker.kafka.client import KafkaClient
 _POLLED_RECORDS = 5_000
 _PAUSE_MS = 200
 _LEAST_MS = 600
-"""For an answer: Kafka may wait for records for almost as long."""
+"""The shortest wait for an answer: Kafka may wait for records for almost as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +34,25 @@ class BoundedConsumer:
         return time.monotonic() >= self.deadline
 
     def seek(self, partition: Any, offset: int) -> None:
-        """Read one partition alone, from an offset on."""
+        """Consume only one partition, starting at an offset."""
         self.consumer.assign([partition])
         self.consumer.seek(partition, offset)
 
     def position(self, partition: Any) -> int:
-        """Return the offset of the next record; KafkaError where Kafka does not answer before the deadline."""
+        """Return the offset of the next record. Raise KafkaError if Kafka does not answer before the deadline."""
         return int(self.consumer.position(partition, timeout_ms=_left_ms(self.deadline)))
 
     def poll(self, partition: Any) -> list[Any]:
-        """Return the next records of the partition, none after a pause of 200 ms."""
+        """Return the next records of the partition. Return an empty list if none arrive within 200 ms."""
         found = self.consumer.poll(timeout_ms=min(_PAUSE_MS, _left_ms(self.deadline)))
         return list(found.get(partition, ()))
 
 
 @contextmanager
 def bounded_consumer(client: KafkaClient, topic: str, within_s: float, **settings: Any) -> Iterator[BoundedConsumer]:
-    """Open a consumer of a topic for at most ``within_s``: a page holds a thread no longer.
+    """Open a consumer of a topic for at most ``within_s``, so that a page occupies a thread no longer.
 
-    A topic that is not there has no partitions. KafkaError where Kafka does not answer within that time.
+    A topic that does not exist has no partitions. Raise KafkaError if Kafka does not answer within that time.
     """
     from kafka import TopicPartition
 

@@ -1,4 +1,4 @@
-"""Clients of one Kafka, made alike for the daemon and the command line."""
+"""Clients of one Kafka cluster, with the same configuration for the daemon and the command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class WholeRecord(NamedTuple):
-    """A record with its headers, and the partition that it is for."""
+    """A record with its headers, and the partition to which it is sent."""
 
     key: bytes | None
     value: bytes | None
@@ -29,20 +29,20 @@ class WholeRecord(NamedTuple):
 
 SHARED_OPTIONS = ("security_", "sasl_", "ssl_")
 _OBJECTS = ("ssl_context", "sasl_oauth_token_provider")
-"""Options of kafka-python that no text can give."""
+"""Options of kafka-python whose values cannot be written as text."""
 
 _PAUSE_MS = 300
 
 ACKNOWLEDGED_WITHIN_S = 45
-"""How long the oldest record under way may take: longer than a broker needs to be started again."""
+"""The longest wait for the oldest unacknowledged record: longer than a restart of a broker takes."""
 
 
 class KafkaClient:
-    """Producers, consumers and administration of the Kafka at ``bootstrap_servers``, each made when it is asked for.
+    """Factory of producers, consumers and administration clients for the Kafka cluster at ``bootstrap_servers``.
 
-    ``options`` are those of Kafka's own clients, dots and all; how to reach and be admitted is taken from them, the
-    rest is for Spark's clients. ``timeout_s``: how long Kafka is waited for at the start. Whatever fails raises
-    KafkaError in one line; ``named_by`` says there what to check where Kafka does not answer.
+    ``options`` have the names of Kafka's Java clients, with dots. Address and login options are translated for every
+    client; the others apply to Spark's clients only. ``timeout_s``: the longest wait for Kafka at the start. Every
+    failure raises KafkaError in one line. If Kafka does not answer, ``named_by`` says in it which setting to check.
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class KafkaClient:
         self._looks_for_fault = True
 
     def hurried(self, within_s: float) -> KafkaClient:
-        """Return the same client with a shorter timeout, for a caller who waits.
+        """Return an equal client with a shorter timeout, for a caller who waits.
 
-        Where Kafka does not answer, this client does not search for the option that is at fault.
+        If Kafka does not answer, that client does not search for the faulty option.
         """
         found = KafkaClient(self.bootstrap_servers, self._options, within_s, named_by=self.named_by)
         found._looks_for_fault = False
@@ -74,7 +74,7 @@ class KafkaClient:
             )
 
     def consumer(self, **settings: Any) -> KafkaConsumer:
-        """Return a new consumer, which joins no group unless the settings name one."""
+        """Return a new consumer. It joins no group unless the settings name a group."""
         from kafka import KafkaConsumer
 
         self._check()
@@ -84,7 +84,7 @@ class KafkaClient:
             )
 
     def admin(self, **settings: Any) -> KafkaAdminClient:
-        """Return a new client for the administration of topics and their settings."""
+        """Return a new client for the administration of topics and of their settings."""
         from kafka.admin import KafkaAdminClient
 
         self._check()
@@ -110,11 +110,11 @@ class KafkaClient:
         group: str | None = None,
         to_end: bool = False,
     ) -> Iterator[Any]:
-        """Yield the records of topics; without a group, of all their partitions.
+        """Yield the records of topics. Without a group, read all their partitions.
 
-        A group goes on from where it left off; ``from_beginning`` says where to begin where there is no such place.
-        There is no end to them, or with ``to_end`` that which the topics have by now. The group's place is the caller's
-        to note. KafkaError where a topic is not there.
+        A group continues at its committed offsets. If there are none, ``from_beginning`` decides where it starts. The
+        iterator never ends, or with ``to_end`` it ends at the present end of the topics. The caller has to commit
+        offsets. Raise KafkaError if a topic does not exist.
         """
         from kafka import TopicPartition
 
@@ -141,9 +141,10 @@ class KafkaClient:
             client.close()
 
     def records_at(self, topic: str, places: Iterable[tuple[int, int]]) -> Generator[Any, None, None]:
-        """Yield the records of a topic at the given places, pairs of partition and offset, sorted by them.
+        """Yield the records of a topic at the given (partition, offset) pairs, sorted by them.
 
-        A place without a record is skipped. Nothing else is read but what Kafka sends along. KafkaError.
+        A pair without a record is skipped. Only the batches that Kafka sends for these offsets are read. Raise
+        KafkaError.
         """
         from kafka import TopicPartition
 
@@ -179,7 +180,7 @@ class KafkaClient:
             client.close()
 
     def partition_count(self, topic: str) -> int:
-        """Return the number of partitions of a topic, 0 where it does not exist."""
+        """Return the number of partitions of a topic, or 0 if the topic does not exist."""
         client: Any = self.consumer()
         try:
             with self._client_errors():
@@ -189,7 +190,7 @@ class KafkaClient:
 
     @contextlib.contextmanager
     def clear_errors(self) -> Iterator[None]:
-        """Raise each error of a call of the Kafka client, its own, ValueError and OSError, as a KafkaError."""
+        """Convert each error of a Kafka client's call (its own, ValueError, OSError) into KafkaError."""
         try:
             with self._client_errors():
                 yield
@@ -198,7 +199,9 @@ class KafkaClient:
 
     @contextlib.contextmanager
     def _client_errors(self) -> Iterator[None]:
-        """Raise the client's own errors alone as KafkaError, for the caller's code runs in this context as well."""
+        """Convert only the client's own errors into KafkaError, because the caller's code runs in this context as
+        well.
+        """
         from kafka.errors import KafkaConnectionError, KafkaTimeoutError, RequestTimedOutError
         from kafka.errors import KafkaError as ClientError
 
@@ -210,12 +213,12 @@ class KafkaClient:
             raise KafkaError("Kafka", self.bootstrap_servers, f"refuses: {one_line(error)}") from error
 
     def not_admitted(self, why: object, so_far: str = "") -> KafkaError:
-        """Return the error of a Kafka that refuses the login of the options."""
+        """Return the error for a Kafka that refuses the login in the options."""
         found = login_refusal(self.bootstrap_servers, self._options, one_line(why))
         return KafkaError(found.subject, found.value, f"{found.remedy}{so_far}")
 
     def silent(self, why: object, so_far: str = "") -> KafkaError:
-        """Return the error of a Kafka that does not answer, with the option at fault where it is one."""
+        """Return the error for a Kafka that does not answer. It names the faulty option if an option is the cause."""
         found = refusal(self.bootstrap_servers, self._options) if self._looks_for_fault else None
         if found is not None:
             return KafkaError(found.subject, found.value, f"{found.remedy}{so_far}")
@@ -242,5 +245,5 @@ class KafkaClient:
 
 
 def quiet_client_log() -> None:
-    """Let kafka-python log what breaks, not every reconnection: its own words beside ours would only repeat them."""
+    """Make kafka-python log only failures, not every reconnection, which would repeat the broker's own messages."""
     logging.getLogger("kafka").setLevel(logging.CRITICAL)

@@ -1,4 +1,4 @@
-"""The Kafka cluster as the daemon sees it: its topics, their settings and offsets."""
+"""The Kafka cluster of the daemon: its topics, with their settings and offsets."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 _RECORD_LIMIT = "max.message.bytes"
 _CREATE_CHUNK = 200
-"""Topics a request: a broker that makes a thousand at once answers after its clients have given up."""
+"""The most topics per request. A broker that creates a thousand at once answers after its clients have timed out."""
 
 
 class KafkaCluster:
-    """The topics of one Kafka cluster, through one client for administration, made when first needed.
+    """The topics of one Kafka cluster, through one administration client that is created when first needed.
 
-    Every method that talks to Kafka raises KafkaError, in one line, when it does not answer or refuses. It raises
-    QueryError where a topic cannot be what a query wants of it.
+    Every method that communicates with Kafka raises KafkaError, in one line, if Kafka does not answer or refuses. It
+    raises QueryError if a topic is unsuitable for a query's use of it.
     """
 
     def __init__(self, bootstrap_servers: str, config: KafkaConfig) -> None:
@@ -54,14 +54,15 @@ class KafkaCluster:
 
     @property
     def request_bytes(self) -> int:
-        """The largest record, headers and all, that is sent to Kafka."""
+        """The largest size of a record, with its headers, that is sent to Kafka."""
         return self._config.request_bytes
 
     def ensure_topics(
         self, names: Collection[str], settings: Mapping[str, str] | None = None, partitions: int | None = None
     ) -> None:
-        """Create the topics that are missing, all or none as far as the broker can tell beforehand; with so many
-        ``partitions``, or as many as topics of the broker have.
+        """Create the missing topics: all or none, as far as the broker can check in advance.
+
+        ``partitions``: their number, or None for the broker's default.
         """
         missing = set(names) - self.topics()
         for refusal in self._refused_creations(missing, settings).values():
@@ -69,7 +70,7 @@ class KafkaCluster:
         self.create_topics(missing, settings, partitions)
 
     def ensure_destinations(self, names: Collection[str], kind: str) -> None:
-        """Act as :meth:`ensure_topics`, for topics that records of every kind are sent to."""
+        """Create missing topics as :meth:`ensure_topics` does, for topics that receive all kinds of records."""
         refused, missing = self.destinations(names, kind)
         for refusal in refused.values():
             raise refusal
@@ -78,10 +79,11 @@ class KafkaCluster:
     def destinations(
         self, names: Collection[str], kind: str = "destination topic", *, keyed: Collection[str] = ()
     ) -> tuple[dict[str, AscError], set[str]]:
-        """Return the refusals of destination topics that cannot be used, by name, and the names of those to be created.
+        """Return the refusals of unusable destination topics, by name, and the names of the topics to create.
 
-        Refused is one that takes no record without a key, for one of them would stop a stream; and one that is not
-        there and cannot be made. ``keyed``: those that get records with a key alone, and may be compacted.
+        A topic is unusable if it accepts only records with a key, because one record without a key would stop a stream.
+        It is unusable too if it is missing and cannot be created. ``keyed``: topics that receive only records with a
+        key, and may be compacted.
         """
         wanted, there = set(names), self.topics()
         refused = self.compacted((wanted & there) - set(keyed), kind)
@@ -89,7 +91,7 @@ class KafkaCluster:
         return refused, wanted - there - refused.keys()
 
     def compacted(self, names: Collection[str], kind: str = "destination topic") -> dict[str, AscError]:
-        """Return the compacted ones of existing topics, each with a refusal: they take no record without a key."""
+        """Return the compacted topics among existing ones, each with a refusal: they accept only records with a key."""
         remedy = "is compacted, so it takes no record without a key: name another, or set its cleanup.policy to delete"
         return {
             name: QueryError(kind, name, remedy)
@@ -100,7 +102,7 @@ class KafkaCluster:
     def create_topics(
         self, names: Collection[str], settings: Mapping[str, str] | None = None, partitions: int | None = None
     ) -> None:
-        """Create topics that are missing, and wait until they are there; ``partitions``: as :meth:`ensure_topics`."""
+        """Create missing topics, and wait until they exist. ``partitions``: as in :meth:`ensure_topics`."""
         for refusal in self._requested(names, settings, check_only=False, partitions=partitions).values():
             raise refusal
 
@@ -109,12 +111,14 @@ class KafkaCluster:
         return dict(self._settings_of([name]))[name]
 
     def record_limits(self, names: Collection[str]) -> dict[str, int]:
-        """Return the size of the largest record, in bytes, that each topic takes from this daemon."""
+        """Return, for each topic, the size in bytes of the largest record that it accepts from this daemon."""
         most = self._config.request_bytes
         return {name: min(most, int(settings[_RECORD_LIMIT])) for name, settings in self._settings_of(names)}
 
     def topic_id(self, name: str) -> str | None:
-        """Return the id that tells a topic from a later one of its name; None where Kafka does not say."""
+        """Return the id that distinguishes a topic from a later one of the same name. Return None if Kafka provides no
+        id.
+        """
         with self._admin_lock, self.client.clear_errors():
             (description,) = self._connected().describe_topics([name])
         found = description.get("topic_id")
@@ -129,7 +133,7 @@ class KafkaCluster:
         return sorted(int(partition["partition_index"]) for partition in description["partitions"])
 
     def offsets(self, name: str, *, end: bool) -> Offsets:
-        """Return the first or, with ``end``, the next offset of each partition of a topic."""
+        """Return the first offset of each partition of a topic. With ``end``, return the next offset to be written."""
         from kafka import TopicPartition
 
         partitions = [TopicPartition(name, partition) for partition in self.partitions(name)]
@@ -170,7 +174,7 @@ class KafkaCluster:
         check_only: bool,
         partitions: int | None = None,
     ) -> dict[str, AscError]:
-        """Ask for topics, or whether they could be made; the refusals by name."""
+        """Request the creation of topics, or with ``check_only`` validate it. Return the refusals by name."""
         found: dict[str, AscError] = {}
         wanted = sorted(names)
         for start in range(0, len(wanted), _CREATE_CHUNK):

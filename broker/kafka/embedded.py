@@ -1,4 +1,4 @@
-"""The embedded Kafka: a real broker of one node (KRaft), in a data folder of its own, gone with its owner."""
+"""The embedded Kafka: a real broker with one node (KRaft) and a separate data folder. It ends with its owner."""
 
 from __future__ import annotations
 
@@ -64,14 +64,15 @@ _SETTINGS = {
 
 
 class EmbeddedKafka:
-    """One Kafka node for the time of a ``with`` block, or between :meth:`start` and :meth:`stop`.
+    """One Kafka node, for the time of a ``with`` block or between :meth:`start` and :meth:`stop`.
 
-    The data folder holds everything: ``log/`` (Kafka's own), ``server.properties``, ``kafka.log``, ``lock``. One owner
-    at a time has it; started again on it, the node has the same topics, node id and cluster id. The process ends when
-    its owner ends, also when that is killed: a supervisor (``broker.kafka.supervisor``) sees the pipe from the owner
-    end. Ports are free ones, the last ones where they still are; or ``port`` and no other.
+    The data folder holds everything: ``log/`` (Kafka's data), ``server.properties``, ``kafka.log``, ``lock``. It has
+    one owner at a time. A node that is started on it again has the same topics, node id and cluster id. The process
+    ends when its owner ends, even if the owner is killed: a supervisor (``broker.kafka.supervisor``) detects the end of
+    a pipe from the owner. Ports are chosen among free ones, the previous ones if they are free. If ``port`` is set,
+    only that is used.
 
-    Started in about 3 s. Cost: some 300 MB of memory (heap at most ``heap_mb``).
+    The start takes about 3 s. Cost: some 300 MB of memory (heap at most ``heap_mb``).
     """
 
     def __init__(
@@ -96,14 +97,14 @@ class EmbeddedKafka:
 
     @property
     def bootstrap_servers(self) -> str:
-        """``host:port`` for clients. Raises KafkaError before the start."""
+        """``host:port`` for clients. Raise KafkaError before the start."""
         if self._port is None:
             raise KafkaError("embedded Kafka in", str(self.data_dir), "is not started; call start() first")
         return f"{_HOST}:{self._port}"
 
     @property
     def running(self) -> bool:
-        """Whether the process lives."""
+        """Whether the process is alive."""
         return self._supervisor is not None and self._supervisor.poll() is None
 
     def __enter__(self) -> EmbeddedKafka:
@@ -116,10 +117,10 @@ class EmbeddedKafka:
         self.stop()
 
     def start(self) -> None:
-        """Start the node and wait until it answers a metadata request; again after :meth:`stop` or its death.
+        """Start the node, or restart it after :meth:`stop` or its death, and wait until it answers a metadata request.
 
-        Raises KafkaError: the folder has another owner or cannot be written, the fixed port is taken, or the node does
-        not come up; RuntimeMissingError: Java or the jars are missing.
+        Raise KafkaError if the folder has another owner or cannot be written, if the fixed port is in use, or if the
+        node does not start. Raise RuntimeMissingError if Java or the jars are missing.
         """
         if self.running:
             return
@@ -138,7 +139,7 @@ class EmbeddedKafka:
             os.close(lock)
 
     def stop(self) -> None:
-        """Stop the node in good order (it is killed after 20 s) and wait until it is gone; harmless when stopped."""
+        """Shut the node down (kill it after 20 s), and wait until it has ended. Do nothing if it does not run."""
         self._reap()
         self._port = None
 
@@ -150,9 +151,9 @@ class EmbeddedKafka:
             self._supervisor = None
 
     def _locked(self) -> int:
-        """Return the locked descriptor of ``lock``.
+        """Lock the file ``lock``, and return its descriptor.
 
-        The node inherits it, so that this waits until the node of a dead owner is gone.
+        The node inherits the descriptor, so this waits until the node of a dead owner has ended.
         """
         try:
             self.data_dir.mkdir(parents=True, exist_ok=True)
@@ -185,7 +186,9 @@ class EmbeddedKafka:
                 self.log_file.replace(self.log_file.with_suffix(".log.1"))
 
     def _format(self, command: list[str], java: Java) -> None:
-        """Give the node its identity, once. Done in a folder beside that is renamed: half a format never remains."""
+        """Give the node its identity, once. The work happens in a temporary folder that is then renamed, so it is never
+        left half done.
+        """
         if (self.data_dir / "log").exists():
             return
         unfinished = self.data_dir / "log.unfinished"
@@ -201,7 +204,7 @@ class EmbeddedKafka:
         unfinished.replace(self.data_dir / "log")
 
     def _run(self, command: list[str], lock: int) -> None:
-        """Start on ports that are free now, and on others when somebody else was faster."""
+        """Start the node on ports that are free now. If another process takes them first, try other ports."""
         ports = self._last_ports()
         for _ in range(_PORT_ATTEMPTS):
             broker_port = self._fixed_port or _free(ports[0])
@@ -245,7 +248,7 @@ class EmbeddedKafka:
             )
 
     def _wait_until_ready(self, port: int) -> bool:
-        """Return True once the node answers a metadata request, False when its process has ended."""
+        """Return True when the node answers a metadata request, or False when its process has ended."""
         deadline = time.monotonic() + self._start_timeout_s
         while self.running:
             if _answers(port):
@@ -267,7 +270,7 @@ class EmbeddedKafka:
         return write_whole(self.data_dir / name, "".join(f"{key}={value}\n" for key, value in properties.items()))
 
     def _last_ports(self) -> tuple[int, int]:
-        """Return the ports of the last start, kept for the clients' sake; 0 where there was none."""
+        """Return the ports of the previous start, which clients may remember. Return 0 for both if there was none."""
         with contextlib.suppress(OSError, ValueError):
             lines = (self.data_dir / "server.properties").read_text().splitlines()
             listeners = dict(line.split("=", 1) for line in lines)["listeners"].split(",")
@@ -290,9 +293,9 @@ class EmbeddedKafka:
 
 
 def new_cluster_id() -> str:
-    """Return a random identity as Kafka writes one: a UUID in the base64 of URLs, 22 characters.
+    """Return a random cluster id in Kafka's form: a UUID in the base64 of URLs, 22 characters.
 
-    Never one that begins with ``-``, which Kafka's own commands would take for an option.
+    It never begins with ``-``, which Kafka's own commands would take for an option.
     """
     while True:
         text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
@@ -301,7 +304,9 @@ def new_cluster_id() -> str:
 
 
 def _reason(said: str) -> str:
-    """Return the innermost exception in the output of a JVM, or its first error line, in brackets; else empty."""
+    """Return, in brackets, the innermost exception in the output of a JVM, or the first error line. Return an empty
+    text if there is none.
+    """
     causes = re.findall(r"[\w.$]+(?:Exception|Error): .+", said)
     lines = re.findall(r"^.*(?:ERROR|FATAL|rror: ).+", said, re.MULTILINE)
     telling = (causes[-1:] or lines[:1] or [""])[0].strip()

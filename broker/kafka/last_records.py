@@ -1,4 +1,4 @@
-"""The last records of a topic, for somebody who looks at it."""
+"""The last records of a topic, for display."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from broker.kafka.client import KafkaClient
 
 
 def last_records(client: KafkaClient, topic: str, last: int, *, most_bytes: int, within_s: float) -> list[Any]:
-    """Return at most ``last`` of the last records of a topic, by partition and offset, evenly from its partitions.
+    """Return at most ``last`` of the last records of a topic, evenly from its partitions, ordered by partition and
+    offset.
 
-    Return fewer where their keys, values and headers are more than ``most_bytes`` together, or Kafka is slower than
-    ``within_s``; none of a topic that is not there. KafkaError where Kafka does not answer within that time.
+    Return fewer if their keys, values and headers exceed ``most_bytes`` together, or if Kafka is slower than
+    ``within_s``. Return none if the topic does not exist. Raise KafkaError if Kafka does not answer within that time.
     """
     records: list[Any] = []
     with bounded_consumer(client, topic, within_s) as bounded:
@@ -40,7 +41,9 @@ def record_bytes(record: Any) -> int:
 
 
 def _shares(there: Mapping[Any, int], last: int) -> dict[Any, int]:
-    """Return the number of records to read of each partition: the same of all, but for those that have fewer."""
+    """Return the number of records to read from each partition: equal shares, except for partitions with fewer
+    records.
+    """
     shares: dict[Any, int] = {}
     left = last
     for number, (partition, count) in enumerate(sorted(there.items(), key=lambda each: each[1])):

@@ -1,4 +1,4 @@
-"""Leader election of the daemons on one registry: Kafka gives the partition of the registry topic to the leader."""
+"""Leader election among the daemons of one registry: the leader is the member to which Kafka assigns its partition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from broker.kafka.client import KafkaClient
 LOG = logging.getLogger("asc.leadership")
 
 SESSION_S = 10.0
-"""A member that has been silent for so long has no partition any more, and another one gets it."""
+"""The seconds of silence after which a member loses the partition to another member."""
 
 _HEARTBEAT_S = 1.0
 _POLL_S = 0.5
@@ -25,23 +25,22 @@ _LOOK_S = 0.05
 
 
 def group_of(topic: str) -> str:
-    """Return the name of the consumer group of the daemons on a registry topic."""
+    """Return the name of the consumer group of all daemons on a registry topic."""
     return f"asc-daemons-{topic}"
 
 
 class Leadership:
-    """Membership of the group of all daemons on one registry, kept up by a thread of its own.
+    """Membership in the consumer group of all daemons on one registry, maintained by a separate thread.
 
-    Invariant: the topic has one partition, so that Kafka gives it to one member at a time; that one leads. It keeps it
-    while others come and go. A member that is killed, stopped or cut off loses it after ``SESSION_S``. It knows as
-    soon as it hears of Kafka again: ``lost`` is true from then on, for its data is out of date. Where nobody else
-    waits, it gets the partition back and nothing was lost.
+    Invariant: the topic has one partition, so Kafka assigns it to one member at a time, the leader. The leader keeps it
+    while others join and leave. A member that is killed, stopped or disconnected loses it after ``SESSION_S``. The
+    member detects that when it reaches Kafka again: ``lost`` is true from then on, because its data is out of date. If
+    no other member waits, the member gets the partition back and nothing is lost.
 
-    ``instance``: a name by which a daemon that is started again takes the place of what it was at once, without waiting
-    until that has been silent for long enough. No two daemons that run may have the same. One that has a name is taken
-    for silent, not for gone, when it leaves. Rejected: to find out by writing (a transaction that is fenced), for a
-    daemon without changes of queries does not write. Rejected too: a lease of our own in a topic, which would compare
-    clocks.
+    ``instance``: a name with which a restarted daemon replaces its earlier membership at once, without waiting for the
+    session to expire. Running daemons must not share a name. When a member with a name leaves, Kafka treats it as
+    silent, not as gone. Rejected: detection by a fenced transaction, because a daemon without changes of queries does
+    not write. Rejected too: a lease in a topic, which would compare clocks.
     """
 
     def __init__(self, client: KafkaClient, topic: str, instance: str | None = None) -> None:
@@ -52,24 +51,24 @@ class Leadership:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._keep_up, name="leadership", daemon=True)
         self.lost = False
-        """Whether another member leads after this one did."""
+        """Whether another member has become the leader after this one."""
         self.problem: str | None = None
-        """Kafka's last answer, where that was a refusal."""
+        """Kafka's last answer, if it was a refusal."""
         self._answers = 0
-        """The number of times that Kafka said that this one leads."""
+        """The number of times that Kafka named this member as the leader."""
         self.is_member = False
-        """Whether Kafka has said who leads."""
+        """Whether Kafka has named a leader."""
 
     def start(self) -> None:
-        """Join; returns at once."""
+        """Join the group in the background; return at once."""
         self._thread.start()
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until this one leads, at most for the time, and return whether it does."""
+        """Wait at most ``timeout_s`` until this member leads, and return whether it leads."""
         return self._leads.wait(timeout_s)
 
     def confirmed(self, timeout_s: float) -> bool:
-        """Return whether Kafka says that this one leads, asked from now on and answered within the time.
+        """Return whether Kafka confirms, in an answer to a new request within the time, that this member leads.
 
         Its knowledge may otherwise be as old as a suspension of the process is long.
         """
@@ -80,13 +79,13 @@ class Leadership:
         return self._answers >= wanted and not self.lost
 
     def close(self) -> None:
-        """Leave: another one leads at once, or in ``SESSION_S`` where this one has a name."""
+        """Leave the group. Another member leads at once, or after ``SESSION_S`` if this member has a name."""
         self._over.set()
         if self._thread.ident is not None:
             self._thread.join(timeout=5)
 
     def _told(self, assigned: bool) -> None:
-        """Note the end of a rebalance of the group, with or without the partition for this member."""
+        """Record the end of a rebalance of the group, with or without the partition for this member."""
         self.is_member, self.problem = True, None
         if assigned:
             self._leads.set()
@@ -109,7 +108,7 @@ class Leadership:
                 self._over.wait(_PAUSE_S)
 
     def _belong(self) -> None:
-        """Join the group until another member leads, or this one leaves; an error of kafka-python ends that too."""
+        """Stay in the group until another member leads, this one leaves, or kafka-python raises an error."""
         from kafka import ConsumerRebalanceListener, OffsetAndMetadata
         from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
         from kafka.errors import CommitFailedError, KafkaTimeoutError, RebalanceInProgressError, RetriableError
@@ -132,7 +131,7 @@ class Leadership:
                 told(bool(assigned))
 
             def on_partitions_revoked(self, revoked: Collection[Any]) -> None:
-                """Ignore the beginning of a rebalance: it may well end as the last one did."""
+                """Ignore the beginning of a rebalance: it may end with the same assignment."""
 
         try:
             consumer.subscribe([self._topic], listener=Listener())

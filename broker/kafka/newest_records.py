@@ -1,4 +1,4 @@
-"""The newest records of a topic, as far back as wanted: by bytes, where records are of very different sizes."""
+"""The newest records of a topic, as far back as needed, with a limit in bytes because sizes of records vary widely."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from broker.kafka.client import KafkaClient
 from broker.kafka.last_records import record_bytes
 
 _GROWTH = 4
-"""Each piece has at most so many times the records of the one before it, which is newer. The first one has one."""
+"""The most records of a piece, as a multiple of the records of the newer piece before it. The first piece has one
+record.
+"""
 
 _FETCHED_BYTES = 1 << 18
-"""The bytes of an answer of Kafka's: it goes on behind the end of a piece, into what was read already."""
+"""The bytes of one answer of Kafka. It may extend beyond the end of a piece, into records that were read already."""
 
 
 @dataclass(slots=True)
 class _Tail:
-    """The end of a partition: the records that were read, from ``begin`` on, and how many are read next.
+    """The end of a partition: the records that were read, from offset ``begin`` on, and how many to read next.
 
     Invariant: no record between ``begin`` and the end of the partition is missing.
     """
@@ -33,11 +35,11 @@ class _Tail:
 
     @property
     def is_done(self) -> bool:
-        """Return whether nothing more of it can be read."""
+        """Return whether no further record of the partition can be read."""
         return self.begin <= self.first or self.left_bytes < 0 or self.piece < 1
 
     def add(self, piece: list[Any], begin: int, read_bytes: int) -> None:
-        """Add the records that begin at an offset and end where the tail does."""
+        """Add the records from offset ``begin`` up to the tail's previous beginning."""
         self.records[:0] = piece
         self.begin = begin
         fitting = self.left_bytes * max(1, len(piece)) // (2 * max(1, read_bytes))
@@ -52,11 +54,13 @@ def newest_records(
     within_s: float,
     are_enough: Callable[[Sequence[Any]], bool],
 ) -> list[Any]:
-    """Return the newest records of a topic without a gap, from each partition those behind one offset, in order.
+    """Return the newest records of a topic without gaps: from each partition, in order, all records from some offset
+    on.
 
-    Each partition is read in pieces, backwards, until ``are_enough`` of all of them are, ``most_bytes`` of keys, values
-    and headers were read, or ``within_s`` have passed. Partitions have equal shares of the bytes. A piece with more
-    bytes than its share has left is skipped. KafkaError where Kafka does not answer within that time.
+    Each partition is read backwards in pieces. Reading ends when ``are_enough`` accepts all records, when
+    ``most_bytes`` of keys, values and headers were read, or after ``within_s``. Partitions have equal shares of the
+    bytes. A piece that exceeds the rest of its partition's share is skipped. Raise KafkaError if Kafka does not answer
+    within that time.
     """
     tails: list[_Tail] = []
     with bounded_consumer(client, topic, within_s, max_partition_fetch_bytes=_FETCHED_BYTES) as bounded:
@@ -72,7 +76,7 @@ def newest_records(
 
 
 def _read_piece(bounded: BoundedConsumer, tail: _Tail) -> None:
-    """Add the records before those that a tail has, unless they have more bytes than are left."""
+    """Add the records before a tail's beginning, unless they exceed the bytes that are left."""
     begin, before_bytes = max(tail.first, tail.begin - tail.piece), tail.left_bytes
     bounded.seek(tail.partition, begin)
     piece: list[Any] = []

@@ -1,4 +1,4 @@
-"""The records of a consumer one by one, without an end or up to what is the end by now."""
+"""The records of a consumer one by one, either without an end or up to the present end."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import Any
 _PAUSE_MS = 300
 
 _POLLED_EACH_S = 1.0
-"""How long what was given at once is worked on before Kafka is asked again."""
+"""The seconds after which Kafka is polled again, although records of the last poll remain."""
 
 
 def polled(consumer: Any) -> Iterator[Any]:
     """Yield the records of kafka-python's ``consumer`` one by one, without an end, and None before each poll.
 
-    The consumer acts in its group during polls alone. At a poll the caller is done with every record that was yielded,
-    and no other one is held here. A group takes a member for dead that is not polled for max.poll.interval, and one
-    poll returns hundreds of records. Where those have taken a second, the consumer seeks back and polls the rest again.
+    The consumer takes part in its group only during polls. At a poll the caller has processed every yielded record, and
+    no other record is buffered here. A group excludes a member that does not poll within max.poll.interval, and one
+    poll returns hundreds of records. After a second with the records of one poll, the consumer seeks back and polls the
+    rest again.
     """
     from kafka import TopicPartition
 
@@ -38,7 +39,8 @@ def polled(consumer: Any) -> Iterator[Any]:
 class Until:
     """The records of a consumer before the offsets ``ends`` of its partitions.
 
-    A member of a group reads those that it has; where the others have all of them, there is nothing for it to read.
+    A member of a group reads only the partitions that are assigned to it. If the others have them all, it reads
+    nothing.
     """
 
     def __init__(self, consumer: Any, ends: Mapping[Any, int]) -> None:

@@ -1,4 +1,4 @@
-"""Why a Kafka that is there is not reached: what it asks for, and the options say otherwise."""
+"""Diagnosis of a Kafka that runs but cannot be used with the configured options."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _WITHIN_S = 3.0
 
 
 def refusal(bootstrap_servers: str, options: Mapping[str, str]) -> KafkaError | None:
-    """Return the first fault of the options at the first server that takes a connection; None where none is found.
+    """Return the first fault of the options, at the first server that accepts a connection. Return None if none is
+    found.
 
     It checks whether the server speaks TLS, has a trusted certificate and accepts the login, as the options say. It
-    costs some seconds at most.
+    takes some seconds at most.
     """
     for server in bootstrap_servers.replace(" ", "").split(","):
         host, _, port = server.rpartition(":")
@@ -55,7 +56,7 @@ def _of_tls(server: str, address: tuple[str, int], options: Mapping[str, str]) -
 
 
 def login_refusal(bootstrap_servers: str, options: Mapping[str, str], why: str) -> KafkaError:
-    """Return the error of a Kafka that refuses the login of the options; ``why`` is Kafka's answer."""
+    """Return the error for a Kafka that refuses the login in the options. ``why``: Kafka's answer."""
     is_mechanism = "unsupported" in why.lower() and "mechanism" in why.lower()
     key, what = ("sasl.mechanism", "it") if is_mechanism else ("sasl.plain.username", "it with the password")
     remedy = f"Kafka at {bootstrap_servers} does not take {what} ({why})"
@@ -63,7 +64,7 @@ def login_refusal(bootstrap_servers: str, options: Mapping[str, str], why: str) 
 
 
 def _of_login(server: str, options: Mapping[str, str]) -> KafkaError | None:
-    """Return a refusal of the login, as librdkafka reports it: kafka-python tries again and again without a reason."""
+    """Return the refusal of the login that librdkafka reports: kafka-python retries forever without a reason."""
     if not protocol_of(options).startswith("SASL"):
         return None
     from confluent_kafka import KafkaError as ClientError

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 RETENTION_MS = 7 * 24 * 3600 * 1000
-"""How long a superseded record stays: the longest time between a crash and the start that replays its batch."""
+"""The time for which a superseded record remains: the longest time between a crash and the start that replays its
+batch.
+"""
 
 COMPACTED: Mapping[str, str] = MappingProxyType({"cleanup.policy": "compact"})
-"""The settings of a topic that keeps the last record of each key."""
+"""The settings of a topic that keeps only the last record of each key."""
 
 RETENTION_SETTINGS = ("min.compaction.lag.ms", "delete.retention.ms")
 
 KEPT: Mapping[str, str] = MappingProxyType({**COMPACTED, **dict.fromkeys(RETENTION_SETTINGS, str(RETENTION_MS))})
-"""The settings of a topic that is compacted, and keeps so much history."""
+"""The settings of a compacted topic that keeps superseded records for the retention time."""

@@ -1,4 +1,4 @@
-"""Notice of a Kafka that is slow to answer."""
+"""Notification when Kafka is slow to answer."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from types import TracebackType
 
 SAID_AFTER_S = 3.0
-"""How long Kafka may take before it is said: longer than a healthy one ever does."""
+"""The seconds without an answer after which the notification is given. A healthy Kafka answers sooner."""
 
 _LOOK_EACH_S = 0.25
 
 
 class SlowResponse:
-    """Calls back once, from a thread of its own, when something within :meth:`waiting` takes long; once more only when
-    something else was over in between.
+    """Notifier that calls back from a separate thread when a block within :meth:`waiting` takes long. It calls back
+    again only after another block has ended.
 
     >>> with SlowResponse(lambda: print("Kafka is silent"), after_s=60) as silence:
     ...     with silence.waiting():
@@ -40,7 +40,7 @@ class SlowResponse:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Watch the block of this context, which may take long; costs two assignments."""
+        """Watch the block of this context, which may take long. Cost: two assignments."""
         self._since = time.monotonic()
         try:
             yield

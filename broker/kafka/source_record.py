@@ -1,4 +1,4 @@
-"""One record of a topic, read by its identity: topic, partition and offset."""
+"""A single record of a topic, identified by topic, partition and offset."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from broker.kafka.client import KafkaClient
 _PLACE = re.compile(r"([a-zA-Z0-9._-]{1,249})-([0-9]{1,9})-([0-9]{1,18})")
 _PAUSE_MS = 300
 _FETCHED_BYTES = 1 << 20
-"""Asked for at a time; Kafka gives the first batch of records whole, whatever its size."""
+"""The bytes requested at a time. Kafka returns the first batch of records whole, whatever its size."""
 
 
 class Place(NamedTuple):
-    """The identity of a record, as ``asc-source`` has it: ``<topic>-<partition>-<offset>``."""
+    """The identity of a record, written as in ``asc-source``: ``<topic>-<partition>-<offset>``."""
 
     topic: str
     partition: int
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
     @staticmethod
     def of(text: str) -> Place:
-        """Return the place that a text names; QueryError where it names none.
+        """Return the identity in a text. Raise QueryError if the text is not an identity.
 
         >>> Place.of("asc.late-flights-0-17")
         Place(topic='asc.late-flights', partition=0, offset=17)
@@ -43,8 +43,10 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A record as Kafka has it. ``timestamp_ms`` and ``timestamp_type`` (0: the producer's, 1: Kafka's) are -1 where it
-    has none.
+    """A record as stored in Kafka.
+
+    ``timestamp_ms`` and ``timestamp_type`` (0: set by the producer, 1: set by Kafka) are -1 if the record has no
+    timestamp.
     """
 
     place: Place
@@ -56,7 +58,7 @@ class SourceRecord:
 
     @property
     def size_bytes(self) -> int:
-        """Of key, value and headers."""
+        """The total size of key, value and headers."""
         parts = [
             self.key,
             self.value,
@@ -67,11 +69,11 @@ class SourceRecord:
 
 
 def record_at(client: KafkaClient, place: Place, *, timeout_s: float, most_bytes: int) -> SourceRecord:
-    """Return the record at a place, read at the isolation level ``read_committed``.
+    """Return the record with an identity, read at the isolation level ``read_committed``.
 
-    Raises NotThereError where there is none, with the offsets that there are; QueryError where it is larger than
-    ``most_bytes``; KafkaError where Kafka refuses, or does not give it within ``timeout_s``. Reads nothing else but
-    what Kafka sends along: the batch of records that contains it.
+    Raise NotThereError, with the existing offsets, if there is no such record. Raise QueryError if it is larger than
+    ``most_bytes``. Raise KafkaError if Kafka refuses, or does not deliver it within ``timeout_s``. Only the batch of
+    records that contains it is read.
     """
     from kafka import TopicPartition
 

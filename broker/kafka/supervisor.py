@@ -1,8 +1,9 @@
-"""Run one command for as long as its owner lives: ``python supervisor.py COMMAND...``, a pipe from the owner as input.
+"""Run one command for as long as its owner lives: ``python supervisor.py COMMAND...``, with a pipe from the owner as
+input.
 
-The pipe ends when the owner closes it or dies, however it dies; the command then gets SIGTERM, and is killed if it does
-not. When the supervisor itself is killed, the kernel kills the command (PR_SET_PDEATHSIG). It imports nothing of the
-broker: it starts in a few hundredths of a second.
+The pipe ends when the owner closes it or dies in any way. The command then receives SIGTERM, and is killed if it does
+not end. If the supervisor itself is killed, the kernel kills the command (PR_SET_PDEATHSIG). The module imports nothing
+of the broker, so it starts in a few hundredths of a second.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main(command: list[str]) -> int:
-    """Run the command; its exit code, or 128 + signal."""
+    """Run the command, and return its exit code, or 128 + signal."""
     # Only the end of the pipe stops the command, so that the owner can finish what it is doing after a Ctrl-C.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -43,7 +44,7 @@ def main(command: list[str]) -> int:
 
 
 def _prepare_child() -> None:
-    """Set the signals of the child before it becomes the command."""
+    """Set the signal handling of the child process before it executes the command."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Whether Kafka answers, asked all the time: no traffic says it of a stream that is idle, or of one that waits."""
+"""Continuous check whether Kafka answers. The traffic of an idle or waiting stream does not show it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from broker.kafka.client import KafkaClient
 LOG = logging.getLogger("asc.kafka")
 
 SILENT_AFTER_S = 8.0
-"""Without an answer for so long, it is said: brokers that are started again answer sooner, or later."""
+"""The seconds without an answer after which Kafka counts as silent. Brokers that restart usually answer sooner."""
 
 _ASKED_EACH_S = 2.0
 _ANSWERED_WITHIN_S = 4.0
 
 
 class KafkaWatch:
-    """Asks Kafka every two seconds, in a thread of its own, and knows when it last answered.
+    """Watcher that sends Kafka a request every two seconds, in a separate thread, and records the time of the last
+    answer.
 
-    Invariant: ``problem`` is None from an answer until ``SILENT_AFTER_S`` after it. That Kafka has fallen silent, and
-    that it answers again, is a line in the log each.
+    Invariant: ``problem`` is None from an answer until ``SILENT_AFTER_S`` later. The log has one line when Kafka falls
+    silent, and one when it answers again.
     """
 
     def __init__(self, client: KafkaClient, clock: Callable[[], float] = time.monotonic) -> None:
@@ -37,18 +38,18 @@ class KafkaWatch:
         self._thread = threading.Thread(target=self._keep_asking, name="kafka-watch", daemon=True)
 
     def start(self) -> None:
-        """Begin to ask; returns at once."""
+        """Start the requests in the background; return at once."""
         self._thread.start()
 
     def close(self) -> None:
-        """Ask no more."""
+        """Stop the requests."""
         self._over.set()
         if self._thread.ident is not None:
             self._thread.join(timeout=5)
 
     @property
     def problem(self) -> str | None:
-        """That Kafka does not answer, since when and what its client says; None while it does."""
+        """The text that Kafka does not answer, since when, and the client's error. None while Kafka answers."""
         silent_s = self._clock() - self._answered_s
         if silent_s < SILENT_AFTER_S:
             return None

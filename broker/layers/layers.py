@@ -1,4 +1,4 @@
-"""The layers of a daemon: their topics, read whole at the start, followed then, and written."""
+"""The layers of a daemon: their topics are read whole at the start, then followed, and written."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from broker.plans.offsets import Offsets
 LOG = logging.getLogger("asc.layers")
 
 _READ_ROWS = 5_000
-"""Rows that are read and validated together."""
+"""The rows that are read and validated together."""
 
 _SILENT_S = 60.0
 _POLL_MS = 200
 _LOOK_MS = 50
-"""For what others may have written: an answer that Kafka has at once is there by then."""
+"""The wait for records that other writers may have written. An answer that Kafka has ready arrives within it."""
 
 _WRITTEN_S = 30.0
 
@@ -41,8 +41,9 @@ class _Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """A layer before and after records that came, and the ids of the rows that changed. ``has_more``: as much as is
-    read together was there, so that more may be.
+    """A layer before and after new records, and the ids of the changed rows.
+
+    ``has_more``: the limit of records read together was reached, so further records may exist.
     """
 
     before: StoredLayer
@@ -52,11 +53,11 @@ class News:
 
 
 class Layers:
-    """Reader of the layers' topics, and one of their writers: others may write to them as well.
+    """Reader of the layers' topics, and one of their writers; others may write to the topics as well.
 
-    A record's key is a row's id, its value a GeoJSON Feature, null where the row was removed. The records before a mark
-    decide the layer at that mark, so that it is the same whenever it is read. The registry holds the mark of every
-    version. Not thread-safe but for :meth:`write`: the caller holds one lock over the rest.
+    A record's key is a row's id. Its value is a GeoJSON Feature, or null if the row was removed. The records before a
+    mark determine the layer at that mark, whenever they are read. The registry stores the mark of every version. Not
+    thread-safe except for :meth:`write`: the caller holds one lock over all other calls.
     """
 
     def __init__(self, config: Config, cluster: KafkaCluster) -> None:
@@ -68,11 +69,11 @@ class Layers:
 
     @property
     def configured(self) -> Mapping[str, LayerConfig]:
-        """Those of the configuration, by name."""
+        """The configured layers, by name."""
         return self._config.layers
 
     def make(self) -> None:
-        """Make the topics that are missing, and check those that are not. TopicError where one would lose shapes."""
+        """Create the missing topics, and check the existing ones. Raise TopicError if a topic would lose shapes."""
         settings = {**KEPT, "max.message.bytes": str(self._config.kafka.request_bytes)}
         for name, layer in self._config.layers.items():
             self._cluster.ensure_topics([layer.topic], settings)
@@ -90,16 +91,17 @@ class Layers:
                 )
 
     def empty(self, name: str) -> StoredLayer:
-        """Return a layer before anything of its topic was read."""
+        """Return a layer without any records of its topic."""
         limits = self._config.limits
         return StoredLayer(self._config.layers[name].rules(limits), limits.layer_shapes)
 
     def at(
         self, marks: Mapping[str, LayerMark], since: Mapping[str, LayerMark] | None = None
     ) -> tuple[dict[str, StoredLayer], dict[str, set[str] | None]]:
-        """Return the layers at some marks, and the ids of the rows that changed after the marks ``since``.
+        """Return the layers at the given marks, and the ids of the rows that changed since the marks ``since``.
 
-        Without ``since`` those are all ids. None in their place: it may be any rows, for the topic is another one now.
+        Without ``since``, return all ids. The ids are None if the topic was replaced, because any row may have changed
+        then.
         """
         found: dict[str, StoredLayer] = {}
         changed: dict[str, set[str] | None] = {}
@@ -119,7 +121,9 @@ class Layers:
         return found, changed
 
     def news(self, current: Mapping[str, StoredLayer], until: Mapping[str, Offsets] | None = None) -> dict[str, News]:
-        """Return the news of layers whose topics have new records; ``until``: written offsets for which to wait."""
+        """Return the news of layers whose topics have new records. ``until``: offsets of written records to wait
+        for.
+        """
         from kafka import TopicPartition
 
         if not self._config.layers:
@@ -147,7 +151,9 @@ class Layers:
         return {name: self._after(name, current[name], records, has_more) for name, records in taken.items()}
 
     def write(self, name: str, puts: Mapping[str, bytes], removes: Collection[str] = ()) -> Offsets:
-        """Write Features and removals to a layer's topic, in one transaction; the offsets after them by partition."""
+        """Write Features and removals to a layer's topic in one transaction. Return the offsets after them, by
+        partition.
+        """
         topic = self._config.layers[name].topic
         with self._writing:
             try:
@@ -177,7 +183,7 @@ class Layers:
         return offsets
 
     def close(self) -> None:
-        """Follow the topics no longer, and write to them no more."""
+        """Stop following the topics and writing to them."""
         if self._consumer is not None:
             self._consumer.close()
             self._consumer = None
@@ -192,7 +198,7 @@ class Layers:
     # -- reading
 
     def _following(self, current: Mapping[str, StoredLayer]) -> Any:
-        """Return the consumer of all partitions, each at what is next of its layer."""
+        """Return the consumer of all partitions, positioned at the next record of each layer."""
         from kafka import TopicPartition
 
         if self._consumer is None:
@@ -228,8 +234,8 @@ class Layers:
         return LayerMark(offsets, before.topic_id or self._cluster.topic_id(topic))
 
     def _read(self, name: str, mark: LayerMark, before: LayerMark) -> tuple[StoredLayer, set[str]]:
-        """Return a layer at a mark, read from the start of its topic, and the ids of the rows that changed after
-        another.
+        """Return a layer at a mark, read from the start of its topic, and the ids of the rows that changed after the
+        mark ``before``.
         """
         found, changed = replace(self.empty(name), mark=mark), set[str]()
         for records in self._pieces(self._config.layers[name].topic, mark.offsets):
@@ -239,7 +245,7 @@ class Layers:
         return found, changed
 
     def _pieces(self, topic: str, ends: Offsets) -> Iterator[list[_Record]]:
-        """Yield the committed records of a topic before some offsets, some thousand at a time."""
+        """Yield the committed records of a topic before the given offsets, in pieces of some thousands."""
         from kafka import TopicPartition
 
         left = {TopicPartition(topic, partition): end for partition, end in ends.items() if end > 0}

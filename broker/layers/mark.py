@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from broker.plans.offsets import Offsets
 
 KEY_PREFIX = "layer/"
-"""Of a mark's record in the registry; no id of a query has a slash."""
+"""The prefix of a mark's key in the registry. Ids of queries contain no slash."""
 
 _FORM = 1
 
 
 @dataclass(frozen=True, slots=True)
 class LayerMark:
-    """The next offset of each partition of a layer's topic, and the topic's own id, where Kafka gives it.
+    """The next offset of each partition of a layer's topic, and the topic's own id if Kafka provides one.
 
-    The queries of a version of the registry have the shapes before these offsets, and no later one, whenever they are
-    read again. Written to the registry beside the queries, so that one number, the registry's offset, names both.
+    The queries of a registry version always see the shapes before these offsets, and no later ones. The mark is written
+    to the registry beside the queries, so one number, the registry's offset, identifies both.
 
     >>> LayerMark.of(LayerMark({0: 7}, "a").record())
     LayerMark(offsets={0: 7}, topic_id='a')
@@ -29,14 +29,14 @@ class LayerMark:
     topic_id: str | None = None
 
     def record(self) -> bytes:
-        """Return its value in the registry."""
+        """Return the value of the mark's record in the registry."""
         plain = {"v": _FORM, "topic_id": self.topic_id, "offsets": self.offsets}
         return json.dumps(plain, separators=(",", ":")).encode()
 
     @classmethod
     def of(cls, value: bytes) -> LayerMark:
-        """Return the mark of a record; one of no offsets where it is none that is known here: the layer is read anew
-        then.
+        """Return the mark in a record's value. If the value is unknown to this version, return a mark without offsets,
+        so that the layer is read anew.
         """
         try:
             return cls.of_plain(json.loads(value))
@@ -45,7 +45,7 @@ class LayerMark:
 
     @classmethod
     def of_plain(cls, plain: object) -> LayerMark:
-        """Return the mark of :meth:`of` from a parsed value."""
+        """Return the mark in a parsed value, as :meth:`of` does."""
         try:
             if not isinstance(plain, dict) or plain.get("v") != _FORM:
                 return cls()
@@ -56,5 +56,5 @@ class LayerMark:
         return cls(offsets, topic_id if isinstance(topic_id, str) else None)
 
     def reaches(self, offsets: Mapping[int, int]) -> bool:
-        """Return whether what was written before some offsets is in it."""
+        """Return whether the mark includes all records before some offsets."""
         return all(self.offsets.get(partition, 0) >= offset for partition, offset in offsets.items())

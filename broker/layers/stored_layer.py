@@ -1,4 +1,4 @@
-"""A layer as its topic has it, up to a mark."""
+"""The content of a layer's topic up to a mark."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, eq=False)
 class StoredLayer:
-    """The rows of a layer, and why the last Features of some ids are refused: of those the version before stays, if
-    there is one.
+    """The rows of a layer, and the reasons why the last Features of some ids are refused. The previous valid row of
+    such an id, if any, stays.
 
-    ``unkeyed``: records without a key, or with one that is no id, which name no row.
+    ``unkeyed``: the number of records whose key is missing or not an id, so that they name no row.
 
     Invariant: immutable; the content is a function of the records before ``mark``, each read once, in the order of its
-    partition. Cost: a change copies what it touches. Source: spatial.md, sections 2 and 3.
+    partition. Cost: a change copies only the changed parts. Source: spatial.md, sections 2 and 3.
     """
 
     rules: Rules
@@ -43,12 +43,14 @@ class StoredLayer:
 
     @cached_property
     def layer(self) -> Layer:
-        """As predicates name its rows."""
+        """The layer in the form that predicates use."""
         return Layer(self.rows, self.rules.is_planar, self.rules.properties)
 
     @cached_property
     def bounds(self) -> tuple[float, float, float, float] | None:
-        """Least x and y, greatest x and y of all shapes; None where there is none. Cost: a look at each, once."""
+        """The least x, least y, greatest x and greatest y of all shapes, or None if there are none. Cost: one pass,
+        once.
+        """
         import numpy as np
         import shapely
 
@@ -61,7 +63,7 @@ class StoredLayer:
     def after(
         self, records: Sequence[tuple[bytes | None, bytes | None]], mark: LayerMark
     ) -> tuple[StoredLayer, set[str]]:
-        """Return the layer after some records, keys and values in order, and the ids of the rows that changed."""
+        """Return the layer after further records, (key, value) pairs in order, and the ids of the changed rows."""
         come: dict[str, Feature | None] = {}
         refused: dict[str, str | None] = {}
         room, unkeyed = self.rows_max - len(self.rows), 0
@@ -90,7 +92,7 @@ class StoredLayer:
     def _read(
         self, records: Sequence[tuple[bytes | None, bytes | None]]
     ) -> Iterator[tuple[str | None, Feature | ShapeError | None]]:
-        """Yield the id of each record, None for what is none, and its row, None for one that is removed."""
+        """Yield the id of each record (None if the key is not an id) and its row (None if it is removed)."""
         texts = [_text_of(value) for _, value in records]
         found = iter(judged([text for text in texts if isinstance(text, str)], self.rules))
         for (key, _), text in zip(records, texts, strict=True):
@@ -98,9 +100,9 @@ class StoredLayer:
 
 
 def judged(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError]:
-    """Return the row that each text is, or why it is refused; an error that nobody foresaw refuses its own row alone.
+    """Return, for each text, its row or the reason for its refusal. An unexpected error refuses only its own row.
 
-    A layer is read again whenever the daemon starts, so that no row may end that.
+    A layer is read again at each start of the daemon, so no row may abort the reading.
     """
     try:
         return features_of(texts, rules)
@@ -115,7 +117,7 @@ def judged(texts: Sequence[str], rules: Rules) -> list[Feature | ShapeError]:
 
 
 def _parted(changes: Mapping[str, _T | None]) -> tuple[dict[str, _T], list[str]]:
-    """Return the values that are put, and the keys of those that are removed."""
+    """Return the values that are put, and the keys that are removed."""
     puts = {key: value for key, value in changes.items() if value is not None}
     return puts, [key for key, value in changes.items() if value is None]
 
@@ -128,14 +130,14 @@ def _text_of(value: bytes | None) -> str | ShapeError | None:
 
 
 def check_shape_id(text: str) -> str:
-    """Return the id, if it may be a row's; ShapeError."""
+    """Return the id if it is a valid id of a row. Otherwise raise ShapeError."""
     if not text or len(text) > _ID_CHARS_MAX or not text.isprintable():
         raise ShapeError("id of a shape", text[:80], f"use 1 to {_ID_CHARS_MAX} printable characters")
     return text
 
 
 def _id_of(key: bytes | None) -> str | None:
-    """Return the id that a record's key is; None where it is none: no text, empty, or too long."""
+    """Return the id in a record's key. Return None if the key is not UTF-8 text, empty, or too long."""
     try:
         return check_shape_id((key or b"").decode("utf-8"))
     except (UnicodeDecodeError, ShapeError):
