@@ -1,4 +1,4 @@
-"""Times of records as people read them: Kafka takes any number that a producer sets, and few of them are dates."""
+"""Timestamps of records for people. Kafka accepts any number from a producer, and not every number is a date."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from datetime import datetime, timezone
 
 
 def time_text(timestamp_ms: int | None) -> str:
-    """Return the time of a record (ms since 1970) in UTC; that of none is negative.
+    """Return the timestamp of a record (ms since 1970) as UTC text. A negative or missing timestamp becomes
+    ``none``.
 
     >>> time_text(0), time_text(1_500_000_000_123), time_text(-1), time_text(None)
     ('1970-01-01T00:00:00.000Z', '2017-07-14T02:40:00.123Z', 'none', 'none')
@@ -18,7 +19,7 @@ def time_text(timestamp_ms: int | None) -> str:
 
 
 def page_time(timestamp_ms: float | None) -> str:
-    """Return a time (ms since 1970) in the one form that pages have: UTC, to the second.
+    """Return a time (ms since 1970) in the form used on pages: UTC, to the second.
 
     >>> page_time(1_500_000_000_123), page_time(None), page_time(10**15)
     ('2017-07-14 02:40:00 UTC', 'none', '1000000000000000 ms since 1970')
@@ -28,7 +29,7 @@ def page_time(timestamp_ms: float | None) -> str:
 
 
 def page_date(text: str) -> str:
-    """Return a time that is given in ISO 8601, with an offset, as :func:`page_time` does.
+    """Return a time in ISO 8601 with an offset, converted to the form of :func:`page_time`.
 
     >>> page_date("2030-01-31T13:00:00.500+01:00"), page_date("2030-01-31T12:00:00Z")
     ('2030-01-31 12:00:00 UTC', '2030-01-31 12:00:00 UTC')

@@ -1,4 +1,4 @@
-"""TOML, read within bounds."""
+"""A TOML parser with bounds on nesting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 LEVELS_MAX = 100
-"""The most levels of tables and arrays in each other: a configuration has four."""
+"""The most nested tables and arrays. A configuration has four levels."""
 
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*{_PART}(?:[ \t]*\.[ \t]*{_PART}){{{LEVELS_MAX}}}", re.MULTILINE)
@@ -16,7 +16,7 @@ _LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*{_PART}(?:[ \t]*\.[ \t]*{_PART}){{{
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return the document of a TOML text; ValueError with the reason for a text that is none.
+    """Return the document in a TOML text. Raise ValueError with the reason if the text is invalid.
 
     >>> parse_toml("a = [1]")
     {'a': [1]}

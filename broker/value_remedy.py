@@ -1,4 +1,4 @@
-"""Remedies for values of configurations and bodies that pydantic refuses."""
+"""Remedies for values of configurations and request bodies that pydantic refuses."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
         "literal_error": "give {expected}",
     }
 )
-"""By pydantic's type of an error; its context has the bounds."""
+"""Remedies by pydantic's type of the error. The error's context provides the bounds."""
 
 _NUMBERS = ("int_type", "float_type")
 
 
 def value_remedy(detail: Mapping[str, Any]) -> str | None:
-    """Return what to give in place of a value; None where pydantic's own message is to say it.
+    """Return which value to give instead. Return None if pydantic's own message is clear enough.
 
     >>> value_remedy({"type": "greater_than_equal", "ctx": {"ge": 1}, "input": 0})
     'give a number from 1 on'

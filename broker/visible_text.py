@@ -1,4 +1,4 @@
-"""Text that others wrote, as it may be shown: anybody who may publish or register wrote it."""
+"""Safe display of untrusted text, which anybody who may publish or register could have written."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ import unicodedata
 from collections.abc import Callable
 
 _HIDDEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
-"""Control characters, marks of direction, ends of lines."""
+"""The Unicode categories that are hidden: control characters, direction marks and line separators among them."""
 
 _JOINERS = "\u200c\u200d"
-"""That Persian, Hindi and emoji are written with."""
+"""Joining characters that Persian, Hindi and emoji use."""
 
 _JOINS_NOTHING = re.compile(f"(?<![\u0600-\u1fff\u2190-\U0010ffff])[{_JOINERS}]")
-"""A joiner behind what is never joined: there it makes one name look like another."""
+"""A joiner after a character that is never joined. There it only makes one name look like another."""
 
 _FEW = 32
-"""Characters that are sought one after the other in less time than each of a text is looked at."""
+"""The number of distinct characters up to which single searches are faster than a pass over all characters of a
+text.
+"""
 
 
 def visible(text: str, kept: str = "") -> str:
-    r"""Return a text without what a terminal or a browser would obey or hide, a dot in place of each character that is
-    not ``kept``.
+    r"""Return a text in which a dot replaces each character that a terminal or browser would obey or hide, unless
+    ``kept``.
 
     >>> visible("Zürich 🚀 \x1b[31mred\n")
     'Zürich 🚀 ·[31mred·'
@@ -33,7 +35,8 @@ def visible(text: str, kept: str = "") -> str:
 
 
 def spelled(text: str, kept: str = "") -> str:
-    r"""Return a text for a page: each character that :func:`visible` shows as a dot is spelled by its number.
+    r"""Return a text for a page, in which each character that :func:`visible` would replace is spelled by its
+    number.
 
     >>> print(spelled("a\u202eb\x00\n", kept="\n\t").rstrip())
     a\u202eb\x00
@@ -42,7 +45,8 @@ def spelled(text: str, kept: str = "") -> str:
 
 
 def spelled_json(text: str) -> str:
-    r"""Return a JSON text of the same value that a terminal obeys nothing of: such characters are JSON's escapes.
+    r"""Return a JSON text of the same value in which JSON escapes replace the characters that a terminal would
+    obey.
 
     >>> print(spelled_json('"a\u202eb"'))
     "a\u202eb"

@@ -34,7 +34,7 @@ class BoundedConsumer:
         return time.monotonic() >= self.deadline
 
     def seek(self, partition: Any, offset: int) -> None:
-        """Consume only one partition, starting at an offset."""
+        """Read only one partition from now on, starting at an offset."""
         self.consumer.assign([partition])
         self.consumer.seek(partition, offset)
 

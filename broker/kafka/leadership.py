@@ -108,7 +108,7 @@ class Leadership:
                 self._over.wait(_PAUSE_S)
 
     def _belong(self) -> None:
-        """Stay in the group until another member leads, this one leaves, or kafka-python raises an error."""
+        """Keep the membership until another member leads, this one leaves, or kafka-python raises an error."""
         from kafka import ConsumerRebalanceListener, OffsetAndMetadata
         from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
         from kafka.errors import CommitFailedError, KafkaTimeoutError, RebalanceInProgressError, RetriableError

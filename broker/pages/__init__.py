@@ -1,1 +1,1 @@
-"""Pieces of pages, made of what the API answers: HTML and SVG as texts, for files and for the console."""
+"""Parts of HTML pages, built from answers of the API: HTML and SVG as text, for files and for the console."""

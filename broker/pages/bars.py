@@ -1,4 +1,4 @@
-"""Bars as SVG: the regions of a construct, and what is left of a GRB."""
+"""SVG bars: the regions of a construct, and the conjuncts that are left in a GRB."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from broker.pages.markup import element
 _WIDTH, _HEIGHT = 320, 22
 _NULL_WIDTH, _GAP = 26, 6
 _DRAWN = 80
-"""Regions that are drawn one by one; of more, so many strips."""
+"""The most regions that are drawn one by one. If there are more, this number of strips is drawn."""
 
 _MARK_LEAST = 3.0
 
 
 def region_bar(regions: int, marked: int | None, *, label: str, shares: Sequence[float] | None = None) -> Markup:
-    """Return the regions of a construct in the order of their values, NULL's apart at the end, one of them marked.
+    """Return the regions of a construct in the order of their values, and the region of NULL apart at the end.
 
-    ``marked``: from 0 on, ``regions`` for that of NULL; None for none. ``shares``: of each region, that of NULL last,
-    the share of the conjuncts that it lets through, from 0 to 1, drawn as its height. They may be of fewer, evenly
-    spread regions. ``label``: the same in words.
+    ``marked``: the number of the region to mark, counted from 0; ``regions`` marks the region of NULL, None marks none.
+    ``shares``: for each region, the NULL region last, the share (0 to 1) of the conjuncts that it does not rule out,
+    drawn as its height. There may be shares for fewer regions, evenly spread. ``label``: the same information in words.
     """
     width = _WIDTH - _NULL_WIDTH - _GAP
     strips = max(1, min(regions, _DRAWN) if shares is None else len(shares) - 1)
@@ -50,8 +50,9 @@ def region_bar(regions: int, marked: int | None, *, label: str, shares: Sequence
 
 
 def grb_bar(before: int, after: int, most: int, *, label: str) -> Markup:
-    """Return the conjuncts in a GRB before and after a step, of ``most``; lengths are logarithms, so
-    that few are seen.
+    """Return the conjuncts in a GRB before and after a step, out of ``most``.
+
+    Lengths are logarithmic, so that small numbers are visible.
     """
     width, height = 150, 14
     lengths = (_length(number, most) * width for number in (before, after))

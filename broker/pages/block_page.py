@@ -1,4 +1,4 @@
-"""A block of a plan as pieces of pages: its constructs with their regions, its sequence with the micro-arrows."""
+"""A block of a plan as parts of a page: its constructs with their regions, and its sequence with the micro-arrows."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _ROW = 30
 _NODE_WIDTH, _NODE_HEIGHT = 250, 22
 _NAME_CHARS = 28
 _ARC = 9.0
-"""How far an arc goes out for each step of the sequence that it spans."""
+"""The width of an arc per step of the sequence that it spans."""
 
 _ARC_MOST = 300.0
 _ARROWS_LISTED = 40
 
 
 def block_fragment(block: Json) -> str:
-    """Return all of a block, from what ``GET /v1/plan/{stream}/blocks/{number}`` answers."""
+    """Return the whole block, from the answer of ``GET /v1/plan/{stream}/blocks/{number}``."""
     counts = (
         f"{block['conjuncts']:,} conjuncts, {len(block['constructs'])} constructs, plan of version {block['version']}"
     )
@@ -40,7 +40,7 @@ def block_fragment(block: Json) -> str:
 
 
 def sequence_fragment(block: Json) -> str:
-    """Return the macro-sequence from top to bottom, the micro-arrows as arcs beside it, and both as text."""
+    """Return the macro-sequence from top to bottom with the micro-arrows as arcs beside it, and both as text."""
     names = {construct["construct"]: construct["attribute"] for construct in block["constructs"]}
     places = {construct: place for place, construct in enumerate(block["sequence"])}
     arcs = Counter((arrow["construct"], arrow["target"]) for arrow in block["micro_arrows"])
@@ -66,7 +66,7 @@ def sequence_fragment(block: Json) -> str:
 def constructs_fragment(block: Json) -> str:
     """Return the constructs in the order of the sequence, with the monitor's measurements.
 
-    The regions of each are a bar whose heights are the conjuncts that a region lets through.
+    A bar shows the regions of a construct. Its heights are the numbers of conjuncts that the regions do not rule out.
     """
     measured = {one["construct"]: one for one in (block.get("monitor") or {}).get("constructs", ())}
     own = {construct["construct"]: construct for construct in block["constructs"]}

@@ -1,4 +1,4 @@
-"""HTML and SVG that hold nothing but what was meant: whatever is not markup already is text."""
+"""HTML and SVG that are safe against injection: every value that is not markup already is escaped as text."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from markupsafe import Markup, escape
 from broker.visible_text import spelled
 
 _KEPT = "\n\t"
-"""Of what is hidden: lines and tabs."""
+"""The control characters that are not replaced: line breaks and tabs."""
 
 _EMPTY = ("meta", "rect", "line", "path", "circle", "br", "wbr")
 
 
 def element(name: str, attributes: dict[str, object] | None = None, *children: object) -> Markup:
-    """Return an element; a child that is no :class:`Markup` is text, an attribute that is None is omitted.
+    """Return an element. A child that is not :class:`Markup` is escaped as text. An attribute that is None is
+    omitted.
 
     >>> element("p", {"class": "a"}, "1 < 2", element("b", None, "x"))
     Markup('<p class="a">1 &lt; 2<b>x</b></p>')
@@ -25,7 +26,7 @@ def element(name: str, attributes: dict[str, object] | None = None, *children: o
 
 
 def joined(*children: object) -> Markup:
-    """Return pieces one after the other, None omitted.
+    """Return the concatenated pieces. Pieces that are None are omitted.
 
     >>> joined(element("b", None, "x"), " & ", None)
     Markup('<b>x</b> &amp; ')
@@ -34,9 +35,10 @@ def joined(*children: object) -> Markup:
 
 
 def text(value: object) -> Markup:
-    r"""Return a value as a page has it, in an element or an attribute: markup as it is, anything else as text.
+    r"""Return a value as markup, for an element or an attribute. Markup stays unchanged; any other value is escaped.
 
-    Every template of the console has its values from here. Characters that a browser would obey or hide are spelled.
+    Every template of the console gets its values from this function. Characters that a browser would obey or hide are
+    spelled out.
 
     >>> text("<a\u202eb>"), text(element("br"))
     (Markup('&lt;a\\u202eb&gt;'), Markup('<br/>'))
@@ -45,5 +47,5 @@ def text(value: object) -> Markup:
 
 
 def field(value: object) -> Markup:
-    """Return the value of a field of a form: each character as it is, for the form sends back what it holds."""
+    """Return the value of a form field with every character unchanged, because the form sends the value back."""
     return escape(str(value))

@@ -1,5 +1,5 @@
-"""A page of its own: one file that needs no network, no script and no other file, light or dark as the reader's
-system is.
+"""A self-contained page: one file without network access, scripts or other files, light or dark like the reader's
+system.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ max-height:24em;overflow:auto}
 .asc td[data-label]{padding-left:8em}
 .asc td[data-label]::before{content:attr(data-label);float:left;margin-left:-8em;width:7.5em;color:var(--soft)}}
 """.strip()
-"""For fragments as well: all of it holds within an element of class ``asc``."""
+"""The style sheet, also for fragments: all rules apply within an element of class ``asc``."""
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""The policy of content that a browser may load and run for a page: none."""
+"""The content security policy of a page: the browser loads and runs nothing."""
 
 
 def page(title: str, *body: object) -> Markup:
-    """Return a whole page around fragments."""
+    """Return a whole page with the given fragments as its body."""
     head = element(
         "head",
         None,

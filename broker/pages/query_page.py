@@ -1,4 +1,4 @@
-"""A registered query as a page: its predicate, the constructs that its terms are in, and the block around them."""
+"""A registered query as a page: its predicate, the constructs of its terms, and the block that contains them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ Json = Mapping[str, Any]
 
 
 def query_page(answer: Json, block: Json | None) -> str:
-    """Return a page of its own from what ``POST /v1/queries/{id}/explain`` answers without a tuple, and
-    ``GET /v1/plan/{stream}/blocks/{number}`` of its block, None of a query that is in no construct.
+    """Return a self-contained page from the answer of ``POST /v1/queries/{id}/explain`` without a tuple.
+
+    ``block``: the answer of ``GET /v1/plan/{stream}/blocks/{number}`` for the query's block, or None if the query is in
+    no construct.
     """
     query = answer["query"]
     title = f"{query['id']} in stream {query['stream']}"

@@ -17,16 +17,18 @@ from broker.time_text import page_time
 Json = Mapping[str, Any]
 
 _SHOWN_CHARS = 16 << 10
-"""Of a tuple, as of a record's value: one that is nested deeply would be as long indented as it is deep."""
+"""The most characters shown of a tuple or a record's value. A deeply nested one would be indented as far as it is
+deep.
+"""
 
 
 def trace_page(answer: Json) -> str:
-    """Return a page of its own from what ``POST /v1/trace`` answers."""
+    """Return a self-contained page from the answer of ``POST /v1/trace``."""
     return page(_title(answer), trace_fragment(answer))
 
 
 def trace_fragment(answer: Json) -> str:
-    """Return the same for a page that has :data:`broker.pages.page.STYLE` already."""
+    """Return the trace as a fragment, for a page that includes :data:`broker.pages.page.STYLE` already."""
     return element(
         "article",
         {"class": "asc"},

@@ -1,4 +1,4 @@
-"""Texts on pages whose long words stay whole: none is broken over two lines, and none is wider than its place."""
+"""Texts on pages whose long words are not broken over lines and do not exceed the available width."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from markupsafe import Markup
 from broker.pages.markup import element, joined
 
 _SHORT = 12
-"""Characters of a word that fit into any place."""
+"""The characters of a word that fits everywhere."""
 
 _SPACES = re.compile(r"(\s+)")
 _COMMAS = re.compile(r"(?<=,)(?=\S)")
 
 
 def words(text: object) -> Markup:
-    """Return a text of which a long word is cut where it does not fit; its title has the whole of it.
+    """Return a text in which a long word is truncated if it does not fit. Its title contains the whole word.
 
     >>> words("flights at late")
     Markup('flights at late')
@@ -27,9 +27,9 @@ def words(text: object) -> Markup:
 
 
 def whole(text: object) -> Markup:
-    """Return a text of which a long word is scrolled where it does not fit.
+    """Return a text in which a long word can be scrolled if it does not fit.
 
-    It is for the one page that has all of it.
+    It is meant for the one page that shows the whole word.
 
     >>> whole("late-arrivals")
     Markup('<span class="scroll" tabindex="0" title="late-arrivals">late-arrivals</span>')
@@ -38,7 +38,7 @@ def whole(text: object) -> Markup:
 
 
 def folded(text: object) -> Markup:
-    """Return a text of several lines that a browser may break behind each comma, as of JSON without spaces.
+    """Return a text of several lines that a browser may break after each comma, such as JSON without spaces.
 
     >>> folded('{"a":1,"b":2}')
     Markup('{&#34;a&#34;:1,<wbr/>&#34;b&#34;:2}')

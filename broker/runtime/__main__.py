@@ -1,6 +1,6 @@
-"""``python -m broker.runtime``: Java, jars, kernels and classes, so that the first start needs nothing more.
+"""``python -m broker.runtime``: prepare Java, jars, kernels and classes, so that the first start has nothing to fetch.
 
-``python -m broker.runtime lock`` is for developers: it makes ``jars.lock`` anew.
+``python -m broker.runtime lock``, for developers, generates ``jars.lock`` again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from broker.runtime.progress import print_to_stderr
 
 
 def main() -> int:
-    """Prepare everything and say what was found; 1 where something is missing."""
+    """Prepare everything, and print what was found. Return 1 if something is missing."""
     parser = argparse.ArgumentParser(prog="python -m broker.runtime", description="Prepare what the broker runs on.")
     parser.add_argument("task", nargs="?", choices=("prepare", "lock"), default="prepare")
     task = parser.parse_args().task

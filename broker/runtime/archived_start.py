@@ -1,4 +1,6 @@
-"""``python -m broker.runtime.archived_start``: a session that does a bit of everything, for the archive of classes."""
+"""``python -m broker.runtime.archived_start``: a Spark session that uses every needed feature once, for the class
+archive.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,9 @@ _MADE_WITHIN_S = 300
 
 
 def archive_classes(progress: Progress = lambda line: None) -> ClassArchive:
-    """Make the archive of Spark's classes where it is not there; it is not there then where this Java makes none.
+    """Create the archive of Spark's classes if it is missing. If this Java supports none, it stays missing.
 
-    Takes half a minute. In a process of its own, for this one may have a JVM. RuntimeMissingError.
+    Takes half a minute. A separate process does it, because this process may have a JVM. Raise RuntimeMissingError.
     """
     archive = class_archive(find_java())
     if not archive.is_there:
@@ -37,7 +39,7 @@ def archive_classes(progress: Progress = lambda line: None) -> ClassArchive:
 
 
 def main() -> None:
-    """Start Spark, use what the broker uses of it, and end it in good order."""
+    """Start Spark, use each feature that the broker uses, and shut Spark down."""
     with class_archive(find_java()).recorded() as options, tempfile.TemporaryDirectory() as folder:
         spark = spark_session(master="local[2]", java_options=options)
         process: Any = spark.sparkContext._gateway

@@ -1,7 +1,7 @@
-"""A bundle: every locked jar in one file (a tar), so that a machine without a network can be set up.
+"""A bundle: all locked jars in one tar file, for the installation on a machine without a network.
 
-Its members are named as the files of the cache are, and a folder's name there follows from its content. Whatever a
-bundle says of itself, ``jars.lock`` alone decides which jars are loaded.
+Its members have the names of the files in the cache; a folder's name there is derived from its content. Only
+``jars.lock`` decides which jars are loaded, whatever a bundle contains.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _Place = tuple[JarSet, Jar]
 
 
 def write_bundle(path: Path, progress: Progress = lambda line: None, *, replace: bool = False) -> tuple[JarSet, ...]:
-    """Write the bundle; what the cache lacks is fetched first. Equal jars make equal bundles, byte for byte.
+    """Write the bundle, and return the jar sets in it. Jars that the cache lacks are fetched first.
 
-    It is written aside and takes its place in one step; a file that is there is replaced only where ``replace`` says
-    so. Returns the sets in it. Raises RuntimeMissingError where the file exists, cannot be written, or the jars cannot
-    be had.
+    Equal jars produce equal bundles, byte for byte. The file is written under a temporary name and then renamed. An
+    existing file is replaced only if ``replace`` is true. Raise RuntimeMissingError if the file exists or cannot be
+    written, or if the jars cannot be fetched.
     """
     if path.is_dir():
         raise RuntimeMissingError("bundle", str(path), "is a folder; name a file")
@@ -72,10 +72,11 @@ def write_bundle(path: Path, progress: Progress = lambda line: None, *, replace:
 
 
 def load_bundle(path: Path, progress: Progress = lambda line: None) -> tuple[JarSet, ...]:
-    """Put a bundle's jars into the cache: all of them, or nothing where one is missing or is not the locked one.
+    """Copy a bundle's jars into the cache, and return the jar sets in the cache. Copy none if a jar is missing or
+    differs from the lock.
 
-    Needs no network. Returns the sets that are in the cache now. Raises RuntimeMissingError where the file cannot be
-    read, is no whole bundle, is one of another lock, or the cache cannot be written.
+    Needs no network. Raise RuntimeMissingError if the file cannot be read, is incomplete or belongs to another lock, or
+    if the cache cannot be written.
     """
     sets = locked_sets()
     wanted = {_member(jar_set, jar): (jar_set, jar) for jar_set in sets for jar in jar_set.jars}
@@ -115,7 +116,9 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 class _Source(FileIO):
-    """A bundle's file. An error of reading it is reported as the file's own, whatever else fails in the meantime."""
+    """The file of a bundle. An error of reading it is reported as an error of this file, whatever other error
+    follows.
+    """
 
     def readinto(self, buffer: WriteableBuffer) -> int | None:
         try:
@@ -127,7 +130,7 @@ class _Source(FileIO):
 
 @dataclass(frozen=True, slots=True)
 class _Loading:
-    """One bundle on its way into a staging folder, every member checked: read by us, never extracted by tarfile."""
+    """The loading of a bundle into a staging folder. Every member is checked; tarfile never extracts any."""
 
     path: Path
     staging: Path

@@ -1,4 +1,4 @@
-"""The cache folder: jars and the Java wrapper, shared by every broker of a user."""
+"""The cache folder: jars and the Java wrapper, shared by all brokers of a user."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from broker.errors import RuntimeMissingError
 
 
 def cache_folder() -> Path:
-    """Return the folder of everything fetched once: ``ASC_CACHE_DIR``, or ``~/.cache/asc`` (``XDG_CACHE_HOME`` is
-    heeded).
+    """Return the folder for everything that is fetched once: ``ASC_CACHE_DIR``, or ``~/.cache/asc``.
 
-    Raises RuntimeMissingError where it cannot be made or written.
+    ``XDG_CACHE_HOME`` replaces ``~/.cache``. Raise RuntimeMissingError if the folder cannot be created or written.
     """
     chosen = os.environ.get("ASC_CACHE_DIR")
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
@@ -33,7 +32,9 @@ def cache_folder() -> Path:
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Hold the folder for this process alone; waits while another holds it. The kernel frees it if the holder dies."""
+    """Lock the folder for this process; wait while another process holds the lock. The kernel frees it if the holder
+    dies.
+    """
     with written(folder):
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
@@ -46,7 +47,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def written(folder: Path) -> Iterator[None]:
-    """Write into the cache: an OSError within becomes a RuntimeMissingError that names the folder."""
+    """Convert an OSError while the cache is written into RuntimeMissingError that names the folder."""
     try:
         yield
     except OSError as error:
@@ -59,7 +60,7 @@ def written(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def read(file: Path) -> Iterator[None]:
-    """Read a file of the cache: an OSError within becomes a RuntimeMissingError that names it."""
+    """Convert an OSError while a file of the cache is read into RuntimeMissingError that names the file."""
     try:
         yield
     except OSError as error:
@@ -68,7 +69,7 @@ def read(file: Path) -> Iterator[None]:
 
 
 def write_whole(path: Path, text: str, mode: int = 0o644) -> Path:
-    """Write a file so that no reader ever sees a part of it; leaves an equal file alone."""
+    """Write a file so that no reader ever sees a part of it. Leave a file with equal content unchanged."""
     if path.exists() and path.read_text() == text:
         return path
     path.parent.mkdir(parents=True, exist_ok=True)

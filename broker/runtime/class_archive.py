@@ -1,4 +1,4 @@
-"""The classes of a JVM in the form in which it has them in memory: mapped from a file, not read, checked and linked."""
+"""The class archive of a JVM: loaded classes in a file that later JVMs map into memory, without parsing and linking."""
 
 from __future__ import annotations
 

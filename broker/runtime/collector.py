@@ -1,4 +1,4 @@
-"""Python's cyclic collector beside millions of objects that stay."""
+"""Control of Python's cyclic garbage collector in processes with millions of long-lived objects."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 
 def settle() -> None:
-    """Collect the garbage, and have the collector pass over all objects of now from here on.
+    """Collect the garbage, and exclude all present objects from future collections.
 
-    It would walk over a million queries again and again, and never free one. Objects that are dropped later are freed
-    by their reference count, as ever.
+    The collector would visit a million queries again and again without freeing any. Objects that are dropped later are
+    freed by their reference count.
 
-    Cycles that are still in use are kept for good, so it is not to be called where a request is answered.
+    Cycles that are still in use are never freed, so do not call this while answering a request.
     """
     gc.collect()
     gc.freeze()
@@ -21,7 +21,7 @@ def settle() -> None:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Pause the garbage collector while many objects are made that stay."""
+    """Pause the garbage collector while many long-lived objects are created."""
     if not gc.isenabled():
         yield
         return

@@ -1,4 +1,4 @@
-"""The connections of an HTTP client, so that another thread can end whatever waits for them."""
+"""The connections of an HTTP client, recorded so that another thread can close them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Trace = Callable[[str, Mapping[str, Any]], None]
 
 
 class Connections:
-    """Known from when they are there, whichever request they serve later; forgotten when the client lets them go."""
+    """The open connections, whichever request uses them. A connection is removed when the client closes it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -23,7 +23,7 @@ class Connections:
 
     @contextmanager
     def traced(self) -> Iterator[Trace]:
-        """Yield the ``trace`` of a request that is made within the ``with`` block."""
+        """Yield the ``trace`` callback for a request within the ``with`` block."""
         with ExitStack() as request:
 
             def trace(event: str, info: Mapping[str, Any]) -> None:
@@ -38,7 +38,7 @@ class Connections:
             yield trace
 
     def end(self) -> None:
-        """End all there are, and those that come later as soon as they are there. From any thread."""
+        """Close all connections, and later ones as soon as they are opened. May be called from any thread."""
         with self._lock:
             self._ended = True
             for connection in self._sockets:

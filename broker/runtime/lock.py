@@ -1,7 +1,7 @@
-"""Make ``jars.lock`` anew, for developers: the Ivy that PySpark ships resolves, over the repository as configured.
+"""Generator of ``jars.lock``, for developers: PySpark's Ivy resolves the artifacts in the configured repository.
 
-Nothing that runs needs this module. Ivy's Java knows neither the proxies of the environment nor the system's
-certificates, so it asks a server of this process, which asks the repository.
+The running broker does not need this module. Ivy's Java knows neither the proxies of the environment nor the system's
+certificates. So Ivy sends its requests to a server in this process, which forwards them to the repository.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ KAFKA_VERSION = "4.3.1"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A Maven artifact (``name`` is group:artifact) that is locked with everything it needs.
+    """A Maven artifact (``name`` is group:artifact) to lock with all its dependencies.
 
-    ``provided`` names groups whose jars are there anyway, ``beside`` artifacts (name, version) it runs better with.
+    ``provided``: groups whose jars are present anyway. ``beside``: artifacts (name, version) with which it works
+    better.
     """
 
     set_name: str
@@ -63,9 +64,9 @@ def wanted_sets() -> tuple[Wanted, ...]:
 
 
 def make_lock(target: Path = LOCK_FILE, progress: Progress = lambda line: None) -> tuple[JarSet, ...]:
-    """Resolve what is wanted, fetch and hash every jar of it, and write the lock.
+    """Resolve the wanted artifacts, fetch and hash all their jars, and write the lock.
 
-    Raises RuntimeMissingError where Java or Ivy is missing, or a set cannot be resolved.
+    Raise RuntimeMissingError if Java or Ivy is missing, or if a set cannot be resolved.
     """
     sets = tuple(resolve(wanted, progress) for wanted in wanted_sets())
     write_whole(target, format_lock(sets))
@@ -73,7 +74,7 @@ def make_lock(target: Path = LOCK_FILE, progress: Progress = lambda line: None) 
 
 
 def resolve(wanted: Wanted, progress: Progress = lambda line: None) -> JarSet:
-    """Return a set as it is in the repository today. Raises RuntimeMissingError where Ivy does not come to an end."""
+    """Return a jar set as the repository has it today. Raise RuntimeMissingError if Ivy fails."""
     progress(f"Resolving {wanted.name}:{wanted.version} ...")
     with tempfile.TemporaryDirectory(prefix="asc-lock-") as scratch, _served_repository() as root:
         folder = Path(scratch)

@@ -1,7 +1,8 @@
-"""``jars.lock``: every jar that is fetched, with version, SHA-256 and path in a Maven repository.
+"""``jars.lock``: every jar to fetch, with its version, SHA-256 and path in a Maven repository.
 
-The file is JSON, one jar a line, so that a jar that changed is one line of a diff. The standard library alone reads and
-writes it (TOML has no writer there, and no reader before Python 3.11). ``python -m broker.runtime lock`` makes it.
+The file is JSON with one jar per line, so that a changed jar is one line of a diff. Only the standard library reads and
+writes it, which has no TOML writer, and no TOML reader before Python 3.11. ``python -m broker.runtime lock`` generates
+the file.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Jar:
 
 @dataclass(frozen=True, slots=True)
 class JarSet:
-    """An artifact (group:artifact) with every jar it needs, sorted by file name."""
+    """An artifact (group:artifact) with all jars that it needs, sorted by file name."""
 
     name: str
     artifact: str
@@ -52,7 +53,7 @@ class JarSet:
 
     @property
     def folder_name(self) -> str:
-        """Another name for every other content, so that no jar of another lock is ever taken for one of this."""
+        """A folder name derived from the content, so that jars of different locks never share a folder."""
         content = "".join(f"{jar.sha256}  {jar.file_name}\n" for jar in self.jars)
         return f"{self.name}-{self.version}-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 

@@ -1,6 +1,6 @@
-"""Archive of all packages that the Python workers of a cluster need: Spark unpacks it beside each executor.
+"""Archive of all packages that a cluster's Python workers need. Spark unpacks it for each executor.
 
-An interpreter is no part of it: each host has one of the same minor version.
+It contains no interpreter: each host provides one of the same minor version.
 """
 
 from __future__ import annotations
@@ -23,24 +23,26 @@ from broker.packages import LIBRARY_PACKAGES
 from broker.runtime.progress import Progress
 
 UNPACKED = "asc-packages"
-"""The folder that Spark unpacks the archive into, in that of each executor."""
+"""The folder, in that of each executor, into which Spark unpacks the archive."""
 
 SUFFIXES = (".tar", ".tar.gz", ".tgz")
-"""Of archives that Spark unpacks."""
+"""Suffixes of archives that Spark unpacks."""
 
 _NEEDED = ("bitarray", "numba", "numpy", "pandas", "pyarrow", "pyspark", "scipy", "shapely", "sqlglot")
-"""Packages that the workers import, with all that they require. The API, Kafka's client and Java are the driver's."""
+"""Packages that the workers import, besides their dependencies. Only the driver needs the API, Kafka's client and
+Java.
+"""
 
 _LEFT_OUT = frozenset(["tests", "include", "jars"])
-"""Folders that no worker reads: half of all bytes. Spark's jars are those of the cluster."""
+"""Folders that no worker reads: half of all bytes. The cluster has its own jars of Spark."""
 
 _COMPRESSION = 1
-"""The first level: the next ones take twice as long for a few per cent."""
+"""The compression level. Higher levels take twice as long for a few per cent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """How many files are in an archive, and their bytes once they are unpacked."""
+    """The number of files in an archive, and their total bytes when unpacked."""
 
     files: int
     bytes: int
@@ -52,19 +54,19 @@ def packed_properties(archive: str) -> dict[str, str]:
 
 
 def packed_interpreter() -> str:
-    """Return the interpreter for packages of this one's.
+    """Return the interpreter for these packages on a host.
 
-    The one of the same minor version that a host has on its path.
+    It is the one on the host's path with the same minor version as this interpreter.
     """
     return f"python{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def write_packed(path: Path, progress: Progress = lambda line: None, *, replace: bool = False) -> Packed:
-    """Write the archive from the packages that are installed here; returns what is in it.
+    """Write the archive from the installed packages, and return its size.
 
-    Also what numba has compiled is in it, for hosts with the same kind of processor. It is written aside and takes its
-    place in one step; a file that is there is replaced only where ``replace`` says so. Raises RuntimeMissingError where
-    the file exists, has another suffix than SUFFIXES or cannot be written, or a package is missing.
+    It includes what numba has compiled, for hosts with the same kind of processor. The file is written under a
+    temporary name and then renamed. An existing file is replaced only if ``replace`` is true. Raise RuntimeMissingError
+    if the file exists, has a suffix other than SUFFIXES or cannot be written, or if a package is missing.
     """
     if not path.name.endswith(SUFFIXES):
         raise RuntimeMissingError("archive", str(path), f"is none that Spark unpacks; end it in {', '.join(SUFFIXES)}")
@@ -87,7 +89,7 @@ def write_packed(path: Path, progress: Progress = lambda line: None, *, replace:
 
 
 def packed_files() -> dict[str, Path]:
-    """Return the members of an archive, each with the file that it is made of. RuntimeMissingError where a package is
+    """Return the members of an archive, each with its source file. Raise RuntimeMissingError if a package is
     missing.
     """
     return dict(sorted({**_own_files(), **_needed_files()}.items()))

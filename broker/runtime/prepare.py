@@ -1,4 +1,4 @@
-"""Preparation before a first start: the work that it would do, and work that makes every start faster."""
+"""Preparation before the first start: fetching, compiling and archiving that would otherwise slow down the start."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from broker.runtime.warm_up import compile_kernels
 
 
 def prepare(tell: Progress, progress: Progress) -> None:
-    """Find Java, fetch the jars, compile the kernels and archive Spark's classes; what is there is left as it is.
+    """Find Java, fetch the jars, compile the kernels and archive Spark's classes. Skip what exists already.
 
-    ``tell`` receives lines about what was found and made, ``progress`` about what takes a while. RuntimeMissingError.
+    ``tell`` receives lines about the results, ``progress`` lines about long steps. Raise RuntimeMissingError.
     """
     tell(str(find_java()))
     for jar_set in (spark_connector(), kafka_node()):

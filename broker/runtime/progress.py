@@ -1,4 +1,4 @@
-"""How far a transfer of jars is: a bar of bytes on a terminal, else a line for every jar."""
+"""Progress of a transfer of jars: a bar of bytes on a terminal, otherwise a line per jar."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ def print_to_stderr(line: str) -> None:
 
 
 class Transfer:
-    """A transfer (``what``) of ``count`` jars, ``total_bytes`` together, within a ``with`` block.
+    """A transfer (``what``) of ``count`` jars with ``total_bytes`` in total, within a ``with`` block.
 
-    On a terminal (stderr) a bar is drawn, and gone afterwards; elsewhere ``progress`` gets a line a jar that is there.
+    On a terminal (stderr), a bar is drawn and removed at the end. Otherwise ``progress`` receives a line per finished
+    jar.
     """
 
     def __init__(self, what: str, count: int, total_bytes: int, progress: Progress) -> None:
@@ -41,12 +42,14 @@ class Transfer:
         self._bar.close()
 
     def advanced(self, by_bytes: int) -> None:
-        """Add bytes that have arrived; fewer than 0 where a jar is fetched anew. From any thread."""
+        """Add bytes that have arrived. A negative number means that a jar is fetched again. May be called from any
+        thread.
+        """
         with self._lock:
             self._bar.update(by_bytes)
 
     def finished(self, name: str) -> None:
-        """Count a jar that is there. From the thread of the transfer's owner, whose exception ends the transfer."""
+        """Count a finished jar. Call it in the thread of the transfer's owner, whose exception ends the transfer."""
         self._finished += 1
         if self._bar.disable:
             self._progress(f"  {self._finished:3d}/{self._count} {name}")

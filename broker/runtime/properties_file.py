@@ -1,4 +1,4 @@
-"""The properties of Spark in a file that the daemon's user alone reads: its command line can be read by everybody."""
+"""Spark properties in a file that only the daemon's user can read. Everybody can read the command line of a process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def properties_file(properties: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _escaped(text: str) -> str:
-    r"""Return a name or a value as Java reads it back, whatever is in it.
+    r"""Return a name or value escaped so that Java reads it back unchanged.
 
     >>> print(_escaped("a = ü"))
     a\u0020\u003d\u0020\u00fc

@@ -1,4 +1,4 @@
-"""The Maven repository that jars come from: its address, and one jar at a time over HTTP, checked while it arrives."""
+"""Client of the Maven repository for jars: its address, and downloads over HTTP that are verified on arrival."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ _IVY_PROPERTIES = "org/apache/ivy/core/settings/repository.properties"
 class Repository:
     """A client of the repository for any number of threads, within a ``with`` block.
 
-    Heeds the proxies of the environment (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY) and trusts the certificates
-    that the system trusts, SSL_CERT_FILE and SSL_CERT_DIR before them. As text it is its address without the password.
+    It uses the proxies of the environment (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY). It trusts the certificates
+    that the system trusts; SSL_CERT_FILE and SSL_CERT_DIR take precedence. Its text is the address without the
+    password.
 
-    Raises RuntimeMissingError where the address, a proxy or a file of certificates is none.
+    Raise RuntimeMissingError if the address, a proxy or a file of certificates is invalid.
     """
 
     def __init__(self) -> None:
@@ -73,10 +74,11 @@ class Repository:
         return self.url.copy_with(path=f"{self.url.path.rstrip('/')}/{path}")
 
     def fetch(self, jar: Jar, folder: Path, advanced: Callable[[int], None]) -> None:
-        """Put a jar into a folder under its file name; ``advanced`` gets the bytes as they come (less: from the start).
+        """Download a jar into a folder under its file name. ``advanced`` receives the number of new bytes, negative on
+        a restart.
 
-        Tries again what may be better in a moment. Raises RuntimeMissingError where that does not help, OSError where
-        the folder cannot be written.
+        Retry after errors that may be transient. Raise RuntimeMissingError if that fails, OSError if the folder cannot
+        be written.
         """
         url = self.address(jar.path)
         for attempt in count(1):
@@ -89,9 +91,9 @@ class Repository:
                     raise told(error, shown(url)) from error
 
     def abort(self) -> None:
-        """End the fetches of all threads at once, also where a server does not answer, or sends no more of its answer.
+        """End the downloads of all threads at once, even if a server does not answer or stops sending.
 
-        A thread that has not connected yet ends with its timeout for that, and does not try again.
+        A thread that has not connected yet ends at its connection timeout, and does not retry.
         """
         self._stop.set()
         self._connections.end()
@@ -121,10 +123,10 @@ class Repository:
 
 
 def repository_url() -> httpx.URL:
-    """Return ``ASC_MAVEN_URL``, else the address of Maven's central repository in the Ivy of the installed PySpark.
+    """Return ``ASC_MAVEN_URL``, or else the address of Maven's central repository in the Ivy of the installed PySpark.
 
-    Raises RuntimeMissingError where the variable is no http(s) address, or one with a query or a fragment, or there is
-    neither.
+    Raise RuntimeMissingError if the variable is not an http(s) address, or has a query or a fragment. Raise it too if
+    neither source exists.
     """
     chosen = os.environ.get(VARIABLE)
     if not chosen:
@@ -156,7 +158,7 @@ def _masked(address: str) -> str:
 
 
 def shown(url: httpx.URL) -> str:
-    """Return an address as it may be printed: without name and password.
+    """Return an address for printing, without name and password.
 
     >>> shown(httpx.URL("https://me:secret@mirror.example:8443/maven"))
     'https://mirror.example:8443/maven'
@@ -165,7 +167,7 @@ def shown(url: httpx.URL) -> str:
 
 
 def ivy_jar() -> Path:
-    """Return the Ivy that the installed PySpark ships. Raises RuntimeMissingError where there is none."""
+    """Return the path of the Ivy that the installed PySpark ships. Raise RuntimeMissingError if there is none."""
     spec = importlib.util.find_spec("pyspark")
     folders = list(spec.submodule_search_locations or ()) if spec else []
     found = [jar for folder in folders for jar in sorted(Path(folder, "jars").glob("ivy-*.jar"))]

@@ -1,4 +1,4 @@
-"""Errors of a repository, each in one line that says what to do about it."""
+"""Errors of a Maven repository, each in one line with a remedy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOO_MANY_REQUESTS = 429
 
 
 class WrongBytesError(Exception):
-    """A repository answered with other bytes than the lock names."""
+    """The repository returned bytes that differ from the lock."""
 
     def __init__(self, jar: Jar, received_bytes: int) -> None:
         super().__init__(jar, received_bytes)
@@ -29,10 +29,10 @@ class WrongBytesError(Exception):
 
 
 def is_transient(error: Exception) -> bool:
-    """Return whether the same request may do better in a moment: the server is overloaded, the connection broke, also
-    in TLS.
+    """Return whether the same request may succeed in a moment, after an overload or a broken connection, also during
+    TLS.
 
-    A handshake that is refused stays so; one that breaks off does not have to.
+    A handshake that is refused is not transient; one that breaks off is.
     """
     if isinstance(error, WrongBytesError):
         return error.received_bytes < error.jar.size_bytes
@@ -49,7 +49,7 @@ def is_transient(error: Exception) -> bool:
 
 
 def told(error: Exception, url: str) -> RuntimeMissingError:
-    """Return the exception of the broker for one of HTTP, TLS or the lock; ``url`` is without password."""
+    """Return the broker's exception for an error of HTTP, TLS or the lock. ``url`` contains no password."""
     if isinstance(error, WrongBytesError):
         got = f"{error.received_bytes:,} bytes where {error.jar.size_bytes:,} are locked"
         if error.received_bytes == error.jar.size_bytes:

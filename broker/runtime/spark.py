@@ -1,4 +1,4 @@
-"""The Spark session: one way to make it, for the daemon, the library call, the command line and the tests."""
+"""The Spark session: its only factory, for the daemon, the library call, the command line and the tests."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ _READER_BOUNDS = (
     "-Dorg.apache.avro.limits.string.maxLength=16777216",
     "-Dorg.apache.avro.limits.collectionItems.maxLength=1000000",
 )
-"""Of Avro's reader, in every JVM that decodes: it allocates the size that a record claims before it sees that it has
-less.
+"""Bounds of Avro's reader, in every JVM that decodes. The reader allocates the size that a record claims before it sees
+that the record is shorter.
 """
 
 _SEVERAL: Mapping[str, str] = {
@@ -76,7 +76,7 @@ _SEVERAL: Mapping[str, str] = {
     "spark.executorEnv.PYTHONPATH": ":",
     "spark.jars": ",",
 }
-"""The properties set here that hold several values, with the text between two."""
+"""The properties set here that hold several values, each with the separator between values."""
 
 _TELL_OF_FAILURES = (
     "org.apache.spark.executor.Executor",
@@ -143,7 +143,7 @@ def spark_session(
 
 
 def _log4j2(*, as_json: bool) -> str:
-    """Return the option of Java that says how its JVM logs."""
+    """Return the Java option that configures the JVM's log."""
     pattern, name = (_JSON_PATTERN, "spark-log4j2-json") if as_json else (_TEXT_PATTERN, "spark-log4j2")
     file = write_whole(cache_folder() / f"{name}.properties", _LOG4J2.replace("PATTERN", pattern))
     return f"-Dlog4j2.configurationFile={file.as_uri()}"
@@ -183,8 +183,8 @@ def _properties(
 
 
 def _start_jvm(properties: Mapping[str, str]) -> None:
-    """Start the JVM, if there is none, with properties from a file: PySpark would write them, secrets among them, into
-    its command line.
+    """Start the JVM, if none runs, with properties from a file. PySpark would write them, secrets included, into the
+    command line.
     """
     given = os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell")
     with properties_file(properties) as file:
@@ -203,15 +203,17 @@ def class_archive(java: Java) -> ClassArchive:
 
 
 def _joined(name: str, own: str | None, given: str) -> str:
-    """Return a property that the broker sets and a user as well.
+    """Return the value of a property that both the broker and a user set.
 
-    Both, where it holds several values, else the user's.
+    Join both values if the property holds several; otherwise return the user's.
     """
     return given if own is None or name not in _SEVERAL else f"{own}{_SEVERAL[name]}{given}"
 
 
 def has_stopped(session: SparkSession) -> bool:
-    """Return whether a session runs nothing any more: its JVM is gone, or a thread of Spark ended the context in it."""
+    """Return whether a session can run nothing any more: its JVM is gone, or a thread of Spark has stopped its
+    context.
+    """
     context: Any = session.sparkContext._jsc
     try:
         return bool(context.sc().isStopped())
@@ -220,8 +222,8 @@ def has_stopped(session: SparkSession) -> bool:
 
 
 def running_tasks(session: SparkSession) -> set[str]:
-    """Return the names of the threads in which tasks run by now, with the tasks' numbers; none where executors are
-    processes of their own.
+    """Return the names of the threads that run tasks now, with the numbers of the tasks. Return none if executors are
+    separate processes.
     """
     jvm: Any = session._jvm
     found = set()
@@ -234,9 +236,9 @@ def running_tasks(session: SparkSession) -> set[str]:
 
 
 def quiet_failures(session: SparkSession) -> None:
-    """Have Spark log nothing of jobs that fail, where whoever runs them says it in one line.
+    """Stop Spark from logging failed jobs, for callers that report a failure in one line.
 
-    Spark would tell it thrice, in two hundred lines.
+    Spark would log it three times, in two hundred lines.
     """
     jvm: Any = session._jvm
     log4j = jvm.org.apache.logging.log4j
@@ -245,10 +247,10 @@ def quiet_failures(session: SparkSession) -> None:
 
 
 def _leave_working_folder(session: SparkSession) -> None:
-    """Take away the empty folder ``artifacts`` that Spark 4.0 makes in the working folder, and leaves there.
+    """Delete the empty folder ``artifacts`` that Spark 4.0 creates in the working folder and leaves there.
 
-    It makes it once, when a session first needs to know where it is; where artifacts are added, it makes it again. One
-    that was there before stays, for it is the user's.
+    Spark creates it once, when a session first needs its path, and again when artifacts are added. A folder that
+    existed before belongs to the user, and stays.
     """
     assert session._jvm is not None
     # The JVM's: that of this process may be another one by now.
@@ -277,7 +279,7 @@ def _quiet_python_loggers() -> None:
 
 @contextmanager
 def _environment(**variables: str) -> Iterator[None]:
-    """Set variables for the block that PySpark reads only from the environment, and only while it starts."""
+    """Set variables for the block that PySpark reads only from the environment and only at its start."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

@@ -1,4 +1,4 @@
-"""Compile the kernels before the first record: Numba keeps what it compiled on disk, for every later process."""
+"""Compilation of the kernels before the first record. Numba caches the compiled code on disk for later processes."""
 
 from __future__ import annotations
 
