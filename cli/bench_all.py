@@ -1,4 +1,4 @@
-"""Every benchmark after the other, each in a process of its own: ``asc bench all``."""
+"""``asc bench all``: run all benchmarks in sequence, each in a separate process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _PROGRAM = "import sys; sys.path[:] = {path!r}; from cli.main import main; main(
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRun:
-    """One benchmark that ended: its exit code (negative where a signal ended it), time, and the file of its output."""
+    """A finished benchmark: its exit code (negative if a signal ended it), its duration, and the file with its
+    output.
+    """
 
     name: str
     exit_code: int
@@ -28,7 +30,7 @@ class BenchmarkRun:
 
     @property
     def reason(self) -> str:
-        """The last line that a failed benchmark printed; empty for one that succeeded."""
+        """The last line that a failed benchmark printed. It is empty for a successful one."""
         if not self.exit_code:
             return ""
         lines = [line for line in self.log.read_text("utf-8", "replace").splitlines() if line.strip()]
@@ -46,11 +48,7 @@ class BenchmarkRun:
 
 
 def run_each(names: Sequence[str], output_dir: Path, *, quick: bool) -> Iterator[BenchmarkRun]:
-    """Run benchmarks in order, and yield each when it has ended; one that fails does not stop the next ones.
-
-    A process for each keeps memory, JVM and ports of one from the figures of the next. Its output goes to ``NAME.log``
-    beside its result.
-    """
+    """Run benchmarks in order, and yield each when it has ended. A failed benchmark does not prevent the next ones."""
     output_dir.mkdir(parents=True, exist_ok=True)
     for name in names:
         log = output_dir / f"{name}.log"
@@ -61,7 +59,9 @@ def run_each(names: Sequence[str], output_dir: Path, *, quick: bool) -> Iterator
 
 
 def _exit_code(command: Sequence[str], log: Path) -> int:
-    """Run a command with its output in a file. A first Ctrl-C interrupts it and waits for its end, a second kills."""
+    """Run a command with its output in a file. The first Ctrl-C interrupts it and waits for its end, the second kills
+    it.
+    """
     with log.open("w", encoding="utf-8") as out:
         process = None
         try:
@@ -81,7 +81,7 @@ def _exit_code(command: Sequence[str], log: Path) -> int:
 
 @contextmanager
 def _interrupt_deferred() -> Iterator[None]:
-    """Raise the KeyboardInterrupt of a Ctrl-C at the end: within, it would leave a process that nobody knows."""
+    """Defer the KeyboardInterrupt of a Ctrl-C to the end of the block. Inside, it would leave an orphaned process."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Bounds on every input, as docs/operate/limits.md shows them: read from docs/operate/limits.toml and from the code."""
+"""Bounds of every input, as shown in docs/operate/limits.md: read from docs/operate/limits.toml and from the code."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _SIZES = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 class Bound:
     """A bound on one measure of an input.
 
-    ``place``: where the code keeps it, ``module:NAME`` of a constant or ``module:Class.field`` of a default. ``unit``:
-    of the value, in the plural; bytes are shown in the largest unit that leaves a whole number. ``beyond``: the answer
-    to an input beyond it. ``test``: the test that meets it. ``key``: the key of the configuration that sets it, if any.
+    ``place``: the bound in the code, ``module:NAME`` for a constant or ``module:Class.field`` for a default. ``unit``:
+    the unit in the plural; bytes are shown in the largest unit that gives a whole number. ``beyond``: the answer to an
+    input that exceeds the bound. ``test``: the test that exceeds it. ``key``: the key of the configuration that sets
+    it, if any.
     """
 
     measure: str
@@ -41,7 +42,7 @@ class Bound:
 
     @property
     def value(self) -> float:
-        """The number at the place; ValueError where there is none."""
+        """The number that ``place`` names. Raise ValueError if ``place`` names no number."""
         module, _, path = self.place.partition(":")
         held: Any = import_module(module)
         for name in path.split("."):
@@ -91,5 +92,5 @@ def _section(group: BoundGroup) -> Iterator[str]:
 
 
 def _default(holder: Any, name: str) -> Any:
-    """Return a name of a module; of a field of a class its default."""
+    """Return the value of a name in a module, or the default of a field in a class."""
     return signature(holder).parameters[name].default if isinstance(holder, type) else getattr(holder, name)

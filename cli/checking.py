@@ -1,4 +1,4 @@
-"""Checks of a query before it is registered, by the daemon or by a schema file alone."""
+"""Checks of a query before it is registered: by the daemon, or offline with a schema file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The means of a check that the options of a command name, and the form in which it is printed."""
+    """The parameters of a check from the command's options: where it runs, and the form of its output."""
 
     schema_file: Path | None
     stream: str | None
@@ -33,18 +33,22 @@ class Check:
     as_json: bool
 
     def show(self, where: str, operator: Json | None = None, join: Join | None = None) -> None:
-        """Print the normal form of a predicate, and the expressions of its operator; AscError where it is refused."""
+        """Print the normal form of a predicate and the expressions of its operator. Raise AscError if the query is
+        invalid.
+        """
         self.show_found(self.found(where, operator, join))
 
     def found(self, where: str, operator: Json | None = None, join: Join | None = None) -> Json:
-        """Return the normal form of a predicate, and the expressions of its operator; AscError where it is refused."""
+        """Return the normal form of a predicate and the expressions of its operator. Raise AscError if the query is
+        invalid.
+        """
         if self.schema_file is None:
             with connected(*self.address) as client:
                 return cast("Json", client.check(where, stream=self.stream, join=join, operator=operator))
         return checked_offline(where, operator, self.schema_file, self.time_zone or "UTC")
 
     def show_found(self, found: Json) -> None:
-        """Print what was found."""
+        """Print the result of a check."""
         if self.as_json:
             print_json(found)
             return
@@ -99,7 +103,9 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def checked_offline(where: str, operator: Json | None, schema_file: Path, time_zone: str) -> Json:
-    """Return the answer of ``/v1/check`` by a schema file alone, without Spark; AscError where a query is refused."""
+    """Return the same answer as ``/v1/check``, from only a schema file and without Spark. Raise AscError for an invalid
+    query.
+    """
     from asc.predicate import normalise
     from asc.predicate.normal_form.describe import plain_form
     from broker.files.schema_file import read_schema

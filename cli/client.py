@@ -1,4 +1,4 @@
-"""The options of commands that ask the daemon, the client that these make, and the daemon's Kafka."""
+"""The options of commands that call the daemon, and the clients of the daemon and its Kafka that result from them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 DEFAULT_SERVER = "http://127.0.0.1:8750"
 
 KAFKA_ANSWERS_WITHIN_S = 10.0
-"""How long Kafka is waited for at the start."""
+"""The longest wait for Kafka at the start."""
 
 Json = Mapping[str, Any]
 """An answer of the daemon, or a part of one, as a command prints it."""
 
 
 def kafka_of(client: Client, config_file: Path | None) -> KafkaClient:
-    """Return a client of the Kafka that the daemon uses, with TLS and SASL as the file of ``--config`` says."""
+    """Return a client of the daemon's Kafka, with TLS and SASL as configured in the file of ``--config``."""
     from broker.config.config import load_kafka_options
     from broker.kafka.client import KafkaClient, quiet_client_log
 
@@ -45,7 +45,7 @@ def kafka_of(client: Client, config_file: Path | None) -> KafkaClient:
 
 
 def stream_of(client: Client, name: str | None) -> Stream:
-    """Return the stream of that name, or the only one; CommandError."""
+    """Return the stream with this name, or the only stream if ``name`` is None. Raise CommandError."""
     streams = {stream["name"]: stream for stream in client.streams()["streams"]}
     if name is None and len(streams) == 1:
         name = next(iter(streams))
@@ -82,7 +82,9 @@ def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def _stream_by_its_option() -> Iterator[None]:
-    """Name ``--stream`` where the daemon says that a stream is missing, and the command has that option."""
+    """Name the option ``--stream`` in the error if the daemon reports a missing stream and the command has this
+    option.
+    """
     from broker.client.errors import RefusedError
 
     try:
@@ -95,13 +97,15 @@ def _stream_by_its_option() -> Iterator[None]:
 
 
 def kafka_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the same options for a command that talks to Kafka as well, and ``--config``, its ``config_file``."""
+    """Add the options of :func:`server_options` and ``--config`` (``config_file``), for a command that also uses
+    Kafka.
+    """
     help_text = "The daemon's configuration file, or one with its [kafka.options] alone: Kafka's TLS and SASL."
     return config_option(help_text)(server_options(command))
 
 
 def address_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the same options for a command that may need no daemon: its ``server``, ``token_file`` and ``ca_file``."""
+    """Add the daemon's options for a command that may need no daemon: ``server``, ``token_file`` and ``ca_file``."""
     authority = click.option(
         "--ca-file",
         envvar="ASC_CA_FILE",
@@ -120,7 +124,9 @@ def address_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_token(token_file: Path | None) -> str | None:
-    """Return the bearer token from its file, or from the variable ASC_TOKEN; CommandError for an empty file."""
+    """Return the bearer token from its file, or from the variable ASC_TOKEN. Raise CommandError if the file is
+    empty.
+    """
     if token_file is None:
         return os.environ.get("ASC_TOKEN") or None
     token = read_text(token_file).strip()

@@ -1,4 +1,4 @@
-"""The class of all commands: examples at the end of their help."""
+"""The base class of all commands: their help ends with examples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 
 class _WithExamples(click.Command):
-    """A command that prints its epilog as it is, under the heading Examples; -h is --help, whoever invokes it."""
+    """A command whose help prints its epilog unwrapped under the heading Examples. -h is an alias of --help."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         # Click keeps the option that it makes first: were the names those of the group around it, they would depend on
@@ -28,15 +28,15 @@ class _WithExamples(click.Command):
 
 
 class Command(_WithExamples):
-    """A command; its ``epilog`` are the examples."""
+    """A command whose ``epilog`` contains examples."""
 
 
 class Group(_WithExamples, click.Group):
-    """A group of commands; its ``epilog`` are the examples."""
+    """A group of commands whose ``epilog`` contains examples."""
 
     command_class = Command
 
 
 def examples(*lines: str) -> str:
-    """Join examples to an ``epilog``."""
+    """Return examples joined to the text of an ``epilog``."""
     return "\n".join(lines)

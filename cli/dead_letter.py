@@ -1,4 +1,4 @@
-"""``asc dead-letter``: the records that could not be decoded, looked at and sent again."""
+"""``asc dead-letter``: show the records that could not be decoded, and send them again."""
 
 from __future__ import annotations
 
@@ -210,7 +210,9 @@ def replay(
 def _letters(
     kafka: KafkaClient, stream: Json, reason: str | None, places: frozenset[Place] = frozenset()
 ) -> Iterator[Iterator[Any]]:
-    """Yield the present dead letters of a stream: those of some places, or whose reason has a text in it."""
+    """Yield the present dead letters of a stream: those at the given positions, or those whose reason contains a
+    text.
+    """
     topic = str(stream["dead_letter_topic"])
     if places:
         with contextlib.closing(kafka.records_at(topic, places)) as letters:
@@ -221,7 +223,7 @@ def _letters(
 
 
 def _checked(texts: Sequence[str]) -> frozenset[Place]:
-    """Return the places that texts name."""
+    """Return the positions that the texts name."""
     places: set[Place] = set()
     for text in texts:
         found = _PLACE.fullmatch(text)

@@ -1,4 +1,4 @@
-"""How rows of files become attributes: by a schema and options of the command line, or as a configured stream says."""
+"""Decoding of file rows to attributes: by a schema and options of the command line, or as a configured stream does."""
 
 from __future__ import annotations
 
@@ -26,11 +26,7 @@ def decoding_of(
     options: Mapping[str, str],
     time_zone: str | None,
 ) -> Decoding:
-    """Return the decoding of files in a format: of a schema file, or of a stream in a configuration file.
-
-    A stream of another record format than the files' gives them the options that all formats have (patterns of times,
-    zone, locale). ``options`` come last and win. Errors: AscError; Click's own where neither file is named, or both.
-    """
+    """Return the decoding of files in one format, from a schema file or from a stream of a configuration file."""
     from broker.formats.registry import RECORD_FORMATS
 
     if (schema_file is None) == (config_file is None):
@@ -55,7 +51,9 @@ def decoding_of(
 
 
 def with_layers(decoding: Decoding, layers: Sequence[str], crs: str | None) -> Decoding:
-    """Return the same with layers, each ``NAME=FILE`` or ``NAME:ID=FILE``, and another ``crs``. Errors: AscError."""
+    """Return a decoding with added layers, each ``NAME=FILE`` or ``NAME:ID=FILE``, and another ``crs``. Raise
+    AscError.
+    """
     from asc.layer_file import read_layer
 
     schema = decoding.schema if crs is None else decoding.schema.with_crs(crs)

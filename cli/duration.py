@@ -18,7 +18,7 @@ _SECONDS = {"ms": 0.001, "s": 1, "min": 60, "h": 3_600, "d": 86_400}
 
 
 class Duration(_Type):
-    """A time as ``30s``, ``5min``, ``1.5h``: in seconds, within the bounds that are asked for when one is given."""
+    """A duration such as ``30s``, ``5min`` or ``1.5h``, converted to seconds and checked against bounds."""
 
     name = "duration"
 
@@ -42,7 +42,7 @@ class Duration(_Type):
 
 
 def duration_text(seconds: float) -> str:
-    """Return seconds in the largest unit of which they are a whole number.
+    """Return a duration in the largest unit that gives a whole number.
 
     >>> duration_text(0.1), duration_text(90), duration_text(86_400), duration_text(0)
     ('100ms', '90s', '1d', '0s')

@@ -1,4 +1,4 @@
-"""Where the command ``asc`` begins: before anything is imported that takes a while."""
+"""Entry point of the command ``asc``, which runs before any slow import."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def run() -> None:
-    """Run the command line; a Ctrl-C while it is imported is one line, as it is later."""
+    """Run the command line. A Ctrl-C during the imports prints one line, as it does later."""
     try:
         from cli.main import main
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The edge where errors become one line on stderr and an exit code."""
+"""Conversion of errors into one line on stderr and an exit code, for all commands."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _FAULTS_TOLD = 20
 
 
 class CommandError(AscError):
-    """A command cannot do what it was asked for: subject, value and remedy in one line."""
+    """A failure of a command, as one line of subject, value and remedy."""
 
 
 class FailureGroup(Group):
-    """A group that ends with 0, with 1 for a failure, with 2 for wrong use (Click's own usage errors).
+    """A command group with the exit codes 0 for success, 1 for a failure and 2 for wrong usage (Click's own errors).
 
-    Either is one line on stderr, after it the caret lines where the trouble is in a predicate. With ``--debug`` the
-    exception of a failure goes through, with its stack trace.
+    A failure or wrong usage prints one line on stderr, followed by caret lines if the error is in a predicate. With
+    ``--debug`` the exception of a failure is raised with its stack trace.
     """
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """Read the arguments before the command; turn wrong use into its line."""
+        """Parse the arguments before the command, and convert wrong usage into its line."""
         with _wrong_use_in_one_line():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; turn an exception into its line."""
+        """Run the command, and convert an exception into its line."""
         try:
             with _wrong_use_in_one_line():
                 return super().invoke(ctx)
@@ -90,11 +90,11 @@ _OF_FILES: Mapping[str, str] = MappingProxyType(
         "is not writable": _REMEDIES[errno.EACCES],
     }
 )
-"""The faults of files and folders in Click's words, and the remedy for each."""
+"""Click's words for faults of files and folders, and the remedy for each."""
 
 
 def _file_text(error: click.UsageError) -> str | None:
-    """Describe the fault of a file or folder that was named, in the form of every error; None for other errors."""
+    """Return the fault of a named file or folder in the common form of errors. Return None for other errors."""
     if not isinstance(error, click.BadParameter) or error.param is None or not isinstance(error.param.type, click.Path):
         return None
     said = one_line(error.message).rstrip(".")
@@ -107,7 +107,9 @@ def _file_text(error: click.UsageError) -> str | None:
 
 
 def _name_of(parameter: click.Parameter) -> str:
-    """Return the name of a parameter in usage: the longest spelling of an option, the readable name of an argument."""
+    """Return a parameter's name for messages: the longest spelling of an option, or the readable name of an
+    argument.
+    """
     if isinstance(parameter, click.Option):
         return max(parameter.opts, key=len)
     return parameter.human_readable_name.removesuffix("...")

@@ -1,4 +1,4 @@
-"""Notices to somebody who waits for records that do not come."""
+"""A notice for users who wait for records that do not arrive."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Callable
 import click
 
 _SILENT_S = 5.0
-"""Without a record, until it is said."""
+"""The seconds without a record after which the notice is printed."""
 
 
 class IdleNotice:
-    """Says once on stderr what is waited for, where it may not be what was meant.
+    """Printer of one notice on stderr that says which records the command waits for.
 
-    That is fewer records than ``--max`` wants, or none at all. One of these serves one run of a command.
+    It is printed if fewer records than ``--max`` have arrived, or none at all. Create one object for each run of a
+    command.
     """
 
     def __init__(
@@ -28,12 +29,12 @@ class IdleNotice:
         self._said = False
 
     def came(self) -> None:
-        """Note that a record is there."""
+        """Record the arrival of a record."""
         self._count += 1
         self._since_s = self._clock_s()
 
     def idle(self) -> None:
-        """Note that no record is there at the moment, and print a notice once after long silence."""
+        """Note that no record is available now. Print the notice once after a long silence."""
         if self._said or self._clock_s() - self._since_s < _SILENT_S:
             return
         if self._limit is None and self._count:

@@ -1,4 +1,4 @@
-"""``asc join``: predicates over a stream and a layer, one for each of its shapes, registered and checked."""
+"""``asc join``: register and check joins, whose predicate is evaluated for each shape of a layer."""
 
 from __future__ import annotations
 

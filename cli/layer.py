@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
 _SENT_BYTES = 4 << 20
-"""Of rows that are put together; one row may be larger."""
+"""The bytes of rows that are sent together. A single row may be larger."""
 
 _SENT_ROWS = 5_000
 _TOLD = 20
@@ -127,7 +127,7 @@ def _tell_put(name: str, counts: Mapping[str, int]) -> None:
 
 
 class _Put:
-    """The rows of a file as lines to be sent, and what is found out while they are read."""
+    """The rows of a file as lines to send, and the statistics gathered while reading them."""
 
     def __init__(self, file: Path, rules: Rules, id_property: str | None, dry_run: bool) -> None:
         self._file, self._rules, self._id_property, self._dry_run = file, rules, id_property, dry_run
@@ -138,7 +138,7 @@ class _Put:
         self.warnings: dict[str, str] = {}
 
     def lines(self) -> Iterator[str]:
-        """Yield each row that is not refused. Errors: AscError."""
+        """Yield each row that is not refused. Raise AscError."""
         from asc.errors import ShapeError
         from asc.layer_file import file_rows
         from asc.spatial.feature import feature_document
@@ -162,11 +162,7 @@ class _Put:
         self.bounds = [min(one[0], west), min(one[1], south), max(one[2], east), max(one[3], north)]
 
     def put(self, client: Client, name: str, piece: Sequence[str]) -> Json:
-        """Put some of the lines, and return the offsets from where on they hold, by stream.
-
-        The daemon refuses more than the check of a file does: what does not fit the types of its layer's properties, or
-        its limits.
-        """
+        """Put some lines, and return the first effective offsets, by stream."""
         errors: Sequence[RefusedLine]
         try:
             answer = client.layers.put(name, "\n".join(piece).encode(), keep_going=True, dry_run=self._dry_run)
@@ -270,7 +266,7 @@ def _bounds_text(bounds: Sequence[float] | None) -> str:
 
 
 def _say(found: Mapping[str, str], what: str) -> None:
-    """Print the notices of shapes, by id, of many the first."""
+    """Print notices about shapes by id; if there are many, print only the first."""
     for shape_id, text in islice(found.items(), _TOLD):
         click.echo(f"{what}: {visible(shape_id)} {visible(text)}", err=True)
     if len(found) > _TOLD:

@@ -1,4 +1,4 @@
-"""A view that is drawn again and again: in place on a terminal, one below the other elsewhere."""
+"""A periodically refreshed view: in place on a terminal, otherwise as successive blocks of lines."""
 
 from __future__ import annotations
 
@@ -17,11 +17,8 @@ _END_OF_SCREEN = "\x1b[J"
 
 
 def watch(lines: Callable[[int | None], list[str]], every_s: float, *, in_place: bool = True) -> None:
-    """Draw what ``lines`` gives for a width, every so many seconds, until Ctrl-C, which is no failure.
-
-    On a terminal it first scrolls the earlier output away, then fills the screen from its top, by the terminal's
-    present size. Nothing has to be put back, however it ends. Elsewhere, or where it is not to be drawn ``in_place``,
-    the lines are printed one below the other, whatever their width. Exceptions of ``lines`` go through.
+    """Print the result of ``lines`` for the terminal's width, every ``every_s`` seconds, until Ctrl-C, which is no
+    failure.
     """
     is_drawn = False
     try:
@@ -41,7 +38,8 @@ def watch(lines: Callable[[int | None], list[str]], every_s: float, *, in_place:
 
 
 def screen(lines: list[str], size: os.terminal_size) -> str:
-    r"""Return the text that draws the lines over the screen, cut to its height and width, the last line free.
+    r"""Return the text that draws lines over the whole screen, cut to its height and width. The last line stays
+    free.
 
     >>> screen(["ready", "flights"], os.terminal_size((6, 24)))
     '\x1b[Hready\x1b[K\nfligh…\x1b[K\n\x1b[J'
@@ -51,10 +49,7 @@ def screen(lines: list[str], size: os.terminal_size) -> str:
 
 
 def _terminal_size() -> os.terminal_size | None:
-    """Return the present size of the terminal which output goes to; None where it goes elsewhere.
-
-    Not by the variable COLUMNS, which a shell may have exported before the terminal had another size.
-    """
+    """Return the present size of the output's terminal. Return None if the output is not a terminal."""
     try:
         is_screen = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         size = os.get_terminal_size(sys.stdout.fileno()) if is_screen else None

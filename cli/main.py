@@ -1,4 +1,4 @@
-"""``asc``: the command line. Commands parse, call and print; what they import heavily, they import when they run."""
+"""``asc``: the command line. Commands parse, call and print; they import heavy modules only when they run."""
 
 from __future__ import annotations
 

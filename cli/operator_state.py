@@ -1,4 +1,4 @@
-"""State of the operator of a query in a daemon, as rows and columns of tables."""
+"""The state of a query's operator in a daemon, as rows and columns of tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def kept_rows(kept: Mapping[str, Any] | None) -> list[list[object]]:
 
 
 def kept_columns(queries: Sequence[Mapping[str, Any]]) -> dict[str, list[object]]:
-    """Return a column for each figure that is kept for some queries; empty cells where nothing is.
+    """Return a column for each figure of operator state that some queries have. Cells of the other queries are
+    empty.
 
     >>> kept_columns([{"kept": {"name": "cube", "cells": 7, "whole": True}}, {"kept": None}, {}])
     {'cells': [7, '', ''], 'whole': ['yes', '', '']}
@@ -42,7 +43,7 @@ def kept_columns(queries: Sequence[Mapping[str, Any]]) -> dict[str, list[object]
 
 
 def _without_name(kept: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return what is kept without the name of the operator, which has a row and a column of its own."""
+    """Return the state without the operator's name, which has a separate row and column."""
     return {name: value for name, value in (kept or {}).items() if name != "name"}
 
 

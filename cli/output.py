@@ -1,4 +1,4 @@
-"""Printing: tables for people, JSON for programs."""
+"""Output of commands: tables for people, JSON for programs."""
 
 from __future__ import annotations
 

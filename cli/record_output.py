@@ -1,4 +1,4 @@
-"""Consumed records as the commands show them."""
+"""The output of consumed records."""
 
 from __future__ import annotations
 

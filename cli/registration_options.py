@@ -1,4 +1,4 @@
-"""The common parts of commands that register: options, and the daemon's answer in words."""
+"""Common parts of commands that register queries: their options, and the output of the daemon's answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``asc runtime``: what the broker runs on, and how it gets to a machine without a network."""
+"""``asc runtime``: the software that the broker needs, and its transfer to a machine without a network."""
 
 from __future__ import annotations
 

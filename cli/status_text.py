@@ -1,4 +1,4 @@
-"""The lines of ``asc status`` for people: those that are looked for first come first."""
+"""The lines of ``asc status`` for people, the most important first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suggestions of a shell behind a TAB, asked of the daemon: quickly, and in silence where none answers."""
+"""Shell completion from the daemon: fast, and without any error if no daemon answers."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""``asc demo``: the whole path on recorded samples, compared with other engines."""
+"""``asc demo``: recorded samples through the whole system, compared with other engines."""

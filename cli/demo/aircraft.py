@@ -1,4 +1,4 @@
-"""Fences over simulated aircraft: what ``asc demo aircraft`` does, and how it says what it saw."""
+"""``asc demo aircraft``: fences over simulated aircraft, and the report of the results."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ Mask = npt.NDArray[np.bool_]
 STREAM, LAYER = "aircraft", "countries"
 AIRCRAFT, HOURS = 250, 2
 SHOWN = ("CHE", "AUT", "DEU", "FRA", "ITA")
-"""The countries that have a predicate each."""
+"""The countries for which the demonstration registers a predicate."""
 
 AIRPORT = ("zurich", 8.5481, 47.4515, 20_000.0)
-"""Name, degrees, and how near, in metres, is near."""
+"""Name, longitude and latitude of an airport, and the distance in metres within which an aircraft is near it."""
 
 LOW_FT = 30_000
 _HIGH_FT = 38_000
@@ -63,7 +63,7 @@ _EARTH_M = 6_371_008
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A predicate, and which reports it accepts by shapely, or by a plain loop: what the topic has to hold."""
+    """A predicate, and the reports that it accepts by shapely or a plain loop, which its topic has to contain."""
 
     where: str
     oracle: Callable[[Mapping[str, BaseGeometry], Reports], Mask]
@@ -96,9 +96,8 @@ def fences() -> Mapping[str, Fence]:
 
 
 def run_aircraft(picture: Path | None = None) -> dict[str, Any]:
-    """Run it in a temporary folder; the report, ``agrees`` in it says whether every topic has exactly its reports.
-
-    ``picture``: where a map of it is drawn, as .png and .svg, if matplotlib is installed.
+    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in it: every topic has exactly its
+    reports.
     """
     stream = {"topic": STREAM, "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"}
     tables = {"streams": {STREAM: stream}, "layers": {LAYER: {"topic": LAYER}}}
@@ -115,10 +114,7 @@ def run_aircraft(picture: Path | None = None) -> dict[str, Any]:
 
 
 def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) -> dict[str, Any]:
-    """Send the reports through a daemon with the stream and the layer and nothing else, and compare what comes out.
-
-    ``accepted`` is what each predicate should accept, a mask, and ``crossings`` the expected events of the join.
-    """
+    """Send the reports through a daemon that has only the stream and the layer, and compare the output."""
     from broker.kafka.batch_sender import BatchSender
 
     shapes, refused = _put_countries(client)
@@ -209,7 +205,7 @@ def _received_later(
 
 
 def _put_countries(client: Client) -> tuple[dict[str, BaseGeometry], dict[str, str]]:
-    """Put the packaged countries into the layer; the shapes that are there, and why one is not."""
+    """Put the packaged countries into the layer. Return the stored shapes, and the reasons for refused ones."""
     shapes: dict[str, BaseGeometry] = {}
     refused: dict[str, str] = {}
     lines = []
@@ -241,14 +237,14 @@ def _near(x: float, y: float, near_m: float, reports: Reports) -> Mask:
 
 
 def _haversine_m(x1: float, y1: float, x2: float, y2: float) -> float:
-    """Return the metres on the sphere between two places in degrees."""
+    """Return the distance in metres on the sphere between two positions in degrees."""
     across, up = math.radians(x2 - x1) / 2, math.radians(y2 - y1) / 2
     chord = math.sin(up) ** 2 + math.cos(math.radians(y1)) * math.cos(math.radians(y2)) * math.sin(across) ** 2
     return 2 * _EARTH_M * math.asin(math.sqrt(chord))
 
 
 def report_text(report: Mapping[str, Any]) -> str:
-    """Return the report for people."""
+    """Return the report as text for people."""
     refused = [f"{code} {reason} (--repair mends it)" for code, reason in report["countries"]["refused"].items()]
     topics = table_text(
         ["topic", "received", "shapely", "agrees", "predicate"],

@@ -1,4 +1,6 @@
-"""Aircraft that fly into and out of countries: the events of a join in ``asc demo aircraft``, and a plain loop."""
+"""Aircraft that enter and leave countries: the events of a join in ``asc demo aircraft``, compared with a plain
+loop.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from workloads.aircraft import BEGIN, Aircraft, Reports
 JOIN = "crossings"
 _SHOWN = 5
 _DAY_S = 86_400
-"""None is lost in a demonstration of some hours."""
+"""The time-out of an object, longer than a demonstration, so that no object is lost in it."""
 
 
 class Crossing(NamedTuple):
-    """A report by which an aircraft is known to be in a country, or out of it: ``enter`` or ``exit``."""
+    """A report that shows an aircraft inside a country for the first time, or outside again: ``enter`` or ``exit``."""
 
     report: int
     country: str
@@ -63,7 +65,7 @@ def crossings(shapes: Mapping[str, BaseGeometry], reports: Reports) -> list[Cros
 
 
 def told(records: Iterable[Mapping[str, Any]], row_of: Mapping[str, int]) -> list[Crossing]:
-    """Return the crossings of events; an event of a report that was never sent is of report -1."""
+    """Return the crossings in received events. If an event's report was never sent, its report number is -1."""
     plain = (json.loads(record["value"]) for record in records)
     return [Crossing(row_of.get(one["source"], -1), str(one["shape"]), one["event"]) for one in plain]
 
@@ -78,7 +80,7 @@ def compared(found: Sequence[Crossing], wanted: Sequence[Crossing]) -> dict[str,
 
 
 def lines_of(found: Sequence[Crossing], layer: str, aircraft: Sequence[Aircraft], reports: Reports) -> list[str]:
-    """Return the last of them in words."""
+    """Return the last crossings in words."""
     lines = []
     for crossing in sorted(found)[-_SHOWN:]:
         if crossing.report < 0:

@@ -1,4 +1,4 @@
-"""Crowds of aircraft that merge and split: the DBSCAN query of ``asc demo aircraft``, and its literal definition."""
+"""Crowds of aircraft that merge and split: the DBSCAN query of ``asc demo aircraft``, compared with the definition."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ _TOLD = {"merge": "crowds merge", "split": "a crowd splits"}
 
 
 class Crowds(NamedTuple):
-    """The clusters of one window: of each report that is no noise its label and role, and how many are noise."""
+    """The clusters of one window: the label and role of each report that is not noise, and the number of noise
+    reports.
+    """
 
     members: Mapping[int, tuple[int, str]]
     noise: int
@@ -50,7 +52,9 @@ def crowds_body(stream: str) -> dict[str, Any]:
 
 
 def crowds_of(reports: Reports) -> dict[int, Crowds]:
-    """Return the clusters of every window by its end, in seconds after BEGIN, from all pairs of its reports."""
+    """Return the clusters of every window, computed from all pairs of its reports. Keys: window ends in seconds after
+    BEGIN.
+    """
     rows, vectors, times_us = high_reports(reports)
     begin_us = round(BEGIN.timestamp()) * _US
     until_us = int(times_us.max(initial=begin_us)) + 2 * (WINDOW_S + SLIDE_S) * _US
@@ -77,9 +81,8 @@ def high_reports(reports: Reports) -> tuple[Any, Any, Any]:
 def told(
     records: Iterable[Mapping[str, Any]], row_of: Mapping[str, int]
 ) -> tuple[dict[int, Crowds], list[dict[str, Any]]]:
-    """Return the windows that records close, by end, and the records of clusters that merged or split, in their order.
-
-    A report that was never sent is -1. A repeated record says the same.
+    """Return the windows that the received records close, by end, and the records of merged or split clusters, in
+    order.
     """
     members: dict[int, dict[int, tuple[int, str]]] = {}
     windows: dict[int, Crowds] = {}
@@ -96,7 +99,7 @@ def told(
 
 
 def compared(found: Mapping[int, Crowds], wanted: Mapping[int, Crowds]) -> dict[str, Any]:
-    """Compare both: labels, and whether every window has the same.
+    """Compare received and expected windows: their labels, and whether each window has the same clusters.
 
     >>> one, other = Crowds({7: (0, "core")}, 2), Crowds({7: (1, "core"), 9: (0, "border")}, 1)
     >>> compared({60: one}, {60: other})

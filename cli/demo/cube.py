@@ -1,4 +1,4 @@
-"""A standing cube that is killed: what ``asc demo cube`` does, and how it says what it saw."""
+"""``asc demo cube``: a standing cube whose daemon is killed, and the report of the results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DAY = ("2013-07-10T00:00:00Z", "2013-07-11T00:00:00Z")
 SHOWN = ("carrier",)
 
 _BATCH = 1_000
-"""Records of a batch: few, so that the daemon is killed between many."""
+"""Records per batch: few, so that the daemon is killed between many batches."""
 
 _LOOK_S = 0.1
 _LIMIT = 100_000
@@ -49,7 +49,9 @@ Groups = dict[tuple[Any, ...], tuple[Any, ...]]
 
 
 def run_cube() -> dict[str, Any]:
-    """Run it in a temporary folder; the report, ``agrees`` in it says whether every group equals DuckDB's."""
+    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in it: every group equals
+    DuckDB's.
+    """
     if find_spec("duckdb") is None:
         raise CommandError("package", "duckdb", "is missing, and the answers are compared with it: pip install duckdb")
     from bench.ports import free_port
@@ -82,7 +84,7 @@ def compared(groups: Groups, expected: Groups) -> dict[str, Any]:
 
 
 def report_text(report: Mapping[str, Any]) -> str:
-    """Return the report for people."""
+    """Return the report as text for people."""
     names = [*SHOWN, "flights", "delay", "worst"]
     rows = table_text(names, [[*row["group"].values(), *(row[name] for name in names[1:])] for row in report["rows"]])
     day, _, _ = DAY[0].partition("T")
@@ -124,7 +126,9 @@ def _config(bootstrap_servers: str, port: int, checkpoint_dir: Path) -> str:
 
 
 def _until_killed(daemon: DemoProcess, client: Client) -> int:
-    """Register the cube, publish the flights, and kill the daemon while it counts; return how many it had counted."""
+    """Register the cube, publish the flights, and kill the daemon while it counts. Return how many records it had
+    counted.
+    """
     from cli.client import kafka_of, stream_of
 
     with daemon.launched(client):
@@ -138,7 +142,7 @@ def _until_killed(daemon: DemoProcess, client: Client) -> int:
 
 
 def _until_counted(client: Client) -> dict[str, Any]:
-    """Wait until all are counted, and compare each cuboid, of all days and of one, with DuckDB."""
+    """Wait until all records are counted. Compare each cuboid, for all days and for one day, with DuckDB."""
     expected = duckdb_groups((), None)[()][0]
     _await_count(client, expected)
     say("asking the cube, and DuckDB over the file ...")
@@ -158,7 +162,7 @@ def _until_counted(client: Client) -> dict[str, Any]:
 
 
 def _await_count(client: Client, least: int) -> int:
-    """Wait until the cube has counted so many records; CommandError where nothing more comes."""
+    """Wait until the cube has counted at least this many records. Raise CommandError if no progress occurs."""
     count, since_s = 0, time.monotonic()
     while count < least:
         found = _counted(client)
@@ -206,7 +210,7 @@ def duckdb_groups(by: Sequence[str], days: tuple[str, str] | None) -> Groups:
 
 
 def _accounting(checkpoint_dir: Path) -> dict[str, Any]:
-    """Return the accounting of records in the file of the cubes, the daemon being gone."""
+    """Return the accounting of records from the file of the cubes, after the daemon has ended."""
     from asc.schema import Schema
     from broker.operators.cube.keeper import Keeper, cubes_path
     from broker.operators.cube.merging import CubeLimits

@@ -1,4 +1,4 @@
-"""The daemon of a demonstration, with a Kafka and a Spark of its own in a temporary folder, and what it delivers."""
+"""The daemon of a demonstration, with its own Kafka and Spark in a temporary folder, and its deliveries."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 QUIET_S = 2.0
-"""How long no further record may come before a topic counts as received: a surplus record would be seen."""
+"""The seconds without a record after which a topic counts as complete, so that a surplus record is detected."""
 
 PATIENCE_S = 60.0
-"""How long nothing at all may come before records count as missing."""
+"""The seconds without any record after which the remaining records count as missing."""
 
 Topics = dict[str, list[dict[str, Any]]]
 
 
 @contextmanager
 def demo_daemon(tables: Mapping[str, Any]) -> Iterator[tuple[Client, SparkSession]]:
-    """Start a daemon with some tables of the configuration; yield its client and its Spark; all of it is gone after."""
+    """Start a daemon with these configuration tables, and yield its client and its Spark session. Remove everything at
+    the end.
+    """
     from broker.config.config import parse_config
     from broker.daemon.daemon import Daemon
     from broker.runtime.spark import spark_session
@@ -57,9 +59,8 @@ def demo_daemon(tables: Mapping[str, Any]) -> Iterator[tuple[Client, SparkSessio
 
 
 def receive(messages: Any, topics: Iterable[str], expected: int) -> tuple[Topics, float]:
-    """Return the records of every topic, once all are there and a while has passed, or nothing comes any more.
-
-    Returns them in order of arrival, and the time the last one came.
+    """Return the records of every topic. Return after all have arrived and a pause has passed, or when none arrive any
+    more.
     """
     received: Topics = {topic: [] for topic in topics}
     count, last = 0, time.monotonic()
@@ -73,5 +74,5 @@ def receive(messages: Any, topics: Iterable[str], expected: int) -> tuple[Topics
 
 
 def say(line: str) -> None:
-    """Tell what is being done, beside what is printed at the end."""
+    """Print a line of progress, apart from the result that is printed at the end."""
     click.echo(line, err=True)

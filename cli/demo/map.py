@@ -1,4 +1,4 @@
-"""The map of ``asc demo aircraft``: countries, tracks, and where predicates accepted what was reported."""
+"""The map of ``asc demo aircraft``: countries, tracks, and the positions that predicates accepted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def draw_map(
     accepted: Mapping[str, npt.NDArray[np.bool_]],
     crossings: Sequence[Crossing],
 ) -> bool:
-    """Draw it as ``path`` with .png and with .svg; whether matplotlib is there to do so."""
+    """Draw the map to ``path`` with the suffixes .png and .svg. Return False if matplotlib is not installed."""
 
     def draw(figure: Any) -> None:
         axes = _draw(figure, aircraft, reports, accepted)

@@ -1,5 +1,5 @@
-"""The pairs of aircraft that come near each other, and part: the near query of ``asc demo aircraft``,
-and plain loops.
+"""Pairs of aircraft that approach each other and part: the near query of ``asc demo aircraft``, compared with plain
+loops.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ EVERY_S, WINDOW_S = 10, 30
 
 _SHOWN = 3
 _DEGREE_M = 111_000.0
-"""Of latitude, somewhat less than it has."""
+"""A degree of latitude in metres, slightly less than its true length."""
 
 
 class Meeting(NamedTuple):
-    """That two aircraft, the smaller address first, are ``near`` at a tick, ``tick_s`` after BEGIN, and were not at the
-    one before; or ``apart``.
+    """A change of a pair of aircraft, the smaller address first, at a tick, ``tick_s`` seconds after BEGIN.
+
+    The pair is ``near`` at this tick and was not at the tick before, or it is ``apart``.
     """
 
     tick_s: int
@@ -55,7 +56,7 @@ def near_body(stream: str) -> dict[str, Any]:
 
 
 def later_rows() -> Iterator[dict[str, Any]]:
-    """Report from far away and later and later: such reports move time past all ticks, and make no pair."""
+    """Yield reports from far away with ever later times. They advance event time past all ticks, and form no pair."""
     hour = 0
     while True:
         hour += 1
@@ -64,7 +65,7 @@ def later_rows() -> Iterator[dict[str, Any]]:
 
 
 def meetings(aircraft: Sequence[Aircraft], reports: Reports) -> list[Meeting]:
-    """Return the expected outputs of the query, by loops over ticks and each two aircraft."""
+    """Return the expected outputs of the query, by loops over all ticks and all pairs of aircraft."""
     last: dict[int, int] = {}
     events: list[Meeting] = []
     before: set[tuple[str, str]] = set()
@@ -87,7 +88,7 @@ def meetings(aircraft: Sequence[Aircraft], reports: Reports) -> list[Meeting]:
 
 
 def told(records: Iterable[Mapping[str, Any]]) -> dict[Meeting, dict[str, Any]]:
-    """Return the outputs by meeting; a repeated output is the same."""
+    """Return the received outputs by meeting. A repeated output counts once."""
     plain = (json.loads(record["value"]) for record in records)
     return {Meeting(_seconds(one["time"]), one["event"], *one["keys"]): one for one in plain}
 
@@ -103,7 +104,7 @@ def compared(found: Iterable[Meeting], wanted: Sequence[Meeting]) -> dict[str, A
 
 
 def lines_of(found: Mapping[Meeting, Mapping[str, Any]], aircraft: Sequence[Aircraft]) -> list[str]:
-    """Return the last that came near in words."""
+    """Return the last pairs that came near, in words."""
     callsigns = {own.icao24: own.callsign for own in aircraft}
     lines = []
     for one in [each for each in sorted(found) if each.event == "near"][-_SHOWN:]:

@@ -1,4 +1,4 @@
-"""A daemon of a demonstration in a process of its own, which can be killed."""
+"""The daemon of a demonstration as a separate process that can be killed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SAID_CHARS = 300
 
 
 class DemoProcess:
-    """``asc serve`` with a configuration file, started as often as is asked for. ``log``: what it says."""
+    """``asc serve`` with a configuration file; it can be started several times. ``log``: the file of its output."""
 
     def __init__(self, config: Path) -> None:
         self.log = config.with_suffix(".log")
@@ -29,7 +29,9 @@ class DemoProcess:
 
     @contextmanager
     def launched(self, client: Client) -> Iterator[None]:
-        """Start it, and wait until it is ready; stop it at the end. CommandError where it does not get ready."""
+        """Start the daemon, wait until it is ready, and stop it at the end. Raise CommandError if it does not become
+        ready.
+        """
         with self.log.open("ab") as log:
             command = [
                 sys.executable,
@@ -47,13 +49,13 @@ class DemoProcess:
             self.stop()
 
     def kill(self) -> None:
-        """End it at once, as ``kill -9`` does."""
+        """Kill the daemon at once, as ``kill -9`` does."""
         if self._child is not None:
             self._child.kill()
             self._child.wait()
 
     def stop(self) -> None:
-        """Have it end in order; harmless where it is gone."""
+        """Shut the daemon down. Do nothing if it has ended."""
         if self._child is None or self._child.poll() is not None:
             return
         self._child.terminate()

@@ -1,4 +1,4 @@
-"""How many records a second go through a stream that is warm: the sample of ``asc demo``, sent again and again."""
+"""The throughput of a warm stream, measured by sending the sample of ``asc demo`` repeatedly."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ if TYPE_CHECKING:
     from broker.kafka.client import KafkaClient
 
 MEASURED_S = 4.0
-"""About how long is measured; the number of records follows from what a first round shows of the speed."""
+"""The approximate duration of the measurement. A first round shows the speed, which determines the number of
+records.
+"""
 
 FIRST_COPIES = 2
 ROUNDS_MAX = 2
 COPIES_MAX = 25
 PATIENCE_S = 60.0
-"""How long no further delivery may come before the rest counts as missing."""
+"""The seconds without a delivery after which the remaining deliveries count as missing."""
 
 _LOOK_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The rate of a stream: records, the deliveries that they made, and the time that they took.
+    """The throughput of a stream: records, their deliveries, and the time.
 
-    The time is from when the first record was sent until the last delivery was in its topic. ``agrees``: whether each
-    topic has as many as it should.
+    The time is from the first sent record to the last delivery. ``agrees``: whether each topic has the expected number.
     """
 
     records: int
@@ -39,11 +40,11 @@ class Rate:
 
     @property
     def records_per_s(self) -> float:
-        """Records through the stream in a second."""
+        """The records per second through the stream."""
         return self.records / self.elapsed_s
 
     def plain(self) -> dict[str, Any]:
-        """Return the rate as JSON has it."""
+        """Return the rate as a JSON object."""
         return {
             "records": self.records,
             "deliveries": self.deliveries,
@@ -118,8 +119,8 @@ def _round(
 
 
 def awaited(arrived: Callable[[], dict[str, int]], expected: int) -> tuple[dict[str, int], float]:
-    """Return the arrivals by topic, once they are as many as expected, or nothing more comes; and the time
-    of the last.
+    """Return the number of deliveries by topic and the time, when all expected ones have arrived or none arrive any
+    more.
     """
     counts, last = arrived(), time.monotonic()
     while sum(counts.values()) < expected and time.monotonic() - last < PATIENCE_S:

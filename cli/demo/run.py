@@ -1,4 +1,4 @@
-"""The whole path on the packaged flights: what ``asc demo`` does, and how it says what it saw."""
+"""``asc demo``: the packaged flights through the whole system, and the report of the results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ SHOWN_RECORDS = 3
 
 
 def run_demo() -> dict[str, Any]:
-    """Run it in a temporary folder; the report, ``agrees`` in it says whether every topic has exactly its records."""
+    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in it: every topic has exactly its
+    records.
+    """
     flights = {"topic": STREAM, "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"}
     with demo_daemon({"streams": {STREAM: flights}}) as (client, spark):
         return _through(client, spark)
@@ -84,7 +86,9 @@ def _through(client: Client, spark: SparkSession) -> dict[str, Any]:
 
 
 def filtered_rows(spark: SparkSession, queries: Mapping[str, str]) -> dict[str, Counter[int]]:
-    """Return the rows of the packaged sample that DataFrame.filter accepts, by query: row numbers from 0, each once."""
+    """Return, by query, the rows of the packaged sample that DataFrame.filter accepts, as row numbers counted from
+    0.
+    """
     import gzip
 
     with tempfile.TemporaryDirectory(prefix="asc-oracle-") as folder, gzip.open(sample_path(), "rt") as lines:
@@ -102,9 +106,7 @@ def filtered_rows(spark: SparkSession, queries: Mapping[str, str]) -> dict[str, 
 
 
 def compare(records: Iterable[dict[str, Any]], row_of: Mapping[str, int], expected: Counter[int]) -> dict[str, Any]:
-    """Return a topic's records beside the rows it should hold: the same rows, each as often.
-
-    A record whose source was never published counts as row -1, which is expected nowhere.
+    """Return a comparison of a topic's records with the expected rows: equal rows, each equally often.
 
     >>> compare([{"source": "s-0-7"}], {"s-0-7": 7}, Counter([7, 8]))
     {'received': 1, 'expected': 2, 'agrees': False}
@@ -114,7 +116,7 @@ def compare(records: Iterable[dict[str, Any]], row_of: Mapping[str, int], expect
 
 
 def published_sample(kafka: KafkaClient, stream: Mapping[str, Any]) -> list[RecordBatch]:
-    """Send the packaged sample, in order; what was sent."""
+    """Send the packaged sample in order, and return the sent batches."""
     from tqdm import tqdm
 
     from asc.schema import Schema
@@ -142,7 +144,7 @@ def published_sample(kafka: KafkaClient, stream: Mapping[str, Any]) -> list[Reco
 
 
 def report_text(report: Mapping[str, Any]) -> str:
-    """Return the report for people."""
+    """Return the report as text for people."""
     topics = table_text(
         ["topic", "received", "filter", "agrees", "predicate"],
         [[topic[name] for name in ("topic", "received", "expected", "agrees", "where")] for topic in report["topics"]],

@@ -1,4 +1,4 @@
-"""The commands of the kinds of operators, one group a kind."""
+"""The commands of all operators, one group per operator."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from cli.operators.events import events
 from cli.operators.near import near
 
 OPERATOR_COMMANDS = (events, near, dbscan, cube)
-"""The group of each kind, by the name of the kind, in the order of the table of kinds."""
+"""The command group of each operator, in the order of the table of operators."""

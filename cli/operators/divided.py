@@ -8,9 +8,8 @@ _OPENING, _CLOSING = ("(", "["), (")", "]")
 
 
 def divided(text: str, separator: str) -> list[str]:
-    """Return the parts of a text of Spark SQL between separators outside of brackets and quotes; none of a blank one.
-
-    PredicateError for a text that cannot be read.
+    """Return the parts of Spark SQL between separators that are outside brackets and quotes. Return none for a blank
+    text.
 
     >>> divided("origin > dest, concat(carrier, ','), (a > b)", ",")
     ['origin > dest', "concat(carrier, ',')", '(a > b)']

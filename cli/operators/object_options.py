@@ -1,4 +1,4 @@
-"""The options of operators that follow objects."""
+"""The options of operators that track objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``asc query apply``: the registry made equal to files, or a dry run of that."""
+"""``asc query apply``: make the registered queries equal to those in files, or show the differences (dry run)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def no_replace_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The lines that are sent to the daemon in one step, and the origin of each."""
+    """The lines that are sent to the daemon in one step, and the location in the files from which each line comes."""
 
     ndjson: bytes
     places: Sequence[str]

@@ -1,4 +1,4 @@
-"""The options of ``asc query add`` for query plans of BBoxDB Streams, and the query that comes of them."""
+"""The options of ``asc query add`` for query plans of BBoxDB Streams, and the query that results from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``asc query``: the standing queries, changed through the daemon's API."""
+"""``asc query``: the commands that manage standing queries through the daemon's API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The queries that files want: those of one file, or of every file in a folder, and which others they may remove."""
+"""The queries in one file or in all files of a folder, and the other registered queries that applying them may
+remove.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ SUFFIXES = (".toml", ".json", ".ndjson", ".jsonl")
 
 
 class FaultyFilesError(InputError):
-    """Files with several things wrong: all as ``faults``, each an error of one line."""
+    """Files with several faults: all of them as ``faults``, each an error of one line."""
 
     def __init__(self, faults: Sequence[InputError]) -> None:
         super().__init__("files of queries", f"{len(faults)} faults", "mend them")
@@ -30,9 +32,10 @@ class FaultyFilesError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """The registered queries that files manage: of these, a query that is in no file is to be removed.
+    """The registered queries that files manage. A managed query that is in no file is to be removed.
 
-    Those whose id begins with ``prefix`` and, if one is given, that bear the ``label``; all, where neither is given.
+    Managed are the queries whose id begins with ``prefix`` and, if ``label`` is set, that have the label. If neither is
+    set, all queries are managed.
     """
 
     prefix: str = ""
@@ -55,10 +58,11 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class DesiredQueries:
-    """The queries of files: a line each, as the daemon reads them, where in which file each was, and each id's line.
+    """The queries of files: one line for each, as the daemon reads them, with its location in the files, and each id's
+    line.
 
-    Invariant: no id twice; at least one line. A line without an id that could be read is the daemon's to refuse.
-    Cost: the text of the queries once, and some 250 bytes a query beside it.
+    Invariant: ids are unique, and there is at least one line. A line whose id cannot be read is left for the daemon to
+    refuse. Cost: the text of the queries once, and some 250 bytes per query.
     """
 
     lines: list[bytes]

@@ -1,4 +1,4 @@
-"""The differences between files of queries and the registered ones: query by query, field by field."""
+"""The differences between queries in files and registered queries, query by query and field by field."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _MARKS = {"add": ("+", "green"), "change": ("~", "yellow"), "remove": ("-", "red
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One query that would be added, changed or removed: the fields that differ, each with its old and its new value.
+    """A query to add, change or remove: the fields that differ, each with its old and new value.
 
-    ``place``: its place in the files, empty for one that is removed. ``reason``: the reason why a query is registered
-    anew of which no field differs.
+    ``place``: its location in the files, or empty if it is to be removed. ``reason``: why a query is registered again
+    although no field differs.
     """
 
     kind: Literal["add", "change", "remove"]
@@ -45,9 +45,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """All differences, the number of unchanged queries, and the queries that are kept, being unreadable.
+    """All differences, the number of unchanged queries, and the queries that stay because they are unreadable.
 
-    Cost: of an added query only its id is held, for a first load may add a million.
+    Cost: an added query takes only its id, because a first load may add a million queries.
     """
 
     wanted: DesiredQueries

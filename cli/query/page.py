@@ -1,4 +1,4 @@
-"""A registered predicate with its block of the plan, as a page."""
+"""A registered query with its block of the plan, as a page."""
 
 from __future__ import annotations
 

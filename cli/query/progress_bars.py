@@ -1,4 +1,4 @@
-"""Bars that show the progress of a large file of queries, and of a walk over the registered ones."""
+"""Progress bars for the load of a large file of queries, and for reading all registered queries."""
 
 from __future__ import annotations
 

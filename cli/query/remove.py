@@ -1,4 +1,4 @@
-"""``asc query remove``: queries removed through the daemon's API, all in one step."""
+"""``asc query remove``: remove queries through the daemon's API, all in one step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``asc query test``: a trial of a predicate on the last records."""
+"""``asc query test``: test a predicate on the last records."""
 
 from __future__ import annotations
 

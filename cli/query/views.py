@@ -1,4 +1,6 @@
-"""``asc query list``, ``show``, ``explain`` and ``check``: views of queries, and of a predicate before it is one."""
+"""``asc query list``, ``show``, ``explain`` and ``check``: show registered queries, or a predicate before
+registration.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""``asc cube``: its commands, and what they do."""
+"""The commands of ``asc cube``, and their implementation."""

@@ -1,4 +1,4 @@
-"""Cubes over files, by Spark: each task folds its rows, and the driver merges what they made."""
+"""Cubes over files, computed by Spark: each task folds its rows, and the driver merges the partial cubes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PARTIAL = "pane BIGINT, piece BINARY, counted BIGINT, time BIGINT, too_large BI
 
 
 def fold_by_spark(cube: Cube, inputs: Sequence[Path], format_name: str, decoding: Decoding, where: str) -> SeenRows:
-    """Fold the rows of the files that ``where`` accepts, and return what was seen of all rows. Errors: AscError."""
+    """Fold the rows that ``where`` accepts, and return statistics of all rows. Raise AscError."""
     from pyspark.sql import functions as sf
 
     from asc.operators.cube.cells import Cells
@@ -44,14 +44,14 @@ def fold_by_spark(cube: Cube, inputs: Sequence[Path], format_name: str, decoding
 
 
 def column_of(operand: Operand) -> str:
-    """Return the name of the column in which a task gets the values of an expression."""
+    """Return the name of the column that holds an expression's values for a task."""
     return operand.path[0] if operand.path is not None and len(operand.path) == 1 else operand.sql
 
 
 def folding(
     definition: CubeDefinition, ddl: str, time_zone: str
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function of a task over its rows: a row for each piece, and one with what it counted."""
+    """Return a task's function over its rows. It yields a row for each piece, and a row with its counts."""
 
     def fold(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa

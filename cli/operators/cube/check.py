@@ -1,4 +1,4 @@
-"""The findings of ``asc cube check``, and their printing."""
+"""``asc cube check``: the result of the check, and its output."""
 
 from __future__ import annotations
 
@@ -52,10 +52,7 @@ def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) 
 
 
 def sampled_cube(where: str, operator: Json, sample: Path, schema_file: Path, time_zone: str) -> tuple[Json, list[str]]:
-    """Return the content of a cube over the records of a file, and warnings. AscError where something is refused.
-
-    Spark is started where it has to compute something.
-    """
+    """Return the content of a cube over the records of a file, and warnings. Raise AscError if an input is refused."""
     from broker.files.input_checks import format_of
     from broker.operators.cube.definition import STANDING_FIELDS
     from cli.decoding import decoding_of
@@ -76,7 +73,7 @@ def sampled_cube(where: str, operator: Json, sample: Path, schema_file: Path, ti
 
 
 def show_check(found: Json, *, as_json: bool) -> None:
-    """Print what a check found."""
+    """Print the result of a check."""
     if as_json:
         print_json(found)
         return
@@ -103,7 +100,7 @@ def show_check(found: Json, *, as_json: bool) -> None:
 
 
 def sample_text(sample: Json) -> str:
-    """Describe in one line what a cube would hold of some records.
+    """Return one line about the size of a cube over some records.
 
     >>> sample_text({"records": 9, "counted": 0, "cells": None})
     'of 9 records it counts 0'

@@ -87,7 +87,7 @@ def add(
 
 
 def is_other_cube(former: Json | None, query: Json) -> bool:
-    """Return whether a query in place of a former one is a cube with other cells, and the former one was a cube."""
+    """Return whether a query replaces a former cube by a cube with different cells."""
     was, own = (each.get("operator") or {} for each in (former or {}, query))
     if former is None or not was.get("name") == own.get("name") == "cube":
         return False

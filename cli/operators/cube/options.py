@@ -1,4 +1,4 @@
-"""The options that define a cube, and their texts."""
+"""The options that define a cube, and the values of these options as texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cli.operators.divided import divided
 
 
 class Grain(Duration):
-    """The length of a pane: a time that divides an hour, or whole hours that divide a day."""
+    """The length of a pane: a duration that divides an hour, or whole hours that divide a day."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the seconds of a text."""

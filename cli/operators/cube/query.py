@@ -1,4 +1,4 @@
-"""``asc cube query``: a question to a standing cube."""
+"""``asc cube query``: a query over a standing cube."""
 
 from __future__ import annotations
 

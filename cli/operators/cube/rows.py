@@ -1,4 +1,4 @@
-"""Rows of answers of cubes as a table."""
+"""The rows of a cube's answer as a table."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from cli.output import print_table
 
 TIME = "pane"
-"""The field of a row that has the begin of its interval."""
+"""The field of a row that holds the beginning of its interval."""
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows in columns: the begin of their intervals if they have one, dimensions, then measures."""
+    """Print rows in columns: the beginning of their interval, if they have one, then dimensions, then measures."""
     names = list(dict.fromkeys(name for row in rows for name in row["group"]))
     own = [name for name in rows[0] if name != "group"] if rows else []
     times, measures = [name for name in own if name == TIME], [name for name in own if name != TIME]
@@ -28,7 +28,7 @@ def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _shown(values: Mapping[str, Any], name: str) -> object:
-    """Return a value as a table has it: NULL and the empty text spelled out, and nothing where there is no value."""
+    """Return a value as text for a table. NULL and the empty text are spelled out; a missing value is blank."""
     if name not in values:
         return ""
     value = values[name]

@@ -1,4 +1,4 @@
-"""The work of ``asc cube run``: files of records rolled up, and the answer printed."""
+"""``asc cube run``: the roll-up of files of records, and the output of the answer."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rolled:
-    """A cube over files, the answer to a question, and the rows by what became of them.
+    """A cube over files, the answer to a query of it, and the number of rows by outcome.
 
-    ``held``: the size of the cube. ``warnings``: what was found odd before a row was read.
+    ``held``: the size of the cube. ``warnings``: oddities found before any row was read.
     """
 
     answer: Mapping[str, Any]
@@ -50,7 +50,7 @@ def question_of(
     order: str | None,
     limit: int | None,
 ) -> Json:
-    """Return the body of a question, from the options of the command."""
+    """Return the request body of a cube query, from the options of the command."""
     everything = [[level for hierarchy in operator["dimensions"] for level in hierarchy]]
     given = {
         "by": [*([divided(names, ",") for names in cuboids] or everything), *([[]] if total else [])],
@@ -65,10 +65,7 @@ def question_of(
 def run_cube(
     inputs: Sequence[Path], format_name: str, decoding: Decoding, *, operator: Json, where: str, question: Json
 ) -> Rolled:
-    """Roll up the rows of the files, all of that format, that ``where`` accepts, and ask the cube.
-
-    Spark is started where it has to compute something or to decode; everything is checked before. Errors: AscError.
-    """
+    """Roll up the rows of files, all in the format ``format_name``, that ``where`` accepts, and query the cube."""
     from asc.operators.cube.cube import Cube
     from asc.operators.cube.definition import CubeDefinition
     from asc.operators.cube.question import Question
@@ -113,7 +110,7 @@ def _rolled(cube: Cube, question: Json, rows: int, engine: str) -> Rolled:
 
 
 def why_spark(layout: Layout, predicate: Predicate) -> str | None:
-    """Return the reason why a cube cannot be folded without Spark: what it has Spark compute; None where it can be."""
+    """Return why a cube needs Spark: the first expression that Spark has to compute. Return None if it needs none."""
     import pyarrow as pa
 
     from asc.predicate import normalise
@@ -137,10 +134,7 @@ def why_spark(layout: Layout, predicate: Predicate) -> str | None:
 def _fold_plainly(
     cube: Cube, inputs: Sequence[Path], format_name: str, decoding: Decoding, predicate: Predicate
 ) -> int:
-    """Fold the rows of the files that a predicate accepts, and return how many rows there are.
-
-    DoubtError where Spark alone knows what a row is.
-    """
+    """Fold the rows of files that a predicate accepts, and return the number of rows."""
     from tqdm import tqdm
 
     from asc.matcher import Matcher
@@ -179,7 +173,7 @@ def _needed(layout: Layout, predicate: Predicate) -> set[str]:
 
 
 def show_rolled(rolled: Rolled, *, as_json: bool) -> None:
-    """Print an answer as a table, or all that is known as JSON; CommandError where no row could be decoded."""
+    """Print an answer as a table, or everything as JSON. Raise CommandError if no row could be decoded."""
     from cli.failure import CommandError
 
     for warning in rolled.warnings:

@@ -1,1 +1,1 @@
-"""``asc dbscan``: its commands, and their work."""
+"""The commands of ``asc dbscan``, and their implementation."""

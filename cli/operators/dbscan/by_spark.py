@@ -1,4 +1,4 @@
-"""The columns that DBSCAN queries read of a file, by Spark."""
+"""The columns of a file that DBSCAN queries read, computed by Spark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cli.operators.dbscan.file_columns import NO_TIME_US, Asked, FileColumns
 
 
 def columns_by_spark(path: Path, format_name: str, decoding: Decoding, asked: Asked) -> tuple[FileColumns, SeenRows]:
-    """Return the columns of a file, and what was seen of its rows. Errors: AscError."""
+    """Return the columns of a file, and statistics of its rows. Raise AscError."""
     from pyspark.sql import functions as sf
 
     computed = {

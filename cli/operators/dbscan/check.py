@@ -1,4 +1,4 @@
-"""The check of a DBSCAN query, and of all queries that lists of values stand for."""
+"""The check of a DBSCAN query, or of all queries that its lists of values produce."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def show_check(check: Check, query_id: str, where: str, operator: Json, now: dat
 
 
 def next_ends(definition: object, now: datetime) -> list[str | int]:
-    """Return the ends of the next ten windows: of those by points the numbers of the last points."""
+    """Return the ends of the next ten windows. For windows by points, they are the numbers of the last points."""
     from asc.operators.times import time_text
     from broker.operators.dbscan.definition import StandingDbscan
 

@@ -1,4 +1,4 @@
-"""The columns of a file that DBSCAN queries read: values, times, keys, and which rows each predicate accepts."""
+"""The columns of a file for DBSCAN queries: values, times, keys, and the rows that each predicate accepts."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from cli.operators.dbscan.file_queries import FileQuery
 
 NO_TIME_US = -(2**63)
-"""In place of a time that is NULL."""
+"""The value that represents a time that is NULL."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileColumns:
-    """The rows of a file, in its order, by what queries ask of them.
+    """The rows of a file, in order, as columns that queries need.
 
-    ``values`` float64[rows], NaN for NULL, ``times`` int64[rows], NO_TIME_US for NULL, and ``keys``: by the SQL text of
-    the expression. ``accepted`` bool[rows]: by the text of the predicate. ``is_decoded``: false for rows that a stream
-    would not decode.
+    ``values`` (float64[rows], NaN for NULL), ``times`` (int64[rows], NO_TIME_US for NULL) and ``keys``: by the SQL text
+    of the expression. ``accepted`` (bool[rows]): by the text of the predicate. ``is_decoded``: false for rows that a
+    stream would not decode.
     """
 
     is_decoded: npt.NDArray[np.bool_]
@@ -46,7 +46,7 @@ class FileColumns:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The expressions and predicates of queries, each once, by their text."""
+    """The distinct expressions and predicates of queries, by their text."""
 
     values: Mapping[str, DbscanExpression]
     times: Mapping[str, DbscanExpression]
@@ -55,7 +55,7 @@ class Asked:
 
     @staticmethod
     def of(queries: Iterable[FileQuery]) -> Asked:
-        """Return what queries ask of a row."""
+        """Return the expressions and predicates of the queries."""
         own = list(queries)
         expressions = [query.expressions for query in own]
         return Asked(
@@ -71,8 +71,8 @@ class Asked:
         return [*self.values.values(), *self.times.values(), *self.keys.values()]
 
     def why_spark(self) -> str | None:
-        """Return the reason why the columns cannot be read without Spark: what it has to compute; None where they can
-        be.
+        """Return why the columns need Spark: the first expression that Spark has to compute. Return None if they need
+        none.
         """
         import pyarrow as pa
 
@@ -90,7 +90,7 @@ class Asked:
 
 
 def plain_columns(path: Path, format_name: str, decoding: Decoding, asked: Asked) -> FileColumns:
-    """Return the columns of a file, without Spark; DoubtError where Spark alone knows what a row is."""
+    """Return the columns of a file, without Spark. Raise DoubtError if only Spark can decide how to read a row."""
     from tqdm import tqdm
 
     from asc.matcher import Matcher

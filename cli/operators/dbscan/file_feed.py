@@ -1,4 +1,4 @@
-"""A file as a feed of DBSCAN queries: its rows as observations of one partition, a batch after the other."""
+"""A file as the feed of DBSCAN queries: its rows become observations of one partition, batch by batch."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ POINTS_OF_A_WINDOW = 200_000
 """The default of limits.stream_dbscan_points: a window with more points is skipped."""
 
 _BY_ROW = ""
-"""In place of a time expression, where the number of a row is its time."""
+"""The value that replaces a time expression if the row number is the time."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileTrack:
-    """The queries of equal expressions: the name of their track, their time expression, and the columns they read."""
+    """Queries with equal expressions: the name of their track, their time expression, and the columns that they
+    read.
+    """
 
     name: str
     time: str
@@ -44,10 +46,7 @@ def feed(
     take: Callable[[DbscanOutput], None],
     on_labels: OnLabels | None,
 ) -> Mapping[str, int]:
-    """Feed rows to queries, a batch after the other, and return how many are excluded, by reason.
-
-    A batch sees the watermark that it began with, as in a daemon. In the end all rows are settled.
-    """
+    """Feed rows to queries batch by batch, and return the number of excluded rows by reason."""
     from asc.operators.dbscan.clusters import Clusters
     from asc.operators.feed import Watermarks
 
@@ -68,7 +67,7 @@ def feed(
 
 
 def _tracks(queries: Sequence[FileQuery], lateness_us: int) -> tuple[list[FileTrack], Message]:
-    """Return the tracks of queries, and their settings as a feed has them."""
+    """Return the tracks of queries, and the feed message with the tracks' settings."""
     from asc.operators.feed import Settings
 
     tracks: dict[tuple[tuple[str, ...], bool, str, str | None], FileTrack] = {}
@@ -95,7 +94,7 @@ def _tracks(queries: Sequence[FileQuery], lateness_us: int) -> tuple[list[FileTr
 def _messages(
     tracks: Sequence[FileTrack], columns: FileColumns, rows: range, marks: dict[str, int], lateness_us: int
 ) -> Iterator[Message]:
-    """Yield the messages of a batch of rows, and the watermarks after it. ``marks``: by time, which are moved."""
+    """Yield the messages of a batch of rows, and the watermarks after it. ``marks`` (by time) are advanced."""
     from asc.operators.feed import Watermarks
 
     for track in tracks:
@@ -139,7 +138,7 @@ def _selections(accepted: Mapping[str, npt.NDArray[np.bool_]], places: npt.NDArr
 
 
 def _newest_us(times: npt.NDArray[np.int64]) -> int | None:
-    """Return the newest time that can be used; None where there is none."""
+    """Return the newest usable time. Return None if there is none."""
     from asc.operators.times import FIRST_US, LAST_US
 
     usable = times[(times >= FIRST_US) & (times <= LAST_US)]

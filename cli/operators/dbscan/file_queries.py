@@ -22,7 +22,7 @@ _REMEDY = (
 
 @dataclass(frozen=True, slots=True)
 class FileQuery:
-    """A DBSCAN query of a file, with what its expressions are over the rows."""
+    """A DBSCAN query from a file, with its expressions over the rows."""
 
     id: str
     where: Predicate

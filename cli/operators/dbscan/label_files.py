@@ -1,4 +1,4 @@
-"""Files of labels: for each query a Parquet file with the points of all its windows."""
+"""Files of labels: one Parquet file for each query, with the points of all its windows."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from asc.operators.dbscan.progress import DueWindow
 
 SCHEMA = pa.schema([("window_end", pa.int64()), ("row", pa.int64()), ("label", pa.int32()), ("role", pa.string())])
-"""``window_end``: microseconds, or the number of the last point; ``row``: of the file."""
+"""``window_end``: in microseconds, or the number of the last point. ``row``: the number of the row in the file."""
 
 _ROLES = pa.array(["core", "border", "noise"])
 _ROWS_A_GROUP = 1 << 16
 _ROWS_HELD = 1 << 22
 _OTHER_FILES = 128
-"""Files that a process has open beside those that it writes here."""
+"""The number of files that a process has open besides the label files."""
 
 
 class LabelFiles:
-    """The files of labels of queries, in one folder. A file has its name when it is whole."""
+    """The label files of queries, in one folder. A file gets its final name when it is complete."""
 
     def __init__(self, folder: Path, queries: Iterable[str]) -> None:
         self._names = {query: folder / f"{query}.parquet" for query in queries}
@@ -40,7 +40,9 @@ class LabelFiles:
         self._rows: dict[str, int] = {}
 
     def add(self, due: DueWindow, points: Points, rows: Ints, labels: Labels) -> None:
-        """Add the points of a window. Its exclusive end, by counts from 0, is the number of its last point."""
+        """Add the points of a window. ``due``: its exclusive end; counted from 0, this equals the number of its last
+        point.
+        """
         query = due.progress.query.id
         roles = np.where(labels.is_core, 0, np.where(labels.labels >= 0, 1, 2))
         columns = [np.full(len(rows), due.end), points.offset[rows], labels.labels, _ROLES.take(pa.array(roles))]
@@ -53,14 +55,14 @@ class LabelFiles:
                 self._write(other)
 
     def end(self) -> None:
-        """Write what is held, and give each file its name."""
+        """Write buffered rows, and give each file its final name."""
         for query, name in self._names.items():
             self._write(query)
             self._writers.pop(query).close()
             _part_of(name).replace(name)
 
     def close(self) -> None:
-        """Close and remove the files that are not whole."""
+        """Close and remove incomplete files."""
         for query, writer in self._writers.items():
             writer.close()
             _part_of(self._names[query]).unlink(missing_ok=True)
@@ -76,7 +78,7 @@ class LabelFiles:
 
 @contextmanager
 def label_files(folder: Path, queries: Iterable[str]) -> Iterator[LabelFiles]:
-    """Yield the files of labels of queries, which are whole at the end; CommandError where they cannot be written."""
+    """Yield the label files of queries, and complete them at the end. Raise CommandError if they cannot be written."""
     names = list(queries)
     _open_at_once(len(names))
     try:
@@ -93,7 +95,7 @@ def label_files(folder: Path, queries: Iterable[str]) -> Iterator[LabelFiles]:
 
 
 def _open_at_once(files: int) -> None:
-    """Have the process open so many files; CommandError where it may not."""
+    """Raise the process's limit of open files to this number. Raise CommandError if that is not permitted."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = files + _OTHER_FILES
     if hard not in (resource.RLIM_INFINITY, -1) and hard < wanted:

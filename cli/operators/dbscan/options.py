@@ -30,7 +30,7 @@ class Span(NamedTuple):
 
 
 class SpanType(_Type):
-    """A time, as ``10min``, or a number of points, as ``5000``."""
+    """A duration such as ``10min``, or a number of points such as ``5000``."""
 
     name = "span"
 
@@ -44,7 +44,7 @@ class SpanType(_Type):
 
 
 class NumbersType(_Type):
-    """A number, or several separated by commas: a query for each."""
+    """A number, or several separated by commas, each of which produces a query."""
 
     name = "numbers"
 

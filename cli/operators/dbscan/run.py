@@ -1,4 +1,4 @@
-"""The work of ``asc dbscan run``: a file as a stream of one partition, and the windows of its queries."""
+"""``asc dbscan run``: a file as a stream with one partition, and the windows of its queries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class QueryWindows:
-    """The windows of a query: how many there are and were skipped, and the record of the last one."""
+    """The windows of a query: their number, the number of skipped ones, and the record of the last window."""
 
     windows: int = 0
     skipped: int = 0
@@ -36,7 +36,7 @@ class QueryWindows:
 
 @dataclass(slots=True)
 class DbscanRun:
-    """The windows of queries over a file, and its rows by what became of them."""
+    """The windows of queries over a file, and the number of rows by outcome."""
 
     queries: dict[str, QueryWindows]
     rows: int = 0
@@ -130,7 +130,7 @@ def _taking(run: DbscanRun, file: IO[str] | None) -> Callable[[DbscanOutput], No
 
 
 def show_run(run: DbscanRun, *, as_json: bool) -> None:
-    """Print the windows of queries; CommandError where no row could be decoded."""
+    """Print the windows of queries. Raise CommandError if no row could be decoded."""
     if 0 < run.rows == run.undecodable:
         remedy = f"the first: {run.first_undecodable}; name the stream's options with --config or --option"
         raise CommandError("none could be decoded, rows", run.rows, remedy)

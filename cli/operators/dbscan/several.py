@@ -1,4 +1,4 @@
-"""The registration of the queries that lists of values stand for."""
+"""Registration of all queries that lists of values produce."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cli.output import counted, print_json
 
 
 def register_several(client: Client, body: Json, *, as_json: bool) -> None:
-    """Register the queries of a body, all or none, and print the answer, its warnings to the standard error."""
+    """Register the queries of a body, all or none. Print the answer, and its warnings on standard error."""
     from broker.operators.dbscan.body import DbscanBody
 
     names = [own for own, _ in DbscanBody.combinations(body["id"], body["operator"])]
