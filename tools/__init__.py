@@ -1,1 +1,1 @@
-"""Programs for those who work on the broker; none of them is installed with it."""
+"""Programs for developers of the broker. They are not part of the installed package."""

@@ -1,8 +1,8 @@
 """Simulated aircraft over the Alps: seeded, on great circles between places of Natural Earth, with climbs and gaps.
 
-No recorded flight is in it. The flights are plausible in this: a leg is flown at the cruising level and speed of its
-length, and climbs and descents are as steep as airliners'. Reports come every ten seconds, and a receiver loses an
-aircraft now and then for some minutes.
+It contains no recorded flight. The flights are plausible: each leg has the cruising level and speed of its length, and
+climbs and descents are as steep as airliners'. Reports arrive every ten seconds, and a receiver sometimes loses an
+aircraft for some minutes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Aircraft:
-    """One aircraft on one leg: it leaves ``begin_s`` after BEGIN, negative where it is on its way by then."""
+    """One aircraft on one leg. It departs ``begin_s`` after BEGIN; a negative value means that it is in flight at
+    BEGIN.
+    """
 
     icao24: str
     callsign: str
@@ -59,7 +61,9 @@ class Aircraft:
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """Reports in order of time: arrays of one length, ``aircraft`` the number of each one's in the list given."""
+    """Reports in order of time, as arrays of equal length. ``aircraft``: the index of each report's aircraft in the
+    list.
+    """
 
     seconds: Doubles
     aircraft: npt.NDArray[np.int64]

@@ -1,8 +1,8 @@
 """Ten integer columns of Census-Income (D3), packaged with the project.
 
 The paper used a million tuples of "US Census 1999" from the UCI archive, which are not available to us. Census-Income
-(KDD), the surveys of 1994 and 1995 from the same archive, is used in their place (see ``data/README.md``).
-The packaged copy is made again from that file by ``python -m workloads.census census-income.csv.gz``.
+(KDD), the surveys of 1994 and 1995 from the same archive, replaces them (see ``data/README.md``). The command ``python
+-m workloads.census census-income.csv.gz`` generates the packaged copy from that file.
 """
 
 from __future__ import annotations

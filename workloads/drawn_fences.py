@@ -23,7 +23,7 @@ Truth = bool | None
 
 @dataclass(frozen=True)
 class Asks:
-    """A predicate as SQL, and as a function of a row by shapely's scalars and three-valued logic."""
+    """A predicate, both as SQL and as a function of a row that uses shapely's scalars and three-valued logic."""
 
     sql: str
     of: Callable[[Row], Truth]
@@ -50,7 +50,7 @@ def place_of(row: Row, names: Sequence[str]) -> tuple[float, float] | None:
 
 
 class Drawn:
-    """Predicates that are drawn, over shapes whose vertices are where the rows are."""
+    """Random predicates over shapes whose vertices are at the positions of the rows."""
 
     def __init__(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)

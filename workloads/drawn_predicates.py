@@ -1,7 +1,7 @@
-"""Standing queries whose constants are values of recorded tuples: subscribers ask for what happens.
+"""Standing queries whose constants are values of recorded tuples, so that subscribers ask for what occurs.
 
-Every column has codes: the rank of a value among the column's distinct ones, -1 for NULL. A :class:`DrawnWorkload` says
-the same predicates as SQL, in normal form, and as ranges of codes. Everything is reproducible from a seed.
+Every column has codes: the rank of a value among the column's distinct values, -1 for NULL. A :class:`DrawnWorkload`
+has the same predicates as SQL, in normal form, and as ranges of codes. Everything is reproducible from a seed.
 """
 
 from __future__ import annotations
@@ -45,8 +45,10 @@ _TOGETHER = 65_536
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodedColumn:
-    """A column of recorded tuples: ``values`` are its distinct ones without NULL, ascending as Spark orders them, and
-    ``codes`` int32[tuples] the place of each tuple's in them.
+    """A column of recorded tuples.
+
+    ``values``: its distinct values without NULL, ascending as Spark orders them. ``codes`` int32[tuples]: the index of
+    each tuple's value in ``values``.
     """
 
     name: str
@@ -77,9 +79,9 @@ class CodedColumn:
 class DrawnWorkload:
     """Conjunctions over ``columns``.
 
-    Predicate i belongs to query ``owner[i]`` and holds of ``attribute[i]`` where its code lies in one of the closed
-    ranges ``low[j]`` .. ``high[j]`` for j from ``first[i]`` to ``first[i + 1]``, which are apart and ascending; one of
-    -1 alone is ``IS NULL``. All arrays are int64, queries in order, no attribute twice in a query.
+    Predicate i belongs to query ``owner[i]``. It holds if the code of ``attribute[i]`` is in one of the closed ranges
+    ``low[j]`` .. ``high[j]`` for j from ``first[i]`` to ``first[i + 1]``. The ranges are disjoint and ascending; a
+    single range of only -1 is ``IS NULL``. All arrays are int64 and ordered by query. No query has an attribute twice.
     """
 
     columns: tuple[CodedColumn, ...]

@@ -1,4 +1,6 @@
-"""Predicates that mostly ask for one of very many values, of every kind of column, and rows that have some of them."""
+"""Predicates that mostly compare a column, of any type, with one of very many values, and rows with some of the
+values.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _EPOCH = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
 class Drawn:
-    """Predicates and rows over ``values`` different values of each column, seed by seed the same."""
+    """Predicates and rows over ``values`` different values of each column; a seed always gives the same ones."""
 
     def __init__(self, seed: int, values: int) -> None:
         self.random = np.random.default_rng(seed)

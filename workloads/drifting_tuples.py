@@ -1,4 +1,6 @@
-"""Streams that change slowly: which attributes are skewed into which of their tails drifts from segment to segment."""
+"""Streams that change slowly: the attributes that are skewed, and the tails into which they are, drift over
+segments.
+"""
 
 from __future__ import annotations
 

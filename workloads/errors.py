@@ -6,8 +6,8 @@ from asc.errors import AscError
 
 
 class WorkloadError(AscError):
-    """Data that is not there or not as it should be, or a generator asked for what cannot be."""
+    """Data that is missing or invalid, or impossible parameters of a generator."""
 
 
 class MissingDataError(WorkloadError):
-    """Recorded tuples that neither are packaged nor lie where they were looked for."""
+    """Recorded tuples that are neither packaged nor in the folder where they were looked for."""

@@ -1,4 +1,4 @@
-"""Fences and positions: shapes of Berlin at the places of aircraft, or made ones where none were recorded."""
+"""Fences and positions: shapes of Berlin at the positions of aircraft, or generated ones if no data was recorded."""
 
 from __future__ import annotations
 

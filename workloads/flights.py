@@ -1,7 +1,7 @@
 """Flights out of New York in 2013: the sample packaged with the project, its schema and a dozen standing predicates.
 
-The sample is drawn from the ``flights`` table of nycflights13 (see ``data/README.md``); it is made again, byte for
-byte, from that table by ``python -m workloads.flights flights.csv.gz``.
+The sample is drawn from the ``flights`` table of nycflights13 (see ``data/README.md``). The command ``python -m
+workloads.flights flights.csv.gz`` generates it again from that table, byte for byte.
 """
 
 from __future__ import annotations

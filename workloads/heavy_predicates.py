@@ -1,4 +1,4 @@
-"""Predicates that take as long to validate as the limits allow: nested deep, chained long, repeating what they hold."""
+"""Predicates whose validation takes as long as the limits permit: deep nesting, long chains, repeated parts."""
 
 from __future__ import annotations
 

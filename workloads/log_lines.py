@@ -1,4 +1,4 @@
-"""Log lines that are made, and queries that look for parts of them."""
+"""Generated log lines, and queries for parts of them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _CONSONANTS, _VOWELS = "bcdfghjklmnprstvwz", "aeiou"
 
 @dataclass(frozen=True, slots=True)
 class LineQuery:
-    """Lines with one ``fragment`` and behind it, where there are two, the other; without the word ``not_in``, if there
-    is one; of a level from ``low`` to ``high``.
+    """A query for lines with one ``fragment`` and, if there are two, the other one after it.
+
+    If ``not_in`` is set, the line does not contain that word. Its level is from ``low`` to ``high``.
     """
 
     fragments: tuple[str, ...]

@@ -1,9 +1,9 @@
-"""A stream whose best order turns round while the share of unmatched tuples stays as it is.
+"""A stream whose best order is reversed over time while the share of unmatched tuples stays constant.
 
-The predicates are symmetric: to every query belongs its mirror image, with attribute i for attribute n - 1 - i. Tuples
-and mirrored tuples (columns in reverse order) are then matched alike, exactly as many by exactly as many queries. But
-the first half of the attributes is drawn from the whole domain and drops much. The second half is drawn from its first
-quarter and drops little. Mirrored, it is the other way round.
+The predicates are symmetric: every query has a mirror image, with attribute n - 1 - i in place of attribute i. So
+tuples and mirrored tuples (columns in reverse order) match equally many queries. But the first half of the attributes
+is drawn from the whole domain and drops many tuples. The second half is drawn from its first quarter and drops few. For
+mirrored tuples it is the reverse.
 """
 
 from __future__ import annotations

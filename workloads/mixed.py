@@ -1,8 +1,8 @@
-"""A mixed workload of many subscribers: strings of few popular and many rare values, numbers, booleans, conjunctions of
-equalities, lists and ranges.
+"""A mixed workload of many subscribers: strings of few popular and many rare values, numbers, booleans, and
+conjunctions of equalities, lists and ranges.
 
-Everything is reproducible from a seed. A :class:`MixedWorkload` says the same predicates as SQL, in normal form, and as
-ranges of codes for what knows nothing but integers; tuples come with their codes.
+Everything is reproducible from a seed. A :class:`MixedWorkload` has the same predicates as SQL, in normal form, and as
+ranges of codes for contenders that only know integers. Tuples include their codes.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ Draw = Callable[[np.random.Generator, int], Integers]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribute:
-    """A column: its name and type, its values by code (None for numbers, which are their own codes), and how codes are
-    drawn.
+    """A column: its name and type, its values by code (None if numbers are their own codes), and the distribution of
+    codes.
     """
 
     name: str
@@ -77,9 +77,9 @@ class Attribute:
 class MixedWorkload:
     """Conjunctions over ``attributes``, 20 of them.
 
-    Predicate i belongs to query ``owner[i]`` and holds of ``attribute[i]`` where its code lies in one of the closed
-    ranges ``low[j]`` .. ``high[j]`` for j from ``first[i]`` to ``first[i + 1]``, which are apart and ascending. All
-    arrays are int64, queries in order, no attribute twice in a query.
+    Predicate i belongs to query ``owner[i]``. It holds if the code of ``attribute[i]`` is in one of the closed ranges
+    ``low[j]`` .. ``high[j]`` for j from ``first[i]`` to ``first[i + 1]``. The ranges are disjoint and ascending. All
+    arrays are int64 and ordered by query. No query has an attribute twice.
     """
 
     attributes: tuple[Attribute, ...]

@@ -1,7 +1,7 @@
-"""Natural Earth's countries and some of its ports, as they are packaged: what the simulated aircraft fly over.
+"""Natural Earth's countries and some of its ports, packaged with the project: the map under the simulated aircraft.
 
-The samples are made again, byte for byte, by ``python -m workloads.natural_earth COUNTRIES PORTS``, given the tables
-``ne_110m_admin_0_countries`` and ``ne_10m_ports`` as GeoJSON, gzipped (see ``data/README.md``).
+The command ``python -m workloads.natural_earth COUNTRIES PORTS`` generates the samples again, byte for byte. Its inputs
+are the tables ``ne_110m_admin_0_countries`` and ``ne_10m_ports`` as GeoJSON, gzipped (see ``data/README.md``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _EUROPE = (-10.0, 35.0, 30.0, 62.0)
 
 
 class Place(NamedTuple):
-    """Somewhere to fly to: its name, and degrees."""
+    """A destination: its name, and its position in degrees."""
 
     name: str
     longitude: float

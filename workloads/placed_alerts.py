@@ -1,4 +1,4 @@
-"""Alerts that say of what and where: each waits for what is rare of one of a few measures, at some of a few places."""
+"""Alerts on rare values: each concerns one of a few measures at some of a few places."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Sets of conjunctive predicates by number, p-attributes, predicates a query, width and concentration; and what a set
-realised once it is compiled.
+"""Sets of conjunctive predicates with given parameters, and the realised figures of a compiled set.
+
+The parameters are the number of queries, p-attributes, predicates per query, width and concentration.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from workloads.synthetic import Integers, Workload
 class PredicateShape:
     """The parameters of a predicate set.
 
-    ``queries``: so many. ``predicates``: comparisons of a query, least and most; all on different attributes, drawn
-    uniformly. ``widest``: a comparison admits a share of the attribute's values drawn uniformly from (0, ``widest``].
-    ``concentration``: the chance that a comparison lies around its attribute's own hot value instead of anywhere.
+    ``queries``: their number. ``predicates``: the least and the most comparisons of a query, all on different
+    attributes, drawn uniformly. ``widest``: a comparison admits a share of the attribute's values drawn uniformly from
+    (0, ``widest``]. ``concentration``: the chance that a comparison is around its attribute's hot value instead of
+    anywhere.
 
-    The concentration shapes the standard deviation of the number of ones a region. Where all comparisons lie around one
-    value, its region has a one for nearly every query. The regions far from it have hardly any. It leaves the number of
-    values that a comparison admits as it is.
+    The concentration determines the standard deviation of the number of ones per region. If all comparisons are around
+    one value, the value's region has a one for nearly every query, and distant regions have hardly any. The
+    concentration does not change the number of values that a comparison admits.
     """
 
     queries: int
@@ -89,8 +91,8 @@ class Realised:
     """The realised figures of a compiled predicate set.
 
     ``ones`` and ``deviation``: mean and standard deviation of the number of ones in the query-result bitmaps of the
-    regions of a construct (Table 1 of the paper). They are averaged over the constructs. Every region that holds a
-    value counts alike; NULL's does not count.
+    regions of a construct (Table 1 of the paper), averaged over the constructs. Every region that contains a value has
+    the same weight; the region of NULL is not counted.
     """
 
     queries: int

@@ -1,7 +1,7 @@
-"""Random predicates over the schema of the random tuples: what the fast path is held against Spark with.
+"""Random predicates over the schema of the random tuples, used to compare the fast path with Spark.
 
-Every form of comparison, on literals from the pools that the tuples come from, and a list of known traps. Everything is
-reproducible from a seed.
+They contain every form of comparison, with literals from the pools from which the tuples are drawn, and a list of known
+traps. Everything is reproducible from a seed.
 """
 
 from __future__ import annotations

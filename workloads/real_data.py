@@ -1,9 +1,9 @@
 """Recorded tuples of three kinds: flights, network connections (KDD Cup 1999) and the census.
 
 The project packages a sample of the flights and ten columns of the census. The whole tables, and the connections, are
-read from a folder that the user names (``--data DIR`` of ``asc bench scale``, or the environment variable
-``ASC_DATA_DIR``): ``flights/flights.csv.gz``, ``kddcup99/kddcup.data_10_percent.gz`` and
-``census/census_income_1994_1995_train.csv.gz`` in it.
+read from a folder that the user names, with ``--data DIR`` of ``asc bench scale`` or the variable ``ASC_DATA_DIR``. It
+contains ``flights/flights.csv.gz``, ``kddcup99/kddcup.data_10_percent.gz`` and
+``census/census_income_1994_1995_train.csv.gz``.
 """
 
 from __future__ import annotations

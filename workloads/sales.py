@@ -1,4 +1,4 @@
-"""Made-up sales, and cubes that roll them up: records with five texts and the numbers that are added up."""
+"""Generated sales, and cubes that roll them up: records with five text columns and numeric columns."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _LEAST_SHARE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class SalesCube:
-    """A cube over sales: the predicate that its records meet, and its dimensions, a level each."""
+    """A cube over sales: the predicate that its records meet, and its dimensions, with one level each."""
 
     id: str
     where: str

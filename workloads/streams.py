@@ -1,4 +1,4 @@
-"""Streams put together from tables of tuples, and what a table of tuples realised."""
+"""Streams composed of tables of tuples, and the realised figures of a table."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def alternating(parts: Sequence[pa.Table], length: int, sub_streams: int) -> pa.
 class RealisedTuples:
     """The realised figures of a table of integer tuples.
 
-    ``top_tenth``: the share of the tuples whose value is among the most frequent tenth of the attribute's range, mean
-    over the attributes (0.1 where all values are equally frequent). ``correlation`` and ``strongest``: mean and most
-    of the absolute correlations of two attributes.
+    ``top_tenth``: the share of the tuples whose value is among the most frequent tenth of the attribute's range, as the
+    mean over the attributes (0.1 if all values are equally frequent). ``correlation`` and ``strongest``: the mean and
+    the maximum of the absolute correlations of two attributes.
     """
 
     tuples: int

@@ -1,4 +1,6 @@
-"""Standing queries of many subscribers and the records they wait for: as many deliveries whatever their number."""
+"""Standing queries of many subscribers, and matching records. The number of deliveries does not depend on that of
+queries.
+"""
 
 from __future__ import annotations
 

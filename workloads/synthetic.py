@@ -1,8 +1,8 @@
-"""Synthetic workloads: uniform (D1) and non-uniform (D2) integer tuples with conjunctive predicates, and the shape of
-the HEM papers.
+"""Synthetic workloads: uniform (D1) and non-uniform (D2) integer tuples with conjunctive predicates, and the workload
+of the HEM papers.
 
-Everything is reproducible from a seed. A :class:`Workload` says the same predicates as SQL and in normal form, so that
-a benchmark can leave parsing out or measure it.
+Everything is reproducible from a seed. A :class:`Workload` has the same predicates as SQL and in normal form, so that a
+benchmark can omit or measure the parsing.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ Values = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Workload:
-    """Conjunctions of closed ranges over int columns ``names``, whose values lie in 0 .. ``greatest`` (of each).
+    """Conjunctions of closed ranges over int columns ``names``, whose values are in 0 .. ``greatest`` (for each
+    column).
 
-    Predicate i of the workload belongs to query ``owner[i]`` and is ``low[i] <= names[attribute[i]] <= high[i]``; the
-    arrays are int64, queries in order, no attribute twice in a query.
+    Predicate i of the workload belongs to query ``owner[i]`` and is ``low[i] <= names[attribute[i]] <= high[i]``. The
+    arrays are int64 and ordered by query. No query has an attribute twice.
     """
 
     names: tuple[str, ...]

@@ -1,7 +1,7 @@
-"""``python -m tools.audit``: the SBOM, the licences, and the known vulnerabilities of what the broker runs on.
+"""``python -m tools.audit``: the SBOM, the licences, and the known vulnerabilities of the broker's dependencies.
 
-Ends with 0 where no finding forbids a release, and with 2 for wrong use. Ends with 1 where a finding does, or the audit
-cannot be made. Ends with 3 where only the data about vulnerabilities is missing: then nothing is known of them.
+Exit codes: 0 if no finding forbids a release; 1 if a finding does, or if the audit fails; 2 for wrong usage. The exit
+code is 3 if only the vulnerability data is missing, so that no vulnerability is known.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def tell(components: Sequence[Component], policy: Policy, known: Callable[[], Fo
 
 
 def _licences(components: Sequence[Component], policy: Policy) -> bool:
-    """Print the table and the refusals; whether there are any."""
+    """Print the table of licences and the refusals. Return whether there are refusals."""
     refused = refusals(components, policy)
     print(f"licences: {len(refused)} refused")
     for line in licence_lines(components):

@@ -12,14 +12,13 @@ FILE = ""
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A package, a jar, or a file within one, with what is packed into it.
+    """A package, a jar, or a file within either, with the components packed into it.
 
-    Invariant: ``ecosystem`` and ``name`` are as OSV has them: a normalised name of PyPI, or Maven's group:artifact. A
-    component of no registry (a native library, a Java runtime) has the ecosystem "" and is looked up nowhere.
-
-    ``licence`` is an SPDX expression, or None where nothing that can be read says one; ``told_by`` says where it was
-    read. ``sha256`` are hexadecimal: one of a file, all of the archives that the lock allows of a package, none where
-    only a part of a jar is left. ``place`` is the path to a part: ``pyspark/jars/hadoop-client-api-3.4.1.jar``.
+    Invariant: ``ecosystem`` and ``name`` have OSV's form: a normalised name of PyPI, or Maven's group:artifact. A
+    component of no registry (a native library, a Java runtime) has the ecosystem "" and is not looked up. ``licence``
+    is an SPDX expression, or None if no readable source states one; ``told_by`` names the source. ``sha256`` is
+    hexadecimal: one hash for a file, the hashes of all archives that the lock permits for a package, none if only a
+    part of a jar is left. ``place`` is the path to a part: ``pyspark/jars/hadoop-client-api-3.4.1.jar``.
     """
 
     ecosystem: str
@@ -38,7 +37,7 @@ class Component:
 
     @property
     def key(self) -> str:
-        """The name of the component in the policy files, the same for every version: ``Maven/group:artifact``."""
+        """The component's name in the policy files, equal for all versions: ``Maven/group:artifact``."""
         return f"{self.ecosystem or 'file'}/{self.name}"
 
 

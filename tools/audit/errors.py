@@ -6,8 +6,8 @@ from asc.errors import AscError
 
 
 class AuditError(AscError):
-    """An error that keeps the audit from being made: a package or jar that is missing, a file that cannot be read."""
+    """An error that prevents the audit: a missing package or jar, or an unreadable file."""
 
 
 class NoDataError(AuditError):
-    """The data about vulnerabilities cannot be had, so that nothing is known of them."""
+    """The vulnerability data is unavailable, so that no vulnerability is known."""

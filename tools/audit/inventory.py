@@ -1,4 +1,4 @@
-"""All that the broker runs on: the locked packages, the jars that pyspark brings, and the locked jars."""
+"""The inventory of the broker's dependencies: the locked packages, the jars in pyspark, and the locked jars."""
 
 from __future__ import annotations
 

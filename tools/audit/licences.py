@@ -1,4 +1,4 @@
-"""Licences as packages, POMs, manifests and licence files name them, as SPDX expressions."""
+"""Normalisation of licence names in packages, POMs, manifests and licence files to SPDX expressions."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _licensing() -> Licensing:
 
 
 def from_expression(text: str) -> str | None:
-    """Return the expression in SPDX's own spelling; None for what is none.
+    """Return the expression in SPDX's own spelling. Return None if it is not an SPDX expression.
 
     >>> from_expression("mit or apache-2.0")
     'MIT OR Apache-2.0'
@@ -102,7 +102,7 @@ def from_expression(text: str) -> str | None:
 
 
 def from_name(text: str) -> str | None:
-    """Return the expression that a name or an address of a licence stands for; None where it may be several.
+    """Return the expression for a licence's name or address. Return None if it is unknown or ambiguous.
 
     >>> from_name("https://www.apache.org/licenses/LICENSE-2.0.txt")
     'Apache-2.0'
@@ -116,7 +116,8 @@ def from_name(text: str) -> str | None:
 
 
 def from_choice(names: Sequence[str]) -> str | None:
-    """Return the choice between several names, as Maven and OSGi leave it; None where one of them is not known.
+    """Return the expression for a choice between several names, as Maven and OSGi define it. Return None if a name is
+    unknown.
 
     >>> from_choice(["EPL 2.0", "GPL2 w/ CPE"])
     'EPL-2.0 OR GPL-2.0-only WITH Classpath-exception-2.0'
@@ -128,16 +129,13 @@ def from_choice(names: Sequence[str]) -> str | None:
 
 
 def from_text(text: str) -> str | None:
-    """Return the licence that a licence file begins with; None for a text that is not known.
-
-    The text after it, as of parts that are packed along, is not looked at: those are components of their own.
-    """
+    """Return the licence at the beginning of a licence file. Return None if the text is unknown."""
     head = re.sub(r"[\s*#>]+", " ", text.lower())[:_HEAD_CHARS]
     return next((spdx for spdx, pattern in _TEXTS if re.search(pattern, head, re.DOTALL)), None)
 
 
 def alternatives(expression: str) -> list[frozenset[str]]:
-    """Return the ways to keep to an expression: of each, the licences that then hold together.
+    """Return the alternatives of an expression: for each, the set of licences that apply together.
 
     >>> sorted(sorted(way) for way in alternatives("MIT AND (Zlib OR Apache-2.0 WITH LLVM-exception)"))
     [['Apache-2.0 WITH LLVM-exception', 'MIT'], ['MIT', 'Zlib']]

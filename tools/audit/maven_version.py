@@ -1,4 +1,4 @@
-"""The order of Maven's versions."""
+"""The ordering of Maven versions."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class MavenVersion:
 
 
 def _compare(one: object, other: object) -> int:
-    """Compare two items: a number below, at or above 0. None is an absent item."""
+    """Return a number below, at or above 0 from the comparison of two items. None is an absent item."""
     if isinstance(one, tuple) or isinstance(other, tuple):
         return _compare_tuples(one, other)
     if one is None and other is None:
@@ -84,7 +84,7 @@ def _compare_tuples(one: object, other: object) -> int:
 
 
 def _number(item: object) -> int:
-    """Return a number's value; nothing is 0, and any word is less."""
+    """Return the value of a number: 0 for an absent item, and less than any number for a word."""
     return item if isinstance(item, int) else 0 if item is None else -1
 
 

@@ -1,4 +1,4 @@
-"""Known vulnerabilities by OSV: asked over the network, or looked up in records that were downloaded."""
+"""Known vulnerabilities from OSV, requested over the network or looked up in downloaded records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Vulnerability:
-    """A known vulnerability of one version: OSV's id first among its names, and what it says in a line."""
+    """A known vulnerability of one version: its names, OSV's id first, and a summary in one line."""
 
     names: tuple[str, ...]
     summary: str
@@ -137,7 +137,7 @@ def _vulnerability(record: Mapping[str, Any]) -> Vulnerability:
 
 
 def _distinct(found: Iterable[Vulnerability]) -> list[Vulnerability]:
-    """Keep one of the vulnerabilities that share a name: databases repeat each other."""
+    """Return the vulnerabilities without those that share a name with another one: databases repeat each other."""
     kept: list[Vulnerability] = []
     for one in sorted(found, key=lambda one: one.names):
         if not any({*one.names} & {*other.names} for other in kept):
@@ -180,7 +180,7 @@ def _is_affected(affected: Mapping[str, Any], ecosystem: str, version: str) -> b
 
 
 def _is_within(events: Sequence[Mapping[str, str]], ecosystem: str, version: str) -> bool:
-    """Return whether the last event at or before a version, in the order of versions, leaves it affected."""
+    """Return whether a version is affected according to the last event at or before it."""
     here = _ordered(ecosystem, version)
     last_place, affected = None, False
     for kind, at in (pair for event in events for pair in event.items()):
@@ -198,7 +198,9 @@ def _is_within(events: Sequence[Mapping[str, str]], ecosystem: str, version: str
 
 
 def _ordered(ecosystem: str, version: str) -> Any:
-    """Return a version that compares with others of its ecosystem; None for one of before PEP 440."""
+    """Return a version in a form that is comparable within its ecosystem. Return None for a version from before PEP
+    440.
+    """
     if ecosystem == MAVEN:
         return MavenVersion(version)
     try:

@@ -1,4 +1,4 @@
-"""The locked Python packages as they are installed, with the native libraries and the Java that they bring."""
+"""The installed versions of the locked Python packages, with the native libraries and the Java that they contain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NATIVE = re.compile(r"[^/]+\.libs/[^/]+")
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """A line of the lock: one version of a package, for the Pythons and systems that ``requirement.marker`` names."""
+    """A line of the lock: one version of a package. ``requirement.marker`` restricts it to some Pythons and systems."""
 
     requirement: Requirement
     version: str
@@ -105,7 +105,7 @@ def _licence(found: Distribution) -> tuple[str | None, str]:
 
 
 def _parts(found: Distribution) -> Iterator[Component]:
-    """Yield the native libraries that a wheel brings beside the package, and its Java."""
+    """Yield the native libraries that a wheel contains besides the package, and its Java."""
     for file in sorted(found.files or (), key=str):
         place = str(file)
         if _NATIVE.fullmatch(place):

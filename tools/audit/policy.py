@@ -1,4 +1,4 @@
-"""The policy: licences by list, exceptions and vulnerability decisions by package, each with its reason."""
+"""The policy: permitted licences, exceptions, and decisions on vulnerabilities by package, each with a reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POLICY_FILE = Path(__file__).with_name("policy.toml")
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """A licence for the packages that a pattern of `Component.key` names, and the reason."""
+    """A licence for the packages whose `Component.key` matches a pattern, and the reason."""
 
     packages: tuple[str, ...]
     licence: str
@@ -33,7 +33,7 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A known vulnerability that does no harm here, why, and the last day on which that is believed."""
+    """A known vulnerability that does no harm here, with the reason, and the last day on which the decision holds."""
 
     vulnerability: str
     packages: tuple[str, ...]
@@ -43,11 +43,10 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The allowed and declared licences, exceptions, decisions on vulnerabilities, and groups of Maven.
+    """The permitted and declared licences, exceptions, decisions on vulnerabilities, and groups of Maven.
 
-    A licence is declared for a package that says none.
-
-    Invariant: every licence is an SPDX expression in SPDX's own spelling.
+    A licence is declared for a package that states none. Invariant: every licence is an SPDX expression in SPDX's own
+    spelling.
     """
 
     allowed: frozenset[str]
@@ -57,7 +56,7 @@ class Policy:
     groups: Mapping[str, str]
 
     def declare(self, component: Component) -> Component:
-        """Return the component and its parts, with the declared licence where nothing that was read says one."""
+        """Return the component and its parts, with the declared licence if no source states a licence."""
         parts = tuple(self.declare(part) for part in component.parts)
         ruling = next((ruling for ruling in self.declared if ruling.concerns(component)), None)
         if component.licence is None and ruling is not None:
@@ -65,7 +64,7 @@ class Policy:
         return replace(component, parts=parts)
 
     def refusal(self, component: Component) -> str | None:
-        """Return the reason why the component's licence is refused, in one line; None where it may be used."""
+        """Return in one line why the component's licence is refused. Return None if it is permitted."""
         licence = component.licence
         if licence is None:
             place = f" ({component.place})" if component.place else ""
@@ -79,7 +78,9 @@ class Policy:
         return f"licence '{licence}' of '{component.key}' {component.version} is not allowed: do without, or except it"
 
     def judgement(self, names: Sequence[str], component: Component) -> Judgement | None:
-        """Return the decision on a vulnerability, by any of its names, where it concerns that component."""
+        """Return the decision on a vulnerability, by any of its names, for this component. Return None if there is
+        none.
+        """
         return next(
             (
                 judged

@@ -14,7 +14,9 @@ from tools.audit.policy import Policy
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A known vulnerability of a component: ``why`` it is let pass, or None, and then what is ``missing`` to that."""
+    """A known vulnerability of a component. ``why``: the reason to permit it. If that is None, ``missing`` says what is
+    needed.
+    """
 
     component: Component
     vulnerability: Vulnerability
@@ -48,7 +50,7 @@ def findings(components: Sequence[Component], found: Found, policy: Policy, toda
 
 
 def unknown_parts(components: Sequence[Component]) -> list[Component]:
-    """Return the components that no registry has, so that nobody can be asked about their vulnerabilities."""
+    """Return the components that belong to no registry, so that their vulnerabilities cannot be looked up."""
     return [component for component in everything(components) if component.ecosystem == FILE]
 
 

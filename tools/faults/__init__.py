@@ -1,1 +1,1 @@
-"""Faults made on purpose: a broker under random ones, and the ledger of its deliveries."""
+"""Fault injection: a broker under random faults, and the ledger of its deliveries."""

@@ -1,4 +1,4 @@
-"""A daemon as ``asc serve`` runs it, in a process of its own that can be killed."""
+"""A daemon started by ``asc serve`` as a separate process that can be killed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _LINES_TOLD = 40
 
 
 class BrokerProcess:
-    """The daemon of one configuration file; started as often as is asked for.
+    """The daemon of one configuration file; it can be started several times.
 
-    ``address``: of its API. RuntimeError, with its last lines, where it ends or does not get ready in time.
+    ``address``: the address of its API. Raise RuntimeError, with the last lines of its log, if it ends or is not ready
+    in time.
     """
 
     def __init__(self, config: Path, address: str) -> None:
@@ -32,7 +33,7 @@ class BrokerProcess:
 
     @property
     def pid(self) -> int:
-        """Its process, also where that is gone; RuntimeError before the first start."""
+        """The process id of the daemon, even if it has ended. Raise RuntimeError before the first start."""
         if self._child is None:
             raise RuntimeError("the daemon was never started")
         return self._child.pid
@@ -42,14 +43,14 @@ class BrokerProcess:
         return self._child is not None and self._child.poll() is None
 
     def launch(self, prelude: str = "") -> None:
-        """Start the process; it is not ready then. ``prelude``: Python that it runs first."""
+        """Start the process without waiting until it is ready. ``prelude``: Python code that it runs first."""
         program = f"{prelude}\nfrom cli.main import main; main()"
         with self.log.open("ab") as log:
             command = [sys.executable, "-c", program, "serve", "--config", str(self._config)]
             self._child = subprocess.Popen(command, stdout=log, stderr=log)
 
     def await_ready(self, timeout_s: float = _READY_S) -> None:
-        """Wait until it serves."""
+        """Wait until the daemon is ready."""
         self.await_reason(lambda reason: reason is None, timeout_s)
 
     def await_reason(self, wanted: Callable[[str | None], bool], timeout_s: float = _READY_S) -> None:
@@ -70,7 +71,7 @@ class BrokerProcess:
             time.sleep(_LOOK_S)
 
     def await_end(self, timeout_s: float = 60.0) -> int:
-        """Wait until the process has ended; its exit code."""
+        """Wait until the process has ended, and return its exit code."""
         assert self._child is not None
         try:
             return self._child.wait(timeout_s)
@@ -78,29 +79,29 @@ class BrokerProcess:
             raise RuntimeError(f"the daemon does not end in {timeout_s:g} s: {self.last_lines()}") from error
 
     def signal(self, number: signal.Signals) -> None:
-        """Send it a signal; harmless where it is gone."""
+        """Send a signal to the process. Do nothing if it has ended."""
         if self.runs:
             assert self._child is not None
             self._child.send_signal(number)
 
     def kill(self) -> None:
-        """Kill the process by SIGKILL, and wait until it is gone; harmless where it is."""
+        """Kill the process by SIGKILL, and wait until it has ended. Do nothing if it has ended already."""
         if self._child is not None:
             self.signal(signal.SIGKILL)
             self._child.wait()
 
     def jvm(self) -> int:
-        """Return the process of Spark's JVM; RuntimeError where there is none."""
+        """Return the process id of Spark's JVM. Raise RuntimeError if there is none."""
         for found in descendants(self.pid, "SparkSubmit"):
             return found
         raise RuntimeError(f"the daemon has no JVM: {self.last_lines()}")
 
     def workers(self) -> list[int]:
-        """Return the Python processes in which Spark's tasks match."""
+        """Return the ids of the Python processes in which Spark's tasks match."""
         return descendants(self.jvm(), "python")
 
     def last_lines(self) -> str:
-        """Return the end of its log."""
+        """Return the end of the daemon's log."""
         return (
             "\n".join(self.log.read_text("utf-8", "replace").splitlines()[-_LINES_TOLD:]) if self.log.exists() else ""
         )

@@ -1,4 +1,4 @@
-"""The clock of a Python process, set back while it runs. The system's is that of all processes, and stays."""
+"""The clock of one running Python process, set back. The system clock, which all processes share, is unchanged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Datetime = datetime.datetime
 
 
 class _AsDatetime(type(_Datetime)):  # type: ignore[misc]
-    """A metaclass by which every datetime is an instance of its classes: C code makes plain ones."""
+    """A metaclass that makes every datetime an instance of its classes, because C code creates plain ones."""
 
     def __instancecheck__(cls, found: object) -> bool:
         return isinstance(found, _Datetime)

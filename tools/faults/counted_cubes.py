@@ -1,4 +1,4 @@
-"""Cubes beside the words that DuckDB has for them, and those of the rig's records."""
+"""The cubes of the rig, with the DuckDB expressions that compute the same values."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _TEXT = "CASE WHEN n % 101 = 50 THEN rpad(s, 5000, '.') ELSE s END"
 
 @dataclass(frozen=True, slots=True)
 class CountedCube:
-    """A cube of the rig, and DuckDB's expressions for what it counts.
+    """A cube of the rig, with DuckDB's expressions for its values.
 
-    ``dimensions`` and ``measures``: by their names in answers. ``double_sums``: the measures that are sums of doubles,
-    the expressions being their addends. ``time_us``: the event time in microseconds.
+    ``dimensions`` and ``measures``: expressions by their names in answers. ``double_sums``: the measures that are sums
+    of doubles, with the expressions of their addends. ``time_us``: the event time in microseconds.
     """
 
     query: str
@@ -85,7 +85,8 @@ LATE = CountedCube(
     double_sums={"drift": "d"},
     time_us=_TIME_US,
 )
-"""Its records are out of order by more than the lateness, without a usable time, or of too large a group, some of them.
+"""Its records are out of order by more than the lateness, without a usable time, or of too large a group, some of
+them.
 """
 
 RESTED = CountedCube(

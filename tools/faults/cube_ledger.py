@@ -1,4 +1,4 @@
-"""The ledger of a standing cube: its answers, its accounting line and its gaps, against DuckDB over raw records."""
+"""The ledger of a standing cube: its answers, accounting line and gaps, compared with DuckDB over raw records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TERM = re.compile(r"([\d,]+) ([a-z_]+)")
 
 @dataclass(frozen=True, slots=True)
 class CubeAudit:
-    """The differences found, a line each, and how many values were compared."""
+    """The differences, one per line, and the number of compared values."""
 
     wrong: list[str] = field(default_factory=list)
     values: int = 0
@@ -46,7 +46,7 @@ class CubeAudit:
 
     @staticmethod
     def of(audits: Iterable[CubeAudit]) -> CubeAudit:
-        """Merge several audits into one: what was compared in all of them."""
+        """Merge several audits into one that contains all their comparisons."""
         found = list(audits)
         numbers = {
             name: sum(getattr(own, name) for own in found)
@@ -57,10 +57,11 @@ class CubeAudit:
 
 @dataclass(frozen=True, slots=True)
 class CubeLedger:
-    """A cube that can be asked, and the records that it is held against.
+    """A cube, and the records with which its answers are compared.
 
-    ``ask``: the answer to the body of a question. ``kept``: what the API says is kept of it. ``covered``: the offsets
-    that it has to have folded. ``slack_us``: how far from a missed record a pane has no gap any more.
+    ``ask``: returns the answer to the body of a cube query. ``kept``: the API's figures of the cube. ``covered``: the
+    offsets that the cube must have folded. ``slack_us``: the distance from a missed record beyond which a pane has no
+    gap.
     """
 
     cube: CountedCube
@@ -113,7 +114,7 @@ class CubeLedger:
             yield f"cube {self.cube.query}: is parked, {kept['parked']}"
 
     def _accounting(self, kept: Plain, outcomes: Mapping[str, int]) -> Iterator[str]:
-        """Yield the terms of the accounting line that are others than DuckDB's, or do not add up."""
+        """Yield the terms of the accounting line that differ from DuckDB's, or that do not add up."""
         line = str(kept["accounting"])
         terms = {name: int(number.replace(",", "")) for number, name in _TERM.findall(line)}
         accepted, late = terms.pop("accepted", None), terms.pop("late", 0)
@@ -148,7 +149,7 @@ class CubeLedger:
         return self.records.groups(self.cube, names, self.covered, *bounds)
 
     def _wholeness(self, question: Plain, answer: Plain, missed_us: Sequence[int]) -> Iterator[str]:
-        """Yield where an answer is said to be whole and is not, or the other way round."""
+        """Yield the errors of an answer that wrongly claims, or denies, that it is whole."""
         gaps = [_gap(gap) for gap in answer["gaps"]]
         if answer["whole"] != (not gaps):
             yield f"cube {self.cube.query}: whole is {answer['whole']} with gaps {answer['gaps']}"
@@ -168,7 +169,7 @@ class CubeLedger:
 def differences(
     cube: CountedCube, where: str, found: Mapping[Any, Plain], expected: Mapping[Any, Plain]
 ) -> Iterator[str]:
-    """Yield the groups and the measures of a cuboid that are others than DuckDB's, with both values."""
+    """Yield the groups and measures of a cuboid that differ from DuckDB's, with both values."""
     for group in sorted(found.keys() | expected.keys(), key=str):
         own, other = found.get(group), expected.get(group)
         if own is None or other is None:
@@ -182,7 +183,7 @@ def differences(
 
 
 def shown(cube: CountedCube, row: Plain) -> dict[str, Any]:
-    """Return measures as they are reported, the addends of a sum added up."""
+    """Return measures as they are reported: the addends of a sum are added up."""
     return {
         name: math.fsum(_addends(value)) if name in cube.double_sums and isinstance(value, list) else value
         for name, value in row.items()
@@ -190,7 +191,9 @@ def shown(cube: CountedCube, row: Plain) -> dict[str, Any]:
 
 
 def is_equal(cube: CountedCube, name: str, found: Any, expected: Any) -> bool:
-    """Return whether a measure is DuckDB's; a sum of doubles to the last bit, unless its addends cancel."""
+    """Return whether a measure equals DuckDB's. A sum of doubles must equal it to the last bit, unless its addends
+    cancel.
+    """
     if name not in cube.double_sums or found is None:
         return bool(found == expected) or (name in cube.double_sums and not _addends(expected))
     addends = _addends(expected)
@@ -199,7 +202,7 @@ def is_equal(cube: CountedCube, name: str, found: Any, expected: Any) -> bool:
 
 
 def covered_of(kept: Plain) -> dict[int, list[tuple[int, int]]]:
-    """Return the offsets that a cube says it has folded, by partition, adjacent intervals as one."""
+    """Return the offsets that a cube reports as folded, by partition, with adjacent intervals merged."""
     found: dict[int, list[tuple[int, int]]] = {}
     for own in kept["coverage"]:
         intervals = found.setdefault(own["partition"], [])
@@ -225,7 +228,7 @@ def _asked(question: Plain) -> Interval:
 
 
 def _interval(question: Plain, answer: Plain) -> Interval | None:
-    """Return the interval that an answer is of: that of its question where open panes count, else its closed ones."""
+    """Return the interval of an answer: the query's interval if open panes count, otherwise the answer's closed one."""
     if question.get("live"):
         return _asked(question)
     told = answer["interval"]

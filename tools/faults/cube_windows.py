@@ -1,4 +1,4 @@
-"""The windows that a standing cube wrote, against DuckDB over raw records."""
+"""The windows that a standing cube wrote, compared with DuckDB over raw records."""
 
 from __future__ import annotations
 

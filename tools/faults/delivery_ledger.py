@@ -1,4 +1,6 @@
-"""The delivery ledger of a broker: records that each query had to receive, those it might, and those that arrived."""
+"""The delivery ledger of a broker: the records that each query had to receive, those that it might, and the arrived
+ones.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A record of a destination topic; ``source`` is the identity of the record that it is a copy of."""
+    """A record of a destination topic. ``source``: the identity of the source record that it copies."""
 
     topic: str
     source: str
@@ -40,11 +42,12 @@ class Arrived:
 
 @dataclass(slots=True)
 class Life:
-    """A query between two changes of it, by source partition: from where on it *must* have its records and from where
-    on it *may*, and likewise until where. A partition without an entry was not there yet: it counts from 0.
+    """The time between two changes of a query, as offsets by source partition. It has offsets from which on the query
+    *must* receive its records and offsets from which on it *may*, and the corresponding end offsets. A partition
+    without an entry did not exist yet, and counts from offset 0.
 
-    Invariant: what must be lies within what may be. They differ where a change was not answered, so that nobody knows
-    which batch was the first one with it.
+    Invariant: the range of "must" lies within the range of "may". They differ if a change was not answered, because
+    then nobody knows which batch was the first with the change.
     """
 
     query_id: str
@@ -58,9 +61,9 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryAudit:
-    """The faults of the deliveries, a line each, and how often a copy of a record came again.
+    """The faults of the deliveries, one per line, and the number of repeated copies.
 
-    ``sound`` says that there are no faults.
+    ``sound``: whether there are no faults.
     """
 
     missing: list[str] = field(default_factory=list)
@@ -91,11 +94,11 @@ class DeliveryAudit:
 
 
 class DeliveryLedger:
-    """All records of a source topic and all lives of all queries; ``audit`` compares the arrived records with them.
+    """All records of a source topic and all lives of all queries. ``audit`` compares them with the arrived records.
 
-    The promise is: every query receives exactly the accepted records from its first offset to its last. Each topic has
-    one copy of a record for all queries of the topic, with key, value and headers as they came. After a fault a copy
-    may come again, and is the same one. ``lives`` end before the next one of the same id begins.
+    The promise: every query receives exactly the accepted records from its first offset to its last. Each topic has one
+    copy of a record for all queries of the topic, with unchanged key, value and headers. After a fault an identical
+    copy may arrive again. Lives of the same id in ``lives`` do not overlap.
 
     Cost: a bit for each record and life, and the pairs of record and query. Source: spec, section 3.
     """
@@ -121,13 +124,13 @@ class DeliveryLedger:
                     kept[life.topic][row].add(life.query_id)
 
     def add_dead_letters(self, topic: str, undecodable: Iterable[int]) -> None:
-        """Require the records of these rows to arrive in a topic once, under no query."""
+        """Require that a topic receives each record of these rows once, under no query."""
         for row in undecodable:
             self._must[topic][row] = set()
             self._may[topic][row] = set()
 
     def outstanding(self, arrived: Iterable[Arrived]) -> int:
-        """Count the copies that have not arrived and had to."""
+        """Count the required copies that have not arrived."""
         found: dict[str, set[int]] = defaultdict(set)
         for record in arrived:
             found[record.topic].add(self._rows.get(record.source, -1))

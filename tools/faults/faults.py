@@ -1,4 +1,4 @@
-"""The faults: what can happen to a broker, made on purpose. Each is over when it returns, and everything runs again."""
+"""The faults that are injected into a broker. When a fault returns, it is over, and everything runs again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CLOCK = "from tools.faults.clock import set_back; set_back(after_s=30.0, by_s=3
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that is done to a broker; ``needs_mount``: to a file system of its own, which only root can make."""
+    """A fault to inject. ``needs_mount``: it needs a separate file system, which only root can create."""
 
     name: str
     make: Callable[[Rig], None]

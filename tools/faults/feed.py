@@ -1,4 +1,4 @@
-"""Numbered records into a source topic, at a steady pace, whatever happens to Kafka."""
+"""A source of numbered records at a steady pace, independent of Kafka's state."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DELIVERY_S = 300_000
 
 
 def record_of(number: int) -> tuple[bytes | None, bytes, list[tuple[str, bytes]]]:
-    """Return key, value and headers of the record of that number; one in a hundred and one is no JSON."""
+    """Return key, value and headers of the record with this number. One record in 101 is not JSON."""
     random_ = random.Random(number)
     group = number % 10
     key = None if group == 9 else f"k{group}".encode()
@@ -42,13 +42,12 @@ def record_of(number: int) -> tuple[bytes | None, bytes, list[tuple[str, bytes]]
 
 
 class Feed:
-    """Publishes records from number 0 on, ``per_s`` a second, until it is closed, in a thread of its own.
+    """Publisher of records, numbered from 0, at ``per_s`` a second in a separate thread until it is closed.
 
-    ``record``: key, value and headers of the record of a number. ``end``: the number before which it stops to wait for
-    the readers; None for no bound. So a backlog has a bound on a machine that is too slow for the pace.
-
-    ``acknowledged``: partition, offset and number of what Kafka has confirmed. A send waits for as long as Kafka is
-    away, and is not given up; ``failure`` says so where it was.
+    ``record``: returns key, value and headers for a number. ``end``: the number before which it stops and waits for the
+    readers, or None for no bound. It bounds the backlog on a machine that is too slow for the pace. ``acknowledged``:
+    partition, offset and number of the records that Kafka has confirmed. A send waits while Kafka is unavailable, and
+    is not abandoned; ``failure`` reports if it was.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class Feed:
         self.failure: BaseException | None = None
 
     def start(self) -> None:
-        """Begin to publish."""
+        """Start publishing."""
         self._thread.start()
 
     @contextmanager
@@ -92,7 +91,7 @@ class Feed:
             yield
 
     def close(self) -> None:
-        """Publish no more, and wait until everything is acknowledged."""
+        """Stop publishing, and wait until everything is acknowledged."""
         self._over.set()
         self._thread.join()
         self._producer.flush()

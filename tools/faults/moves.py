@@ -1,4 +1,4 @@
-"""Objects that move: records of a second stream, and the queries with an operator over them."""
+"""Moving objects: records of a second stream, and queries with operators over them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ records are in one partition, and no time in it is before another one.
 
 
 def move_of(number: int) -> tuple[bytes | None, bytes, list[tuple[str, bytes]]]:
-    """Return key, value and headers of the record of that number: an object that moves around."""
+    """Return key, value and headers of the record with this number: the position of a moving object."""
     own = number % _OBJECTS
     turn = number / (700 + 90 * own)
     x, y = (4 + own / 3) * math.sin(turn), (9 - own / 2) * math.cos(1.7 * turn)

@@ -1,4 +1,4 @@
-"""A Kafka node that can be killed, suspended and started again at the same address."""
+"""A Kafka node that can be killed, suspended and restarted at the same address."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from tools.faults.processes import children, kill
 
 
 class Node:
-    """One node in a folder, always at the same port. RuntimeError where it is to be killed and does not run."""
+    """One Kafka node in a folder, always at the same port. Raise RuntimeError if it does not run and is to be
+    killed.
+    """
 
     def __init__(self, folder: Path) -> None:
         # What is flushed by the system's cache outlives the process; only a few files make room to fill a small disk.
@@ -30,11 +32,11 @@ class Node:
         return self._kafka.running
 
     def start(self) -> None:
-        """Start it and wait until it answers."""
+        """Start the node, and wait until it answers."""
         self._kafka.start()
 
     def stop(self) -> None:
-        """Stop it in good order."""
+        """Shut the node down."""
         self._kafka.stop()
 
     def kill(self) -> None:
@@ -42,7 +44,7 @@ class Node:
         kill(self._process())
 
     def stand_still(self) -> None:
-        """Suspend the node by SIGSTOP: it answers nothing, and its connections stay."""
+        """Suspend the node by SIGSTOP: it answers nothing, but its connections remain."""
         os.kill(self._process(), signal.SIGSTOP)
 
     def go_on(self) -> None:

@@ -1,4 +1,4 @@
-"""Queries with an operator in a broker under faults, and the broker without any that says what they have to put out."""
+"""Operator queries in a broker under faults, and a second broker without faults that produces the expected outputs."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def stream_section(name: str) -> str:
 
 
 class Operators:
-    """The moving objects, their queries, and a second broker that reads the same records when all faults are over.
+    """The moving objects, their queries, and a second broker that reads the same records after all faults are over.
 
-    That one is started once at the beginning, to register the queries before the first record. Its registry, stream and
-    topics are its own. RuntimeError where it does not get ready.
+    The second broker also runs once at the beginning, to register the queries before the first record. It has a
+    separate registry, stream and topics. Raise RuntimeError if it does not become ready.
     """
 
     def __init__(
@@ -80,22 +80,19 @@ class Operators:
         self._feed.start()
 
     def close(self) -> None:
-        """Stop what runs."""
+        """Stop all running processes."""
         self._calm.kill()
 
     def held(self) -> AbstractContextManager[None]:
-        """Publish nothing within a ``with`` block."""
+        """Suspend publishing within a ``with`` block."""
         return self._feed.held()
 
     def audit(self, random_: random.Random) -> CubeAudit:
-        """Hold the cube against DuckDB, once it has all records; no record comes meanwhile."""
+        """Compare the cube with DuckDB after it has all records. No record arrives meanwhile."""
         return self._cubes.audit(random_)
 
     def settle(self) -> OutputAudit:
-        """Have the broker without faults read all records, and hold the outputs of the other one against its own.
-
-        Records come in all the while, until the end of it: outputs over time are complete once later ones are there.
-        """
+        """Let the broker without faults read all records, and compare both brokers' outputs."""
         (end,) = self._cluster.offsets(SOURCE, end=True).values()
         until_s = end * STEP_S
         self._calm.launch()
@@ -112,7 +109,7 @@ class Operators:
         return output_audit(self._outputs(CALM_STREAM), self._outputs(STREAM), written=written, until_s=until_s)
 
     def _reach(self, stream: str, until_s: float) -> bool:
-        """Return whether each query of a stream has put something out that is of that time or later."""
+        """Return whether each query of a stream has an output of that time or later."""
         last = dict.fromkeys(QUERIES, -1.0)
         for each in self._outputs(stream):
             (query,) = each.queries
@@ -120,7 +117,7 @@ class Operators:
         return min(last.values()) >= until_s
 
     def _outputs(self, stream: str) -> list[Delivery]:
-        """Return the outputs in the topics of a stream's queries, each once: as ``broker.consume`` gives it."""
+        """Return the distinct outputs in the topics of a stream's queries, read by ``broker.consume``."""
         topics = _topics(stream)
         return list(receive(self._client, topics, group=None, from_beginning=True, to_end=True, window=_REPEATS))
 

@@ -1,4 +1,4 @@
-"""Outputs of operators under faults, held against those of a broker without any over the same records."""
+"""Outputs of operators under faults, compared with those of a broker without faults over the same records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GENERATION = re.compile(r"/[0-9a-f]+@")
 
 @dataclass(frozen=True, slots=True)
 class OutputAudit:
-    """The faults found, a line each, and the numbers of outputs that were due and of those that came again."""
+    """The faults, one per line, the number of expected outputs, and the number of repeated ones."""
 
     missing: list[str] = field(default_factory=list)
     unwanted: list[str] = field(default_factory=list)
@@ -39,11 +39,7 @@ class OutputAudit:
 
 
 def output_audit(calm: Iterable[Delivery], arrived: Iterable[Delivery], *, written: int, until_s: float) -> OutputAudit:
-    """Hold the outputs that arrived, repeats dropped, against those of a broker without faults.
-
-    ``calm`` and ``arrived``: as ``broker.consume`` gives them. ``written``: how many records the topics of ``arrived``
-    have, repeats and all. ``until_s``: the event time up to which both must have all outputs.
-    """
+    """Compare the arrived outputs, without repeats, with those of a broker without faults."""
     expected = {_identity(each): _content(each) for each in calm if time_s(each) < until_s}
     found = list(arrived)
     own = [each for each in found if time_s(each) < until_s]
@@ -61,17 +57,14 @@ def output_audit(calm: Iterable[Delivery], arrived: Iterable[Delivery], *, writt
 
 
 def time_s(output: Delivery) -> float:
-    """Return the event time of an output, of a window its end, in seconds since 1970."""
+    """Return the event time of an output in seconds since 1970. For a window, it is the end."""
     found = json.loads(output.value or b"{}")
     text: str = found["window"][1] if "window" in found else found["time"]
     return datetime.fromisoformat(text.removesuffix("Z")).replace(tzinfo=timezone.utc).timestamp()
 
 
 def _identity(output: Delivery) -> str:
-    """Return the identity of an output, the same for both brokers, and of a row of a window with its key.
-
-    The rows of a window share an identity, which has a generation: that hashes the stream too, which is another one.
-    """
+    """Return the identity of an output, equal for both brokers. For a row of a window, it includes the key."""
     identity, windows = _GENERATION.subn("@", str(output.identity))
     return f"{identity} {output.key!r}" if windows else identity
 

@@ -1,4 +1,4 @@
-"""Processes of the system, found by who started them."""
+"""Processes of the system, found by their parents."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from pathlib import Path
 
 
 def children(pid: int, named: str = "") -> list[int]:
-    """Return the processes that a process has started and whose command line has that in it.
-
-    None of one that is gone.
-    """
+    """Return the child processes of a process whose command line contains ``named``."""
     with contextlib.suppress(OSError):
         listed = [path.read_text("utf-8").split() for path in Path(f"/proc/{pid}/task").glob("*/children")]
         return [int(child) for some in listed for child in some if named in _command(int(child))]
@@ -32,7 +29,7 @@ def descendants(pid: int, named: str = "") -> list[int]:
 
 
 def kill(pid: int) -> bool:
-    """End a process at once; whether it was there."""
+    """Kill a process, and return whether it existed."""
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""The records of a source topic in DuckDB, which groups them by itself."""
+"""The records of a source topic in DuckDB, which computes the expected groups."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ Intervals = Mapping[int, Sequence[tuple[int, int]]]
 
 
 class RawRecords:
-    """Decoded records with their places, added to as a topic grows; those that are no JSON are excluded.
+    """Decoded records with their partition and offset, extended as a topic grows. Records that are not JSON are
+    excluded.
 
-    ``ends``: by partition, the offset after the last record that was added.
+    ``ends``: by partition, the offset after the last added record.
     """
 
     def __init__(self, columns: Mapping[str, str]) -> None:

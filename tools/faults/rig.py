@@ -1,4 +1,6 @@
-"""A broker on a Kafka of its own, records that come in, queries that come and go, and the ledger of it all."""
+"""The test rig: a broker with a separate Kafka, a stream of records, changes of queries, and the ledger of all of
+them.
+"""
 
 from __future__ import annotations
 
@@ -45,10 +47,10 @@ _OWN_HEADERS = "asc-"
 
 
 class Rig:
-    """Everything that a fault can be made in; started once, faulted as often as one likes, settled at the end.
+    """All processes into which faults can be injected: started once, disturbed any number of times, settled at the end.
 
-    The query ``everything`` accepts each record: by its topic is seen when the broker delivers again. RuntimeError
-    where a process does not come up, or nothing arrives for three minutes.
+    The query ``everything`` accepts each record, so its topic shows when the broker delivers again. Raise RuntimeError
+    if a process does not start, or if nothing arrives for three minutes.
     """
 
     def __init__(self, folder: Path, *, seed: int, per_s: float = 300.0) -> None:
@@ -101,7 +103,7 @@ class Rig:
         self.await_delivery()
 
     def close(self) -> None:
-        """Stop what runs."""
+        """Stop all running processes."""
         self.broker.kill()
         if self.operators is not None:
             self.operators.close()
@@ -130,7 +132,7 @@ class Rig:
         return sys.maxsize if self._is_settling else self._arrivals.highest + 1 + _UNDELIVERED_MAX
 
     def await_delivery(self) -> float:
-        """Wait until a record is delivered that is published from now on; the seconds that took."""
+        """Wait until a record that is published from now on is delivered, and return the seconds."""
         begun, first = time.monotonic(), self.feed.count
         while self._arrivals.highest < first:
             if time.monotonic() - begun > _STALLED_S:
@@ -141,7 +143,7 @@ class Rig:
         return time.monotonic() - begun
 
     def disturb(self) -> None:
-        """Note that a fault is made now: from here on copies may come again, and out of order."""
+        """Note that a fault happens now: from here on copies may be repeated and out of order."""
         if self._calm_until is None:
             log = self.checkpoint() / "spark"
             done = max(int(path.name) for path in (log / "commits").glob("[0-9]*"))
@@ -167,10 +169,8 @@ class Rig:
         return found
 
     def settle(self) -> tuple[DeliveryAudit, OutputAudit, CubeAudit]:
-        """Publish and change no more, wait until all has arrived that had to, and audit the deliveries by the ledger.
-
-        Audit also the outputs of operators against those of a broker without faults, and the cubes against DuckDB, as
-        each time before.
+        """Stop publishing and changing, wait until all required records have arrived, and audit the deliveries by the
+        ledger.
         """
         self.subscribers.close()
         self.subscribers.check_standing()
@@ -238,7 +238,7 @@ class Rig:
 
 
 class _Arrivals:
-    """Sees the records of the query that accepts each as they arrive, in a thread of its own."""
+    """Watcher, in a separate thread, of the arriving records of the query that accepts each record."""
 
     def __init__(self, client: KafkaClient) -> None:
         self._client = client

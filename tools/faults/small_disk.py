@@ -1,4 +1,4 @@
-"""A small file system of its own, to be filled."""
+"""A small separate file system that can be filled."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _PIECE_BYTES = 1 << 16
 
 
 class SmallDisk:
-    """A file system in memory, mounted at a folder; only root may do that.
+    """A file system in memory, mounted at a folder; only root can mount it.
 
-    ``mount`` answers whether it could be. Without a mount ``folder`` is a plain folder, which is not to be filled.
+    ``mount`` returns whether it could be mounted. Otherwise ``folder`` is a plain folder, which must not be filled.
     """
 
     def __init__(self, folder: Path, size_mb: int) -> None:
@@ -21,7 +21,7 @@ class SmallDisk:
         self._ballast = folder / "ballast"
 
     def mount(self) -> bool:
-        """Make the folder, and the file system in it where that is allowed; whether it was."""
+        """Create the folder and, if permitted, mount the file system. Return whether it is mounted."""
         self.folder.mkdir(parents=True, exist_ok=True)
         command = ["mount", "-t", "tmpfs", "-o", f"size={self._size_mb}m", "tmpfs", str(self.folder)]
         try:
@@ -31,13 +31,13 @@ class SmallDisk:
         return self.mounted
 
     def unmount(self) -> None:
-        """Take it away, and all that is in it; harmless where it is not mounted."""
+        """Unmount the file system, and delete its content. Do nothing if it is not mounted."""
         if self.mounted:
             subprocess.run(["umount", "-l", str(self.folder)], capture_output=True, check=False)
             self.mounted = False
 
     def fill(self) -> None:
-        """Leave not a byte of free space. RuntimeError where it is not mounted."""
+        """Fill all free space. Raise RuntimeError if the file system is not mounted."""
         if not self.mounted:
             raise RuntimeError(f"{self.folder} is no file system of its own")
         with self._ballast.open("ab", buffering=0) as ballast:

@@ -1,4 +1,4 @@
-"""Random faults for as long as one likes, and the ledger at the end: ``python -m tools.faults.soak --minutes 30``."""
+"""``python -m tools.faults.soak --minutes 30``: random faults for a given time, and the ledger at the end."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _COMPARED_EVERY = 4
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A fault that was made, and the seconds from its begin until a record came out that was published after its end.
+    """An injected fault, and the seconds from its beginning to the delivery of a record published after its end.
 
-    ``ready_s``: how long the fault itself took with everything that had to be started again.
+    ``ready_s``: the duration of the fault itself, with all restarts.
     """
 
     fault: str
@@ -65,7 +65,7 @@ def soak(
 
 
 def suffer(rig: Rig, fault: Fault) -> Made:
-    """Make one fault, and wait until records are delivered again."""
+    """Inject one fault, and wait until records are delivered again."""
     rig.disturb()
     begun = time.monotonic()
     fault.make(rig)

@@ -1,4 +1,4 @@
-"""The cubes of one stream of a broker under faults: registered, paused now and then, and held against DuckDB."""
+"""The cubes of one stream of a broker under faults: registered, paused at times, and compared with DuckDB."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REPEATS = 10_000_000
 
 
 class StandingCubes:
-    """Cubes over a topic that begin with its first record, and the ledger of the records that each must have folded."""
+    """Cubes over a topic from its first record on, and the ledger of the records that each must have folded."""
 
     def __init__(
         self,
@@ -56,17 +56,14 @@ class StandingCubes:
             self._broker.put(f"/v1/queries/{cube.query}", json=body).raise_for_status()
 
     def toggle(self, cube: CountedCube) -> None:
-        """Pause a cube, or resume it; while no fault is made, so that the offsets are certain."""
+        """Pause or resume a cube while no fault is active, so that the offsets are certain."""
         own = self._changes[cube.query]
         answer = self._broker.put(f"/v1/queries/{cube.query}", json={"paused": len(own) % 2 == 0}, timeout=120)
         offsets = answer.raise_for_status().json()["effective_offsets"]
         own.append({int(partition): offset for partition, offset in offsets.items()})
 
     def audit(self, random_: random.Random) -> CubeAudit:
-        """Wait until each cube has all records, and compare it; RuntimeError where it gets no further.
-
-        No record comes meanwhile.
-        """
+        """Wait until each cube has all records, and compare it. Raise RuntimeError if a cube stops progressing."""
         own = read_topic(self._cluster, self._source, self._records.ends)
         self._records.add((partition, offset, value) for partition, offset, _, value, _ in own)
         found = []

@@ -1,4 +1,4 @@
-"""People who register, replace and remove queries all the time, and note what they were answered."""
+"""Simulated users who constantly register, replace and remove queries, and record the answers."""
 
 from __future__ import annotations
 
@@ -43,12 +43,11 @@ def predicate(random_: random.Random) -> str:
 
 
 class Subscribers:
-    """Changes queries in a thread of its own, one request at a time, from :meth:`start` to :meth:`close`.
+    """Client that changes queries in a separate thread, one request at a time, from :meth:`start` to :meth:`close`.
 
-    A request that is not answered is sent again until it is. The broker may have carried it out the first time, or
-    between. So the life that ends and the one that begins *may* be anywhere from the last answered offsets to those
-    answered in the end. ``lives`` are all lives that ended or last; ``failures`` are the answers that were otherwise
-    than required.
+    A request without an answer is repeated until it is answered. The broker may have applied it at any attempt. So the
+    boundary between the old life and the new one *may* be anywhere between the last answered offsets and those of the
+    final answer. ``lives``: all lives, ended or not. ``failures``: the answers that differ from the required ones.
     """
 
     def __init__(self, client: httpx.Client, topics: Sequence[str], *, stream: str, seed: int) -> None:
@@ -66,22 +65,24 @@ class Subscribers:
         self.sent_again = 0
 
     def start(self) -> None:
-        """Begin to change queries."""
+        """Start changing queries."""
         self._thread.start()
 
     def close(self) -> None:
-        """Change no more, once the request that is under way is answered."""
+        """Stop changing queries, after the present request is answered."""
         self._over.set()
         self._thread.join()
 
     def put(self, query_id: str, where: str, topic: str) -> None:
-        """Register or replace one query; returns when that is confirmed."""
+        """Register or replace one query. Return when that is confirmed."""
         body = {"where": where, "topic": topic, "stream": self._stream}
         answer, certain = self._asked("PUT", f"/v1/queries/{query_id}", json=body)
         self._began({query_id: body}, _offsets(answer["effective_offsets"]), certain)
 
     def check_standing(self) -> None:
-        """Note a failure where the API lists other queries of the stream than were confirmed, operators excluded."""
+        """Record a failure if the API lists other queries of the stream than the confirmed ones, without operator
+        queries.
+        """
         found, cursor = {}, None
         while True:
             params = {
@@ -154,7 +155,7 @@ class Subscribers:
         self._began({probe: body}, _offsets(put["effective_offsets"]), certain=False)
 
     def _asked(self, method: str, path: str, *, allowed: int = 200, **request: Any) -> tuple[dict[str, Any], bool]:
-        """Return the answer, and whether the first request got it; asked until there is one."""
+        """Return the answer, and whether the first attempt got it. Repeat the request until it is answered."""
         certain = True
         while True:
             try:

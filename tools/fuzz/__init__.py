@@ -1,1 +1,1 @@
-"""Inputs by the hundred thousand that nobody wrote, each in a process that is watched: ``python -m tools.fuzz``."""
+"""``python -m tools.fuzz``: fuzzing with hundreds of thousands of generated inputs, each in a watched process."""

@@ -1,4 +1,4 @@
-"""Fuzz every target for so long: ``python -m tools.fuzz --minutes 10``."""
+"""``python -m tools.fuzz --minutes 10``: fuzz every target for the given time."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def run(name: str, target: str, seconds: float, seed: int, folder: Path) -> Outc
 
 
 def again(path: Path) -> str | None:
-    """Try a kept input once more, in this process; what is wrong with it, None where nothing is."""
+    """Try a stored input once more, in this process. Return its fault, or None if there is none."""
     with target_named(path.name.partition("-")[0]) as target:
         try:
             target.check(path.read_bytes())

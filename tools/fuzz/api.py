@@ -1,4 +1,4 @@
-"""The HTTP API against its own description: schemathesis makes the requests, a real daemon answers them."""
+"""The HTTP API against its own description: schemathesis generates requests, and a real daemon answers them."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _UNAUTHORISED = 401
 
 
 class ApiCalls:
-    """The requests that an API describes, and the API that answers them.
+    """The requests that an API's description permits, and the API that answers them.
 
-    Holds of each answer: its status is one of those described, and none is 5xx. Its body is as the description says.
-    Without the token it says nothing but the health of the process.
+    Invariant of each answer: its status is one of those described, and none is 5xx. Its body matches the description.
+    Without the token, it reveals only the health of the process.
     """
 
     def __init__(self, client: httpx.Client, token: str, stream: str, topics: Sequence[str] = TOPICS) -> None:
@@ -66,7 +66,7 @@ class ApiCalls:
         return st.one_of([self._requests(name, one) for name, one in self._operations.items()] + [self._loads()])
 
     def check(self, given: bytes) -> None:
-        """Send a request. Violation where the answer is not as described."""
+        """Send a request. Raise Violation if the answer does not match the description."""
         request = json.loads(given)
         operation = self._operations[request["operation"]]
         token = {"right": self._token, "wrong": self._token[:-1]}.get(request["token"])
@@ -87,7 +87,7 @@ class ApiCalls:
             raise Violation(f"{request['operation']}: {answer.status_code}: {' '.join(str(error).split())}") from error
 
     def settle(self) -> None:
-        """Remove every query. Violation where the daemon is not ready."""
+        """Remove every query. Raise Violation if the daemon is not ready."""
         while True:
             page = self._client.get("/v1/queries", params={"limit": 1000}, headers=self._authorised).json()["queries"]
             if not page:
@@ -172,7 +172,7 @@ class ApiCalls:
 
 
 class ApiTarget(Target):
-    """Inputs are requests, see :class:`ApiCalls`, to a daemon on a Kafka of its own."""
+    """Target whose inputs are requests (see :class:`ApiCalls`) to a daemon with a separate Kafka."""
 
     name = "api"
     input_s = 30.0

@@ -1,4 +1,4 @@
-"""The process that tries inputs, ``python -m tools.fuzz.child``; :mod:`tools.fuzz.watch` watches it."""
+"""``python -m tools.fuzz.child``: the process that tries inputs, watched by :mod:`tools.fuzz.watch`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FOUND = 3
 
 
 def main(name: str, journal_path: str, seconds: str, seed: str) -> None:
-    """Try inputs on a target for so long; exits with FOUND where one fails."""
+    """Try inputs on a target for the given seconds. Exit with FOUND if one fails."""
     if name == "coverage":
         # Before anything else imports what is to be measured.
         from tools.fuzz.coverage import follow

@@ -1,4 +1,4 @@
-"""The parser once more, by texts that lead to code where none has led before: atheris, and so libFuzzer."""
+"""Coverage-guided fuzzing of the parser with atheris (libFuzzer): inputs that reach new code are preferred."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def has_atheris() -> bool:
 
 
 def follow(journal_path: Path, seconds: float, seed: int) -> None:
-    """Try texts for so long. Does not return: libFuzzer ends the process."""
+    """Try texts for the given seconds. This never returns, because libFuzzer ends the process."""
     import atheris
 
     with atheris.instrument_imports(include=["asc"], exclude=_compiled(), enable_loader_override=False):

@@ -1,4 +1,4 @@
-"""The decoder of records: attributes or a reason for each, and no batch that fails."""
+"""Fuzzing of the record decoder: each record gets attributes or a reason, and no batch fails."""
 
 from __future__ import annotations
 
@@ -59,12 +59,11 @@ _BATCH_BYTES = 1_300_000
 
 
 class DecoderTarget(SparkTarget):
-    """Inputs are batches: JSON objects of a stream's name in STREAMS and values.
+    """Target whose inputs are batches: JSON objects with the name of a stream in STREAMS, and values.
 
-    A null value is a tombstone, and a text has a byte in each character.
-
-    Holds of each: the batch is decoded as a whole. Each of its records has either no error or one of the decoder's
-    reasons, and the number of the reason is right. A value that is not UTF-8 is never decoded.
+    A null value is a tombstone. A text represents bytes, one byte per character. Invariant of each batch: it is decoded
+    as a whole. Each of its records has either no error or one of the decoder's reasons, with the right number. A value
+    that is not UTF-8 is never decoded.
     """
 
     name = "decoder"

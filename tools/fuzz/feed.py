@@ -1,4 +1,4 @@
-"""The readers of a feed: any message is read or counted as unreadable."""
+"""Fuzzing of a feed's readers: any message is either read or counted as unreadable."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ _MESSAGES = 60
 
 
 class FeedTarget(Target):
-    """Inputs are messages: JSON objects of a kind of operator and texts with a byte in each character.
+    """Target whose inputs are messages: JSON objects with an operator, and texts that represent bytes, one per
+    character.
 
-    Holds of each: nothing but a message of a later form ends a reader, and no more messages are unreadable than there
-    are. Outputs are the same wherever the state is stored in between, and JSON in UTF-8.
+    Invariant: a reader fails only on a message in a later form, and counts at most all messages as unreadable. Outputs
+    do not depend on when the state is stored in between, and are JSON in UTF-8.
     """
 
     name: ClassVar[str] = "feed"

@@ -1,4 +1,4 @@
-"""Messages of a feed: what a stream's job writes, what an earlier version wrote, and what neither would."""
+"""Messages of a feed: those of a stream's job, those of an earlier version, and invalid ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The present input of a process, in a file that outlives the process."""
+"""The journal of a process: its present input, in a file that survives the process."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ _TOLD_CHARS = 2_000
 
 
 class Entry(NamedTuple):
-    """``tried``: inputs that are done with. ``busy_s``: how long the present one has taken so far, 0 between two.
-    ``slowest_s``: of those that are done with. ``pids``: the processes to weigh, empty before the first input.
+    """The state of a run.
+
+    ``tried``: the number of finished inputs. ``busy_s``: the time of the present input so far, 0 between two.
+    ``slowest_s``: the time of the slowest finished input. ``pids``: the processes whose memory is measured, empty
+    before the first input.
     """
 
     tried: int
@@ -27,11 +30,10 @@ class Entry(NamedTuple):
 
 
 class Journal:
-    """The present input, the number of inputs, and the finding, in a mapped file.
+    """The present input, the number of inputs, and the finding, in a memory-mapped file.
 
-    The process that tries inputs writes it. The process that watches reads it, also when the first is gone.
-
-    Invariant: the input is there in full before it is said to be tried. Cost: a copy of each input, no system call.
+    The process that tries inputs writes it. The watching process reads it, even after the first has ended. Invariant:
+    an input is written completely before it is marked as being tried. Cost: a copy of each input, no system call.
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The parser of predicates: a normal form or a refusal in one line, whatever the text."""
+"""Fuzzing of the predicate parser: any text gives a normal form, or a refusal in one line."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class ParserTarget(Target):
-    """Inputs are texts in UTF-8, halves of surrogate pairs among them.
+    """Target whose inputs are texts in UTF-8, lone surrogates included.
 
-    Holds of each: it is read, and the result can be compiled and printed, or it is refused with one line and a place in
-    the text. Where the reader of plain conjunctions takes it, both readers give the same result.
+    Invariant: a text is either parsed, and the result can be compiled and printed, or it is refused with one line and a
+    position in the text. If the reader of plain conjunctions accepts it, both parsers give the same result.
     """
 
     name = "parser"

@@ -1,4 +1,4 @@
-"""Texts that are predicates, nearly are, or are none."""
+"""Generated texts: valid, nearly valid and invalid predicates."""
 
 from __future__ import annotations
 

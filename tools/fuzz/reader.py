@@ -1,4 +1,4 @@
-"""The reader of plain conjunctions, through which bulk loads go, held against the parser."""
+"""Fuzzing of the reader of plain conjunctions, which bulk loads use, compared with the parser."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tools.fuzz.target import Target, Violation
 
 
 class ReaderTarget(Target):
-    """Inputs are loads: JSON arrays of texts that one reader is given in that order, each twice, for it remembers what
-    it has read.
+    """Target whose inputs are loads: JSON arrays of texts, which one reader reads in order, each twice because it
+    caches.
 
-    Holds of each text: the reader leaves it to the parser, or reads what the parser reads; what the parser refuses it
-    does not read.
+    Invariant of each text: the reader leaves it to the parser, or gives the parser's result. It never reads a text that
+    the parser refuses.
     """
 
     name = "reader"

@@ -1,4 +1,4 @@
-"""Values of records: what producers send, what they send by mistake, and what nobody would send."""
+"""Values of records: regular ones, mistakes of producers, and hostile ones."""
 
 from __future__ import annotations
 

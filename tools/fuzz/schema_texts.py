@@ -1,4 +1,4 @@
-"""Schemas and records by them: what registries have, what is wrong with it, and what is hostile."""
+"""Schemas with records: regular ones of a registry, faulty ones, and hostile ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DEEP = (20, 99, 300, 3_000)
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A schema as a registry has it, with records by it or by none."""
+    """A schema in a registry's form, with records that may or may not match it."""
 
     text: str
     kind: str

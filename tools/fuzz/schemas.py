@@ -1,4 +1,4 @@
-"""Schemas with records: a schema is read or refused, and its records are decoded or have a reason."""
+"""Fuzzing of schemas with records: a schema is read or refused, and its records are decoded or get a reason."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _RECORDS = 12
 
 @dataclass(frozen=True, slots=True)
 class HeldSchemas(SchemaRegistry):
-    """A schema registry that is asked without a network."""
+    """A schema registry in memory, without a network."""
 
     held: Mapping[int, WrittenSchema] = field(default_factory=dict)
 

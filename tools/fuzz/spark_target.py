@@ -1,4 +1,4 @@
-"""Targets on a Spark session: batches drawn by kind, and the reasons of their records."""
+"""Fuzzing targets that use a Spark session: batches by kind, and the reasons of their records."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _HEAP = ("-Xms1g", "-XX:+AlwaysPreTouch")
 
 
 class SparkTarget(Target):
-    """A target whose inputs are batches of a kind, which a Spark session decodes.
+    """Target whose inputs are batches of several kinds, which a Spark session decodes.
 
-    ``kinds``: the names of the kinds; a batch of each is tried at the start, before anything is measured.
+    ``kinds``: the names of the kinds. A batch of each is tried at the start, before memory is measured.
     """
 
     kinds: ClassVar[Collection[str]]

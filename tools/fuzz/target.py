@@ -1,4 +1,4 @@
-"""A target of fuzzing: inputs made at random, and the invariants of each."""
+"""Interface of a fuzzing target: its random inputs, and their invariants."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class Violation(Exception):
-    """An input on which something that was promised does not hold; ``str()`` of it says what, in one line.
+    """An input that violates an invariant; ``str()`` gives the violation in one line.
 
-    ``given``: a smaller input that shows the same, where one is known.
+    ``given``: a smaller input with the same violation, if one is known.
     """
 
     def __init__(self, what: str, given: bytes | None = None) -> None:
@@ -23,9 +23,9 @@ class Violation(Exception):
 
 
 class Target(ABC):
-    """One part of the project with all that it needs, from ``with`` on until its end.
+    """One part of the project under test, with its resources, for the time of a ``with`` block.
 
-    An input is bytes, so that it can be kept in a file and tried again, whatever made it.
+    An input is bytes, so that it can be stored in a file and tried again, whatever generated it.
     """
 
     name: ClassVar[str]

@@ -1,4 +1,4 @@
-"""All targets by name."""
+"""The table of all fuzzing targets, by name."""
 
 from __future__ import annotations
 

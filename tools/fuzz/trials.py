@@ -1,4 +1,4 @@
-"""Inputs tried one after the other, in the process that may break over them."""
+"""Trial of inputs one by one, in the process that may crash."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def one_line(error: BaseException) -> str:
 
 
 class Trials:
-    """Tries inputs on a target, each in a journal before. Violation also where one takes too much memory."""
+    """Runner that writes each input to a journal and then tries it on a target. Raise Violation also for too much
+    memory.
+    """
 
     def __init__(self, target: Target, journal: Journal) -> None:
         self._target = target

@@ -1,4 +1,4 @@
-"""A process that tries inputs, seen from outside: whether it crashes, hangs or grows."""
+"""Watcher of the process that tries inputs: it detects crashes, hangs and memory growth."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ Tell = Callable[[Entry], None]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a run; ``finding`` is one line, None where nothing was found, ``kept`` the file of its input."""
+    """The result of a run. ``finding``: one line, or None if nothing was found. ``kept``: the file of the failing
+    input.
+    """
 
     run: str
     tried: int
@@ -45,7 +47,7 @@ class Outcome:
 
 
 class Weights:
-    """The weights of processes over a run: at a third of it, when all is warm, and at its end."""
+    """The memory of processes during a run: after a third of it, when everything is warm, and at its end."""
 
     def __init__(self) -> None:
         self._readings: list[float] = []

@@ -1,1 +1,1 @@
-"""Pictures that are drawn from the code itself, of the standard library alone."""
+"""Pictures generated from the code, with only the standard library."""

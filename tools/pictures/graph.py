@@ -1,4 +1,4 @@
-"""Directed graphs without circles."""
+"""Directed acyclic graphs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Edge = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A directed graph without circles: names in order, and edges from one name to another."""
+    """A directed acyclic graph: names in order, and edges from one name to another."""
 
     names: tuple[str, ...]
     edges: frozenset[Edge]

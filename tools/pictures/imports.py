@@ -1,4 +1,4 @@
-"""The imports between packages, as the source has them."""
+"""The imports between packages, read from the source code."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""``python -m tools.pictures.packages``: draw which package imports which, from the source (docs/images/packages.svg).
+"""``python -m tools.pictures.packages``: draw the imports between packages to docs/images/packages.svg.
 
-An arrow leads from a package to one that it imports. The picture excludes arrows that others imply.
+An arrow leads from a package to a package that it imports. Arrows that others imply are omitted.
 """
 
 from __future__ import annotations

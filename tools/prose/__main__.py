@@ -1,7 +1,7 @@
 """``python -m tools.prose``: check pages, docstrings and subjects of commits for plain English.
 
-Ends with 0 where nothing is above the baseline, with 1 where something is, where the baseline is too high, or where a
-file cannot be read, and with 2 for wrong use.
+Exit codes: 0 if no file exceeds the baseline; 1 if a file does, if the baseline is too high, or if a file cannot be
+read; 2 for wrong usage.
 """
 
 from __future__ import annotations

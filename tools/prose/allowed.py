@@ -1,4 +1,4 @@
-"""The list of exceptions: findings that are right as they are, each with its reason."""
+"""The list of exceptions: findings that are permitted, each with a reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ ALLOWED_FILE = Path(__file__).with_name("allowed.toml")
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """Findings of one rule, in the files of a pattern, whose text holds some words; and why they are right."""
+    """Permitted findings of one rule in files that match a pattern, if their text contains some words, and the
+    reason.
+    """
 
     path: str
     rule: str

@@ -1,7 +1,7 @@
-"""The baseline: how many findings of each rule a file may have. A number in it may only fall.
+"""The baseline: the number of findings of each rule that a file may have. A number may only decrease.
 
-A file that is not in it may have none. A file that is renamed takes its numbers along by the command that writes the
-baseline, which refuses a larger total of any rule.
+A file without an entry may have none. The command that writes the baseline moves the numbers of a renamed file, and
+refuses a larger total of any rule.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Docstrings of a Python file, those of constants among them."""
+"""Docstrings of a Python file, including those of constants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOUNS = frozenset({"property", "cached_property", "setter", "getter", "overload
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """A docstring with its first line; ``is_of_function``: it has to begin with a verb."""
+    """A docstring with the number of its first line. ``is_of_function``: it has to begin with a verb."""
 
     line: int
     text: str

@@ -1,4 +1,4 @@
-"""The exception of the checker of prose: one line of subject, value and remedy."""
+"""The exception of the prose checker, in one line of subject, value and remedy."""
 
 from __future__ import annotations
 

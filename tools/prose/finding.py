@@ -1,4 +1,4 @@
-"""A finding: one place that breaks one rule."""
+"""A finding: one violation of one rule."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _SHOWN_CHARS = 70
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A place that breaks a rule.
+    """A violation of a rule.
 
-    ``path``: a file below the root, or the hash of a commit. ``line``: of the sentence, or of a banned word. ``text``:
-    the reason, with the words at fault.
+    ``path``: a file below the root, or the hash of a commit. ``line``: the line of the sentence or of the banned word.
+    ``text``: the reason, with the offending words.
     """
 
     path: str

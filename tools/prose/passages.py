@@ -1,7 +1,7 @@
-"""Passages of a text in Markdown, and their sentences.
+"""Passages of a Markdown text, and their sentences.
 
-A passage is a text whose sentences end within it: a heading, a paragraph, an item of a list, a cell of a table, the
-text of a picture. Blocks of code, comments and addresses of links are no prose. A code span is one word.
+A passage is a text that contains whole sentences: a heading, a paragraph, a list item, a cell of a table, the text of a
+picture. Code blocks, comments and addresses of links are not prose. A code span counts as one word.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _WORD = re.compile(rf"[\w{CODE}]")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence and the line it begins in; `CODE` replaces its code spans."""
+    """A sentence and the number of its first line. `CODE` replaces its code spans."""
 
     line: int
     text: str

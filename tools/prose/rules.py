@@ -1,4 +1,4 @@
-"""The rules of one sentence, and of the first word of a docstring."""
+"""The rules for one sentence, and for the first word of a docstring."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""``python -m tools.prose.sample``: draw docstrings, sentences, headings and subjects of commits for readers to judge.
+"""``python -m tools.prose.sample``: draw docstrings, sentences, headings and subjects of commits for readers to rate.
 
-Each is printed with its place, for a reader who knows Kafka, Spark and SQL and not this project. The seed makes a draw
-that can be repeated.
+Each text is printed with its location, for a reader who knows Kafka, Spark and SQL but not this project. A seed makes
+the draw repeatable.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _EXAMPLES = """examples:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Text:
-    """A text to judge: its kind, the place where it is, and its words."""
+    """A text to rate: its kind, its location, and its words."""
 
     kind: str
     place: str

@@ -1,7 +1,7 @@
-"""Banned words: those of the house, each with the standard term. Patterns meet the sense that is banned, not English.
+"""Banned words of the project, each with the standard term. A pattern matches only the banned sense of a word.
 
 Words of the glossary's last column that plain English needs in another sense (filter, row, rule, event, update, index)
-have no pattern: no pattern tells the senses apart.
+have no pattern, because no pattern distinguishes the senses.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Banned:
-    """A pattern, the term to write in its place, and letters without which no text meets the pattern.
+    """A pattern, the term to write instead, and letters that occur in every text that matches the pattern.
 
-    Looking for letters takes a twentieth of the time of a pattern, and most sentences have none of them.
+    Searching for letters takes a twentieth of the time of a pattern, and most sentences have none of them.
     """
 
     letters: tuple[str, ...]
@@ -23,7 +23,7 @@ class Banned:
     term: str
 
     def places(self, text: str, small: str) -> Iterator[re.Match[str]]:
-        """Yield the places that meet the pattern; ``small``: the text in small letters."""
+        """Yield the matches of the pattern. ``small``: the text in lower case."""
         if any(letters in small for letters in self.letters):
             yield from self.pattern.finditer(text)
 

@@ -1,4 +1,4 @@
-"""The files that are checked, and their findings."""
+"""The files to check, and their findings."""
 
 from __future__ import annotations
 

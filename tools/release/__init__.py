@@ -1,1 +1,1 @@
-"""A release: wheel and source archive, whole, and enough where nothing else of the project is."""
+"""Release checks: wheel and source archive are complete, and the wheel works without other files of the project."""

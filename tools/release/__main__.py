@@ -1,6 +1,6 @@
-"""``python -m tools.release``: build wheel and source archive, and try the wheel where nothing else of the project is.
+"""``python -m tools.release``: build wheel and source archive, and test the wheel in isolation from the project.
 
-Ends with 0 where both may be released, with 1 where a fault forbids it, with 2 for wrong use.
+Exit codes: 0 if both may be released, 1 if a fault forbids it, 2 for wrong usage.
 """
 
 from __future__ import annotations

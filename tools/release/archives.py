@@ -1,4 +1,4 @@
-"""The two archives of a release: how they are built, and what has to be in them."""
+"""The two archives of a release: their build, and their required content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOT_IN_SOURCE = (".ci/*", ".gitignore", "bench/results/*")
 
 @dataclass(frozen=True, slots=True)
 class Archives:
-    """A wheel and a source archive of one version, as they lie in a folder."""
+    """A wheel and a source archive of one version, as paths in a folder."""
 
     wheel: Path
     source: Path

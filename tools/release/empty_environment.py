@@ -1,4 +1,4 @@
-"""A wheel where nothing else of the project is: a new environment, the locked packages, an empty folder."""
+"""Test of a wheel in isolation: a new environment with the locked packages, and an empty folder."""
 
 from __future__ import annotations
 

@@ -6,4 +6,4 @@ from asc.errors import AscError
 
 
 class ReleaseError(AscError):
-    """A tree, an archive or an installation that may not be released as it is."""
+    """A source tree, an archive or an installation that must not be released."""

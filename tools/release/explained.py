@@ -1,6 +1,6 @@
 """``python -m tools.release.explained``: draw the pictures of docs/how-it-works.md from the examples on that page.
 
-The pictures show what the engine made of the examples: regions, bitmaps, and the path of a tuple.
+The pictures show the engine's result for the examples: regions, bitmaps, and the path of a tuple.
 """
 
 from __future__ import annotations

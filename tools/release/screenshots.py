@@ -1,6 +1,7 @@
-"""``python -m tools.release.screenshots``: take the documentation's pictures of the console of a daemon with flights.
+"""``python -m tools.release.screenshots``: take the documentation's screenshots of the console, with a stream of
+flights.
 
-Takes some six minutes, for the lines of an hour need some minutes to be lines. Needs the system's Chromium.
+It takes some six minutes, because the charts of an hour need data of some minutes. It requires the system's Chromium.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The version of a tree. ``pyproject.toml`` says it, and nothing else does."""
+"""The version of a source tree, which only ``pyproject.toml`` states."""
 
 from __future__ import annotations
 
