@@ -1,7 +1,7 @@
-"""Figure 9: the cost over time on a stream that changes, by rearrangement threshold.
+"""Figure 9: the cost over time on a changing stream, by rearrangement threshold.
 
-It also compares two triggers on a stream whose dropping ratio does not change, and measures the time that finding a
-sequence takes.
+It also compares two triggers on a stream whose dropping ratio is constant, and measures the time of the search for a
+sequence.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ TRIGGERS = {
 TRIGGER_MU = 0.1
 TRIGGER_PAIRS = 20
 RECOVERED = 0.1
-"""A change is recovered from where so much of the jump in cost is left."""
+"""The share of the jump in cost that may remain when a change counts as recovered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Shape:
     point_tuples: int
 
     def scaled(self, scale: float) -> Shape:
-        """Return the same with everything but the number of sub-streams scaled; the ratios stay as they are."""
+        """Return the sizes multiplied by ``scale``, except the number of sub-streams; the ratios stay the same."""
         point = max(200, round(self.point_tuples * scale))
         times = point / self.point_tuples
         length, period = (round(count * times) for count in (self.length, self.period_tuples))
@@ -85,7 +85,7 @@ TRIGGERS_SHAPE = Shape(100_000, 4, 16_000, 10_000, 2_000)
 
 
 def run(*, scale: float, output_dir: Path) -> dict[str, Any]:
-    """Return all three parts; each writes its JSON, PNG and SVG into the folder. The results by name."""
+    """Run all three parts, and return their results by name. Each part writes its JSON, PNG and SVG into the folder."""
     check_scale(scale)
     results = [_thresholds(scale, output_dir), _triggers(scale, output_dir), search(scale, output_dir)]
     return {result["benchmark"]: result for result in results}
@@ -203,8 +203,8 @@ def _summary(run: AdaptiveRun, shape: Shape, settled: Sequence[float]) -> dict[s
 
 
 def _recovery(run: Mapping[str, Any]) -> float:
-    """Compute the mean number of tuples until the cost was back, over the changes where it had jumped; 0 where it never
-    had.
+    """Return the mean number of tuples until the cost recovered, over the changes at which it had jumped. Return 0 if
+    it never had.
     """
     found = [tuples for tuples in run["recovery_tuples"] if tuples is not None]
     return statistics.fmean(found) if found else 0.0

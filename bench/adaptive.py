@@ -1,4 +1,4 @@
-"""The monitor over a recorded stream: its sequences as the paper runs them, period by period."""
+"""The monitor over a recorded stream, with a sequence per period as in the paper."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ Kind = Literal["Macro", "Hybrid", "Hybrid, refined"]
 MACRO: Final = "Macro"
 HYBRID: Final = "Hybrid"
 REFINED: Final = "Hybrid, refined"
-"""The paper's hybrid-sequence with those of its micro-arrows alone that lower the cost of the sample."""
+"""The paper's hybrid-sequence with only those micro-arrows that lower the cost of the sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A sequence exchanged at a place of the stream.
+    """The exchange of a sequence at a position of the stream.
 
-    It has the cause, the figures of the new one on the sample that it was made from, and the seconds that finding it
-    took.
+    It has the cause, the figures of the new sequence on the sample from which it was built, and the seconds of the
+    search.
     """
 
     place: int
@@ -55,8 +55,10 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdaptiveRun:
-    """The result of a stream: ``orders`` by the tuples they served, (start, stop, order), one a period; the constructs
-    evaluated of each tuple; arrows followed.
+    """The result of a run over a stream.
+
+    ``orders``: (start, stop, order) by the tuples that each order served, one per period. It also has the number of
+    constructs evaluated for each tuple, and the number of arrows followed.
     """
 
     orders: tuple[tuple[int, int, Order], ...]
@@ -147,7 +149,7 @@ def warm_runs(
 
 
 def found_on(stream: RecordedStream, sample: Sample, kind: Kind) -> Order:
-    """Return the sequence of a kind found from a sample."""
+    """Return the sequence of a kind that the search finds on a sample."""
     sequence = macro_sequence(stream.block, sample).sequence
     if kind == MACRO:
         return stream.block.order_of(sequence)

@@ -1,4 +1,4 @@
-"""A background load: work in a thread while something else is measured."""
+"""A background load: work in a thread while a benchmark measures something else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def background_load(work: Callable[[threading.Event], None]) -> Iterator[None]:
-    """Do some work in a thread; it gets the event that tells it to end. An exception of it is raised at the end."""
+    """Run some work in a thread, which receives the event that ends it. Raise the work's exception at the end of the
+    block.
+    """
     ended = threading.Event()
     failures: list[Exception] = []
 

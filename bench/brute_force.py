@@ -1,4 +1,4 @@
-"""The baselines of the engine: every query tried on every tuple, compiled as the engine's own kernels are.
+"""Baselines of the engine: every query is evaluated on every tuple, compiled like the engine's own kernels.
 
 The compiled ones take ``values`` int32[attributes, rows] and return the number of (row, query) pairs that match.
 """
@@ -15,7 +15,7 @@ Values = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
 
 TUPLES_TOGETHER = 50
-"""Tuples that share a pass of the vectorised brute force: the best of the sizes that were tried."""
+"""The tuples that share a pass of the vectorised brute force: the fastest of the sizes that were tried."""
 
 
 def bounds_of(workload: Workload) -> tuple[Values, Values]:

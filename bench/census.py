@@ -13,10 +13,10 @@ ATTRIBUTES = (4, 6, 8, 10)
 
 
 def run(*, scale: float, output_dir: Path, figure: int | None = None, queries: int | None = None) -> dict[str, Any]:
-    """Measure one figure, or both; each writes its JSON, PNG and SVG into the folder. The results by name of the
-    figure.
+    """Measure one figure, or both, and return the results by the name of the figure. Each writes JSON, PNG and SVG
+    files.
 
-    ``queries``: so many in the block, each of one conjunct; without it as many as the predicate sets have.
+    ``queries``: the number of queries in the block, each of one conjunct. By default it is that of the predicate sets.
     """
     check_scale(scale)
     subject = Subject(D3, with_queries(Q2, queries))

@@ -1,6 +1,6 @@
-"""A backlog in Kafka through a daemon whose batches run on a standalone cluster of one and of two workers.
+"""A Kafka backlog through a daemon whose batches run on a standalone cluster with one and with two workers.
 
-It measures where their processor time goes. Predicates are also divided over two executors.
+It measures the distribution of processor time. It also measures predicates that are divided over two executors.
 """
 
 from __future__ import annotations
@@ -41,13 +41,17 @@ _BY_COMMAND = {
 _EXECUTOR_MIB = 1_024
 _OPTIONS = {"spark.driver.host": "127.0.0.1", "spark.executor.memory": f"{_EXECUTOR_MIB}m"}
 _BUSY = 0.9
-"""Of the machine's cores; the clock and the counts of the kernel are not read at one instant."""
+"""The share of the machine's cores that counts as busy. The clock and the kernel's counts are not read at one
+instant.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Standing queries, partitions of each topic, and the numbers of workers, of a core each, that a backlog is drained
-    with; 0: in the daemon's own process, on all cores.
+    """A set of standing queries, the partitions of each topic, and the numbers of workers (one core each) that drain a
+    backlog.
+
+    0 workers: the daemon's own process on all cores.
     """
 
     queries: int
@@ -57,7 +61,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The backlogs that are drained, in records of the backlog and of a batch; and how plans are divided."""
+    """The sizes of the backlogs and of a batch in records, and the division of plans."""
 
     cases: tuple[Case, ...]
     records: int
@@ -187,7 +191,7 @@ def _name(each: dict[str, Any]) -> str:
 
 
 def _drained(daemon: DaemonProcess, folder: Path, workers: int, records: int) -> dict[str, Any]:
-    """Drain the backlog that is there."""
+    """Drain the present backlog, and return the measurements."""
     with ExitStack() as started:
         given: tuple[str, ...] = ()
         if workers:
@@ -225,7 +229,7 @@ def _cpu_s_by_kind(daemon: DaemonProcess) -> dict[str, float]:
 
 
 def _kind(process: int, daemon: int | None, of_daemon: bool) -> str | None:
-    """Return the kind of a process; None for one of the benchmark itself, or one that is gone."""
+    """Return the kind of a process. Return None if it belongs to the benchmark itself or has ended."""
     if process == daemon:
         return DRIVER_PYTHON
     try:

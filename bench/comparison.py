@@ -1,4 +1,6 @@
-"""One comparison of the five ways to order the constructs, on one stream: costs, times, and what explains them."""
+"""A comparison of the five methods of ordering the constructs, on one stream: costs, times, and explanations of the
+costs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The console before a million queries: how long its pages take, and what looking at them costs a stream."""
+"""The console with a million queries: the response times of its pages, and the load that viewing them puts on a
+stream.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ from broker.runtime.java import find_java
 from broker.runtime.spark import spark_session
 
 _LOOKS_EVERY_S = 5.0
-"""The first page asks for what is new so often."""
+"""The seconds between two refreshes of the first page."""
 
 _MORE_S = 600.0
 

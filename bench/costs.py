@@ -1,4 +1,4 @@
-"""Figures 6 and 7: what the ways to order the constructs cost, by data set and by number of p-attributes."""
+"""Figures 6 and 7: the costs of the methods of ordering the constructs, by data set and by number of p-attributes."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _about_macro(cases: Cases) -> str:
 
 
 def _about_hybrid(cases: Cases) -> str:
-    """Explain why Hybrid is no better, by the costs on the very tuples that the sequences were found on."""
+    """Return an explanation why Hybrid is no better, from the costs on the tuples on which the sequences were found."""
     explained = [case["explained"] for case in cases]
 
     def mean(costs: str, name: str) -> float:

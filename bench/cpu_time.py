@@ -1,4 +1,4 @@
-"""Processor time of this process and all that it started: steadier than the clock on a machine that others use."""
+"""Processor time of this process and its descendants, which varies less than elapsed time on a shared machine."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ _TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 def cpu_s() -> float:
     """Return the seconds of processor time so far, user and system, of the process and its descendants.
 
-    The descendants are Spark's JVM and its Python workers. Ended ones are in what their parents waited for.
+    The descendants are Spark's JVM and its Python workers. Times of ended descendants are included in those of their
+    parents.
     """
     return sum(cpu_s_by_process().values())
 
 
 def machine_cpu_s() -> float:
-    """Return the same of the whole machine, whoever's it is."""
+    """Return the seconds of processor time so far of the whole machine, for all processes."""
     fields = Path("/proc/stat").read_text().partition("\n")[0].split()[1:]
     # Not idle, not waiting for a disk; what guests take is in the first two as well.
     busy = [ticks for number, ticks in enumerate(map(int, fields[:8])) if number not in (3, 4)]
@@ -25,9 +26,7 @@ def machine_cpu_s() -> float:
 
 
 def cpu_s_by_process(root: int | None = None) -> dict[int, float]:
-    """Return the same as :func:`cpu_s` for each process, by its id; of another process and its descendants where
-    ``root`` says so.
-    """
+    """Return the seconds of processor time so far, by process id, of this process (or ``root``) and its descendants."""
     spent: dict[int, float] = {}
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():

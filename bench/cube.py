@@ -1,4 +1,4 @@
-"""Standing cubes: the fold, answers, the whole path and questions over HTTP, beside what one would take instead."""
+"""Standing cubes compared with their alternatives: the fold, answers, the whole path, and queries over HTTP."""
 
 from __future__ import annotations
 

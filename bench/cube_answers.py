@@ -1,4 +1,4 @@
-"""Five cuboids over sixty panes: a cube's answer beside DuckDB over the raw records."""
+"""Five cuboids over sixty panes: a cube's answer compared with DuckDB over the raw records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EACH, _SETS = "five GROUP BYs", "GROUPING SETS"
 
 @dataclass(frozen=True, slots=True)
 class AnswersSize:
-    """Records, how many times each is there, and runs."""
+    """The records, the copies of each record, and the runs."""
 
     records: int
     times: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""The commit of a batch: twenty cubes of a thousand cells each, written to the file and synced."""
+"""The commit of a batch: twenty cubes with a thousand cells each, written to the file and synced."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from bench.cube_keeper import kept_cubes
 from workloads.sales import BEGIN_US, DIMENSIONS, NARROW, sales
 
 _BETWEEN_US = 2_000_000
-"""Of event time between two batches."""
+"""The event time between two batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitSize:
-    """Cubes, cells of each in a batch, and batches."""
+    """The cubes, the cells of each cube in a batch, and the batches."""
 
     cubes: int
     cells: int

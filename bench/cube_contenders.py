@@ -1,4 +1,4 @@
-"""Contenders that roll batches of sales up by cubes: the engine, DuckDB, Polars and Spark, on one thread each."""
+"""Contenders that roll up batches of sales into cubes: the engine, DuckDB, Polars and Spark, each on one thread."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _SQL = ", ".join(MEASURES)
 
 
 class Contender(Protocol):
-    """A contender: it rolls batches up, and keeps the result of each."""
+    """A contender: it rolls up batches, and stores the result of each."""
 
     def add(self, number: int) -> None:
-        """Roll the batch of a number up by all cubes."""
+        """Roll up the batch with this number for all cubes."""
 
     def clear(self) -> None:
-        """Forget what was rolled up."""
+        """Forget all results."""
 
     def parts(self, cube: SalesCube) -> pa.Table:
         """Return the groups of a cube, several times where batches share them: the pane, dimensions and measures."""
@@ -58,7 +58,9 @@ def table_of(layout: Layout, cells: Cells) -> pa.Table:
 
 
 class Engine:
-    """The fold of the broker's workers: all predicates together, columns read once; the cells of a batch are kept."""
+    """The fold of the broker's workers: it evaluates all predicates together and reads columns once. The cells are
+    stored.
+    """
 
     def __init__(self, paths: Sequence[Path], cubes: Sequence[SalesCube]) -> None:
         self._schema = Schema.of(SALES_DDL)
@@ -87,7 +89,7 @@ class Engine:
 
 
 class DuckDb:
-    """An ``INSERT .. GROUP BY`` a cube and batch, into a table in memory."""
+    """DuckDB: an ``INSERT .. GROUP BY`` for each cube and batch, into a table in memory."""
 
     def __init__(self, paths: Sequence[Path], cubes: Sequence[SalesCube]) -> None:
         import duckdb
@@ -119,7 +121,9 @@ class DuckDb:
 
 
 class Polars:
-    """A ``group_by`` a cube and batch, the twenty of a batch as one lazy query; its frames are kept."""
+    """Polars: a ``group_by`` for each cube and batch, all twenty of a batch as one lazy query. The frames are
+    stored.
+    """
 
     def __init__(self, paths: Sequence[Path], cubes: Sequence[SalesCube]) -> None:
         import polars as pl
@@ -157,9 +161,9 @@ class Polars:
 
 
 class Spark:
-    """A ``groupBy`` a cube and batch, on one core and with one partition, of batches that are in memory.
+    """Spark: a ``groupBy`` for each cube and batch, on one core with one partition, over batches in memory.
 
-    Its results are not kept, which is to its advantage; its answers are computed again where they are compared.
+    Its results are not stored, which is to its advantage; they are computed again for the comparison.
     """
 
     def __init__(self, paths: Sequence[Path], cubes: Sequence[SalesCube]) -> None:

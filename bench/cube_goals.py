@@ -1,4 +1,4 @@
-"""The goals of cubes, each with what a run measured."""
+"""The goals of cubes, each with the measured figure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from bench.cube_contenders import DUCKDB, ENGINE, POLARS, SPARK
 
 Row = Any
-"""Result of one row of the benchmark, as the JSON has it."""
+"""The result of one row of the benchmark, in the form of the JSON file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A figure beside its goal. ``is_least``: whether the goal is the least that it may be, else the most.
+    """A measured figure and its goal. ``is_least``: whether the goal is the least permitted figure, otherwise the most.
 
-    ``form``: of the figure and the goal, with what they are counted in.
+    ``form``: the format of the figure and the goal, with their unit.
     """
 
     measure: str

@@ -1,4 +1,4 @@
-"""Questions over HTTP while records flow: how many a second, how long each takes, and what routing loses by it."""
+"""Cube queries over HTTP while records flow: their rate and latency, and the loss of routing throughput."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A keeper of cubes of sales, as a daemon has one, to which batches are committed without Kafka and Spark."""
+"""A keeper of cubes of sales, like a daemon's, to which batches are committed without Kafka and Spark."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SCHEMA = Schema.of(SALES_DDL)
 
 
 class KeptCubes:
-    """Cubes over sales in one file; each batch is of all of them."""
+    """Cubes over sales in one file; each batch updates all of them."""
 
     def __init__(self, keeper: Keeper, cubes: Sequence[Sequence[str]]) -> None:
         self._keeper = keeper

@@ -1,4 +1,6 @@
-"""A standing cube beside the pair that it replaces: records routed to a topic, and a consumer that inserts them."""
+"""A standing cube compared with what it replaces: records routed to a topic, and a consumer that inserts them into
+DuckDB.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from broker.queries.query import RegisteredQuery
 from workloads.sales import DIMENSIONS, MEASURES, NARROW, SALES_DDL, SalesCube, sales
 
 _CUBE = SalesCube("half", "amount < 500", DIMENSIONS)
-"""Half of the records."""
+"""A cube that accepts half of the records."""
 
 _FETCHED = 20_000
 _DONE_S = 900.0

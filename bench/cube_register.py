@@ -1,4 +1,4 @@
-"""Three cubes more on a stream that runs: how long until each is effective, and until it has counted a record."""
+"""Registration of three more cubes on a running stream: the time until each is effective and has counted a record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sales as a backlog in Kafka, in the order of their time, and the queries that route and roll them up."""
+"""Sales as a backlog in Kafka, ordered by time, and the queries that route them and roll them up."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from broker.queries.query import RegisteredQuery, default_topic
 from workloads.sales import MEASURES, SalesCube
 
 ROUTED = 10
-"""Queries that deliver each record once, to a topic each."""
+"""The number of queries that together deliver each record once; each has a separate topic."""
 
 
 def write_lines(records: pa.Table, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A backlog through a daemon that routes it: without cubes, with a predicate over their columns, and with cubes."""
+"""A backlog through a routing daemon: without cubes, with a predicate over their columns, and with cubes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _READ = "quantity = 0 AND amount < 0 AND price < 0 AND sold_at < TIMESTAMP '1970
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The queries beside those that route: so many cubes, or a predicate that reads their columns."""
+    """The queries besides the routing ones: a number of cubes, or a predicate that reads the columns of the cubes."""
 
     cubes: int
     reads_columns: bool = False

@@ -1,4 +1,4 @@
-"""Roll-ups as tables of one form, whoever made them, and their comparison."""
+"""Roll-ups of all contenders as tables of one form, and their comparison."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _TOLERANCE = 1e-9
-"""Of sums of doubles, relative: contenders add them up in any order."""
+"""The relative tolerance of sums of doubles, because contenders add in any order."""
 
 SUMS = pa.schema(
     [
@@ -17,7 +17,7 @@ SUMS = pa.schema(
         ("turnover", pa.float64()),
     ]
 )
-"""The measures of :data:`workloads.sales.MEASURES`, as they are compared."""
+"""The measures of :data:`workloads.sales.MEASURES` with the types in which they are compared."""
 
 
 def rolled_up(parts: pa.Table, keys: Sequence[str]) -> pa.Table:

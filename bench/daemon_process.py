@@ -1,4 +1,4 @@
-"""A daemon as ``asc serve`` runs it, in a process of its own, with the queries of many subscribers."""
+"""A daemon started by ``asc serve`` as a separate process, with the queries of many subscribers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BODY_BYTES = 1 << 29
 """A million queries in one request."""
 
 _PAUSE_S = 0.25
-"""Between two looks at how far a daemon is: each takes some of its time."""
+"""The seconds between two requests for a daemon's progress; each takes some of its time."""
 
 _DONE_S = 900.0
 _BATCH = 200_000
@@ -42,10 +42,10 @@ _CHANGED = 50
 
 
 class DaemonProcess:
-    """The daemon's configuration on a Kafka of its own; started as often as is asked for.
+    """The configuration of a daemon with a separate Kafka; the daemon can be started several times.
 
-    ``source`` and ``destinations`` are topics of one partition, or ``partitions``; ``options`` are properties of Spark.
-    ``quick``: it is not warmed up, for nothing is measured. ``ddl``: the schema of the records.
+    ``source`` and ``destinations`` are topics with ``partitions`` partitions, by default one. ``options``: properties
+    of Spark. ``quick``: skip the warm-up, because nothing is measured. ``ddl``: the schema of the records.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class DaemonProcess:
         self._folder.mkdir()
         self.checkpoint_dir = self._folder / "checkpoint"
         self.pid: int | None = None
-        """The daemon's process while it runs."""
+        """The process id of the daemon while it runs."""
         self._port = free_port()
         self._client = _client(self._port)
         self._config = self._folder / "asc.toml"
@@ -152,7 +152,7 @@ class DaemonProcess:
 
     @property
     def address(self) -> str:
-        """Of its HTTP API."""
+        """The address of the daemon's HTTP API."""
         return str(self._client.base_url)
 
     def stand(self, count: int) -> None:

@@ -1,8 +1,8 @@
-"""The paper's data sets with the predicate sets that replace its Table 1, which is lost.
+"""The paper's data sets, with predicate sets that replace those of its Table 1, which is lost.
 
-The parameters are ours, chosen before anything was measured: a hundred queries of a few comparisons that admit a fifth
-of an attribute's values on average. So most tuples are accepted by no query, as a broker's are. Every result has the
-realised figures of the sets, and the sensitivity table shows other numbers of queries and other widths.
+The parameters are ours, chosen before any measurement: a hundred queries of a few comparisons, each of which admits a
+fifth of an attribute's values on average. So most tuples are accepted by no query, as in a broker. Every result
+contains the realised figures of the sets. The sensitivity table shows other numbers of queries and other widths.
 """
 
 from __future__ import annotations

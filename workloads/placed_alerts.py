@@ -1,4 +1,4 @@
-"""Alerts on rare values: each concerns one of a few measures at some of a few places."""
+"""Alerts on rare values of a measure at certain places; few attributes are measures or places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MEASURES = (0, 1, 2, 3)
 PLACES = (4, 5, 6, 7)
 
 _MARGIN = 0.02
-"""Of the domain: no range reaches into so much of it at either end."""
+"""The share of the domain, at either end, that no range includes."""
 
 
 def placed_alerts(

@@ -91,8 +91,8 @@ class Realised:
     """The realised figures of a compiled predicate set.
 
     ``ones`` and ``deviation``: mean and standard deviation of the number of ones in the query-result bitmaps of the
-    regions of a construct (Table 1 of the paper), averaged over the constructs. Every region that contains a value has
-    the same weight; the region of NULL is not counted.
+    regions of a construct (Table 1 of the paper). They are averaged over the constructs. Every region that contains a
+    value has the same weight; the region of NULL is not counted.
     """
 
     queries: int

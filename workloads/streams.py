@@ -37,9 +37,9 @@ def alternating(parts: Sequence[pa.Table], length: int, sub_streams: int) -> pa.
 class RealisedTuples:
     """The realised figures of a table of integer tuples.
 
-    ``top_tenth``: the share of the tuples whose value is among the most frequent tenth of the attribute's range, as the
-    mean over the attributes (0.1 if all values are equally frequent). ``correlation`` and ``strongest``: the mean and
-    the maximum of the absolute correlations of two attributes.
+    ``top_tenth``: the share of the tuples whose value is among the most frequent tenth of the attribute's range. It is
+    the mean over the attributes, and 0.1 if all values are equally frequent. ``correlation`` and ``strongest``: the
+    mean and the maximum of the absolute correlations of two attributes.
     """
 
     tuples: int

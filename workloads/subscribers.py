@@ -1,5 +1,5 @@
-"""Standing queries of many subscribers, and matching records. The number of deliveries does not depend on that of
-queries.
+"""Standing queries of many subscribers, and matching records; the number of deliveries is independent of the
+queries'.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ SUBSCRIBERS_DDL = f"id BIGINT, sent DOUBLE, {' INT, '.join(_INTS)} INT, dest STR
 
 TOPICS = 10
 ACCEPTED = 0.40
-"""Of the records."""
+"""The share of the records that some query accepts."""
 
 DELIVERIES = 1.5
-"""A record, on the average: each to a topic of its own."""
+"""The mean number of deliveries per record, each to a different topic."""
 
 _DOMAIN = 1_000_000
 _ZONES = 100
 _TAKEN = DELIVERIES / TOPICS / ACCEPTED
-"""Of the accepted records, those that a topic takes."""
+"""The share of the accepted records that one topic receives."""
 
 _COLUMNS = "abcde"
 _PLACES = ("SFO", "LAX", "JFK", "ORD", "ATL", "DFW", "SEA", "BOS", "MIA", "DEN")

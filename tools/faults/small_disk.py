@@ -31,7 +31,7 @@ class SmallDisk:
         return self.mounted
 
     def unmount(self) -> None:
-        """Unmount the file system, and delete its content. Do nothing if it is not mounted."""
+        """Remove the file system with all its content. Do nothing if it is not mounted."""
         if self.mounted:
             subprocess.run(["umount", "-l", str(self.folder)], capture_output=True, check=False)
             self.mounted = False

@@ -65,7 +65,7 @@ def soak(
 
 
 def suffer(rig: Rig, fault: Fault) -> Made:
-    """Inject one fault, and wait until records are delivered again."""
+    """Make one fault, and wait until records are delivered again."""
     rig.disturb()
     begun = time.monotonic()
     fault.make(rig)

@@ -1,7 +1,7 @@
 """``python -m tools.prose``: check pages, docstrings and subjects of commits for plain English.
 
-Exit codes: 0 if no file exceeds the baseline; 1 if a file does, if the baseline is too high, or if a file cannot be
-read; 2 for wrong usage.
+The exit code is 0 if no file exceeds the baseline. It is 1 if a file does, if the baseline is too high, or if a file
+cannot be read. It is 2 for wrong usage.
 """
 
 from __future__ import annotations
