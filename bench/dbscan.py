@@ -1,4 +1,4 @@
-"""Standing DBSCAN queries beside scikit-learn, dbscan, hdbscan, incdbscan and Extra-N, on one thread each."""
+"""Standing DBSCAN queries compared with scikit-learn, dbscan, hdbscan, incdbscan and Extra-N, each on one thread."""
 
 from __future__ import annotations
 

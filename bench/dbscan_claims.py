@@ -1,4 +1,4 @@
-"""Claims of the paper on sharing among DBSCAN queries, beside the measured figures: confirmed or refuted."""
+"""The paper's claims on sharing among DBSCAN queries, confirmed or refuted by the measured figures."""
 
 from __future__ import annotations
 

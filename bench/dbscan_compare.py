@@ -1,4 +1,4 @@
-"""Comparison of labels: equal number for number, or as far as a peer's rule allows."""
+"""Comparison of labels: number for number, or as far as a peer's rule permits."""
 
 from __future__ import annotations
 

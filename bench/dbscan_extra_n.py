@@ -1,4 +1,6 @@
-"""Extra-N, as the paper describes it: one range search a new point, and a predicted view for each window it is in."""
+"""Extra-N as described in its paper: one range search per new point, and a predicted view for each window of the
+point.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _NEIGHBOURS = 64
 
 
 class RangeSearch:
-    """An index of the newest points, asked for the neighbours of each new one within a radius."""
+    """An index of the newest points. It returns the neighbours of each new point within a radius."""
 
     def __init__(self, values: Floats, radius: float, window: int) -> None:
         self._values = values
@@ -49,7 +51,9 @@ class RangeSearch:
 
 
 class PredictedViews:
-    """The predicted views of one query: an own neighbour count and cluster membership in each, and exact neighbours."""
+    """The predicted views of one query: each has its own neighbour counts and cluster memberships; neighbours are
+    exact.
+    """
 
     def __init__(self, query: BenchQuery) -> None:
         self._query = query

@@ -1,8 +1,8 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
 """Compiled loops of Extra-N: range searches of new points, and predicted views of one query.
 
-Points have their number in the stream; the place of point p in an array over the window is ``p % window``. View n is
-that of the window from ``n * slide`` on; its place is ``n % views``.
+Points are numbered along the stream; point p is at index ``p % window`` of an array over the window. View n represents
+the window from ``n * slide`` on, and is at index ``n % views``.
 """
 
 from __future__ import annotations

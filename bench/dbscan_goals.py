@@ -1,4 +1,4 @@
-"""The goals of standing DBSCAN queries, written before anything was measured, each beside its figure."""
+"""The goals of standing DBSCAN queries, written before any measurement, each with its measured figure."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _TIMES, _MB, _US = "{:.2f} x", "{:.1f} MB", "{:.1f} us"
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A goal: the case, the rival or the figure, and the least it may be, or the most where ``is_least`` is false.
+    """A goal: the case, the rival or the figure, and the bound: a minimum, or a maximum if ``is_least`` is false.
 
-    ``value`` is None for a figure that is reported only. ``form``: of the figure and the goal, with its unit.
+    ``value`` is None for a figure that is only reported. ``form``: the format of figure and goal, with the unit.
     """
 
     part: str

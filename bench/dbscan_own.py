@@ -1,4 +1,6 @@
-"""Our own contenders: the operator from messages to records, and its labels alone, together and each query alone."""
+"""Our own contenders: the operator from messages to records, and the labels alone, for all queries together and for
+each.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ def observation_texts(values: Floats) -> list[str]:
 
 
 class Records:
-    """The operator as a task runs it, from the texts of messages to those of records, but for Spark and Kafka."""
+    """The operator as in a task, from message texts to record texts, without Spark and Kafka."""
 
     def __init__(self, texts: Sequence[str], queries: Sequence[BenchQuery], take: Take | None = None) -> None:
         self._texts = texts

@@ -1,4 +1,4 @@
-"""Peers of DBSCAN queries: packages that cluster points, each with what it does with borders and roundings."""
+"""Peers of DBSCAN queries: packages that cluster points, each with its treatment of border points and rounding."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def versions() -> dict[str, str | None]:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A package that clusters the points of one window for one setting.
+    """A package that clusters the points of one window with one setting.
 
-    ``is_exact``: its labels equal ours number for number; those of another one are compared by clusters.
+    ``is_exact``: its labels equal ours number for number; otherwise only the clusters are compared.
     """
 
     name: str

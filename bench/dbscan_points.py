@@ -1,4 +1,4 @@
-"""Points of the DBSCAN benchmark: recorded and simulated aircraft, and made heaps."""
+"""Points of the DBSCAN benchmark: recorded and simulated aircraft, and generated clusters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes of the DBSCAN benchmark: full, and quick ones that measure nothing."""
+"""Sizes of the DBSCAN benchmark: full ones, and quick ones whose times are not meaningful."""
 
 from __future__ import annotations
 

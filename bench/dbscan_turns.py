@@ -1,4 +1,4 @@
-"""Streaming contenders in turns: how long each takes, what it holds at most, and whether all find the same."""
+"""Streaming contenders, run alternately: the time of each, its peak memory, and whether all results are equal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from asc.operators.dbscan.chains import Labels
 
 
 class Streaming(Protocol):
-    """A contender that takes points in order."""
+    """A contender that receives points in order."""
 
     def advance(self, low: int, high: int) -> None:
         """Take the points from ``low`` to before ``high``."""

@@ -1,4 +1,4 @@
-"""The gain of the monitor, in time: alerts over streams that change slowly, the executor alone, on one thread."""
+"""The time gained by the monitor: alerts over slowly changing streams, with only the executor, on one thread."""
 
 from __future__ import annotations
 

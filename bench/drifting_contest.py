@@ -1,4 +1,4 @@
-"""The ways to order the constructs of a plan over a stream that drifts, batch by batch in turns, by time."""
+"""The methods of ordering the constructs of a plan over a drifting stream, timed alternately batch by batch."""
 
 from __future__ import annotations
 
@@ -103,9 +103,9 @@ class Drawing:
 
 
 class MonitoredPlan(AbstractContextManager["MonitoredPlan"]):
-    """A plan with the broker's own monitor beside it: all of it but Spark, which would carry the plan and the tallies.
+    """A plan with the broker's own monitor, but without Spark, which would transfer the plan and the tallies.
 
-    ``settings`` hold as in a daemon. ``folder`` is for the files of a running plan.
+    ``settings`` have the same meaning as in a daemon. ``folder``: for the files of a running plan.
     """
 
     def __init__(self, plan: Plan, settings: MonitorConfig, folder: Path) -> None:

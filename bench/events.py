@@ -1,4 +1,6 @@
-"""Events of many objects: the state by sixteen parts against one by object, in Spark and in plain Python."""
+"""Events of many objects: operator state in sixteen parts compared with state per object, in Spark and in plain
+Python.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ _MESSAGE_DDL = "t STRING, k STRING, e BIGINT, p INT, o BIGINT, s ARRAY<STRING>"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Objects, each with one record a batch; batches that are measured, after one that is not."""
+    """The number of objects, with one record per batch each, and the number of measured batches after an unmeasured
+    one.
+    """
 
     objects: int
     batches: int

@@ -1,4 +1,4 @@
-"""The common parts of all experiments: seeds, claims decided by intervals, and the files that they leave."""
+"""Common parts of all experiments: seeds, claims decided by confidence intervals, and result files."""
 
 from __future__ import annotations
 

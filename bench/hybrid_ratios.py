@@ -1,4 +1,4 @@
-"""Hybrid / SEQ_best over the number of queries and of p-attributes: where the paper's claim holds, and where not."""
+"""Hybrid / SEQ_best by number of queries and of p-attributes: for which the paper's claim holds."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Cell = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a cell is in the table."""
+    """The position of a cell in the table."""
 
     data_set: str
     predicates: str

@@ -1,4 +1,4 @@
-"""A daemon on a Kafka of its own whose stream is idle, for what is measured of its API."""
+"""A daemon with a separate Kafka and an idle stream, for measurements of its API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interval that holds a mean with 95 % confidence, from a few independent values."""
+"""The 95 % confidence interval of a mean, from a few independent values."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _BISECTIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The mean of some independent values and Student's interval around it; of one value it is that value alone.
+    """The mean of some independent values and Student's interval around it. For a single value, both ends equal the
+    value.
 
-    The one statistic of tables, plots and verdicts: what is shown in one of them is what the others show.
+    It is the only statistic of tables, plots and verdicts, so all of them agree.
     """
 
     mean: float

@@ -1,4 +1,6 @@
-"""How long a record takes through a daemon, from the producer's clock to the consumer's, by load and queries."""
+"""The latency of a record through a daemon, from the producer's clock to the consumer's, by load and number of
+queries.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machine that a figure was measured on: written beside every result."""
+"""The machine on which a figure was measured, for storage with every result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The executor alone, one thread: tuples a second, bytes a query and build time, beside brute force in the same run."""
+"""The executor alone on one thread: tuples per second, bytes per query and build time, compared with brute force."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Contender = Callable[[], int]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is measured: tuples for the engine, evaluations (tuples x queries) for its rivals, runs of each."""
+    """The tuples for the engine, the evaluations (tuples x queries) for its rivals, and the runs of each."""
 
     tuples: int
     evaluations: int

@@ -1,4 +1,4 @@
-"""Memory of a process and of all that it started."""
+"""Memory of a process and its descendants."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _PAUSE_S = 1.0
 
 
 class PeakMemory:
-    """The most memory that a process and its descendants had together, of the moments at which it was looked at.
+    """The greatest observed memory of a process and its descendants together.
 
-    Memory that several processes map counts once: of each process its proportional share (``Pss``).
+    Memory that several processes map counts once: each process contributes its proportional share (``Pss``).
     """
 
     def __init__(self) -> None:

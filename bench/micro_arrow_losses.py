@@ -1,4 +1,4 @@
-"""Where a hybrid-sequence loses to its macro-sequence: the same micro-arrows, followed or kept in other ways."""
+"""Cases in which a hybrid-sequence costs more than its macro-sequence, with variants of following its micro-arrows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The floor of a micro-batch: the smallest jobs of Spark that read from Kafka, cross into Python, and write."""
+"""The minimum time of a micro-batch: the smallest Spark jobs that read from Kafka, call Python, and write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cost of the monitor, by batches through Spark with it and without it in turns; beside it its gain."""
+"""The cost of the monitor, from batches through Spark alternately with and without it, and its gain."""
 
 from __future__ import annotations
 
@@ -46,8 +46,9 @@ and ships the plan anew, with its sequences as they were, so that nothing but wh
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Rows of a batch, numbers of predicates, rounds: in each a batch runs once in every mode. ``warm_up`` rounds come
-    before, and are not counted.
+    """The rows of a batch, the numbers of predicates, and the rounds; in each round a batch runs once in every mode.
+
+    ``warm_up``: the number of rounds before these, which are not counted.
     """
 
     rows: int

@@ -1,4 +1,4 @@
-"""Pairs of many objects: a tick of a near query, beside shapely's tree of points."""
+"""Pairs of many objects: a tick of a near query, compared with shapely's tree of points."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Reals = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of objects, and how many ticks, and runs of each contender, are measured."""
+    """The numbers of objects, and the numbers of measured ticks and of runs of each contender."""
 
     objects: tuple[int, ...]
     ticks: int

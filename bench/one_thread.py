@@ -1,4 +1,4 @@
-"""Processes whose libraries have one thread each, for contenders of a benchmark."""
+"""Processes whose libraries use one thread each, for contenders of a benchmark."""
 
 from __future__ import annotations
 

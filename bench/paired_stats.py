@@ -1,4 +1,4 @@
-"""Paired statistics: the cost of one thing over another, both measured side by side, many times."""
+"""Paired statistics: the relative cost of two alternatives that are measured side by side many times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RESAMPLES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """The share of its throughput that one loses to the other, and the interval that holds it with 95 % confidence."""
+    """The share of its throughput that one alternative loses to the other, with the 95 % confidence interval."""
 
     share: float
     low: float
@@ -38,7 +38,7 @@ def loss_of(measured: Sequence[float], base: Sequence[float]) -> Loss:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """How many times as long as the other one takes, and the interval that holds it with 95 % confidence."""
+    """The ratio of one alternative's time to the other's, with the 95 % confidence interval."""
 
     ratio: float
     low: float

@@ -1,4 +1,4 @@
-"""LIKE patterns by the hundred thousand: one automaton beside a search for each of them."""
+"""Hundreds of thousands of LIKE patterns: one automaton compared with a search for each pattern."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WORKLOAD = "log lines"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of queries, lines, (line, query) pairs that a rival is to look at in one run, runs of each."""
+    """The numbers of queries and lines, the most (line, query) pairs in one run of a rival, and the runs of each."""
 
     queries: tuple[int, ...]
     lines: int

@@ -1,4 +1,4 @@
-"""The same predicates over the same file through what one would take instead: a database, data frames, Spark, loops."""
+"""The same predicates over the same file in alternatives to the engine: a database, data frames, Spark, and loops."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ Runs = Callable[[Path, Workload], Callable[[], int]]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of queries, tuples of the file, timed runs, and how long all runs of one contender may take."""
+    """The numbers of queries, the tuples of the file, the timed runs, and the longest total time of one contender's
+    runs.
+    """
 
     queries: tuple[int, ...]
     rows: int

@@ -1,4 +1,4 @@
-"""Drawing benchmark results; nothing is drawn where matplotlib is not installed."""
+"""Plots of benchmark results. Nothing is drawn if matplotlib is not installed."""
 
 from __future__ import annotations
 

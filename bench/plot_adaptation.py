@@ -1,4 +1,4 @@
-"""The plots of Figure 9, of the triggers and of the time a search takes."""
+"""The plots of Figure 9, of the triggers, and of the time of a search."""
 
 from __future__ import annotations
 

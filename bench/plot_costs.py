@@ -1,4 +1,4 @@
-"""The plots of Figures 6 and 7; nothing is drawn where matplotlib is not installed."""
+"""The plots of Figures 6 and 7. Nothing is drawn if matplotlib is not installed."""
 
 from __future__ import annotations
 

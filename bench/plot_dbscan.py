@@ -1,4 +1,4 @@
-"""The plots of DBSCAN queries; nothing is drawn where matplotlib is not installed."""
+"""The plots of DBSCAN queries. Nothing is drawn if matplotlib is not installed."""
 
 from __future__ import annotations
 

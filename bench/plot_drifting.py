@@ -1,4 +1,4 @@
-"""The plot of what the monitor gains on streams that drift."""
+"""The plot of the monitor's gain on drifting streams."""
 
 from __future__ import annotations
 

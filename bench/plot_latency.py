@@ -1,4 +1,4 @@
-"""The plots of how long records take through a daemon; nothing is drawn where matplotlib is not installed."""
+"""The plots of the latency of records through a daemon. Nothing is drawn if matplotlib is not installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plot of what a change of the standing queries takes; nothing is drawn where matplotlib is not installed."""
+"""The plot of the time of a change of the standing queries. Nothing is drawn if matplotlib is not installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plot of many standing queries; nothing is drawn where matplotlib is not installed."""
+"""The plot of many standing queries. Nothing is drawn if matplotlib is not installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ports for processes that are started next."""
+"""Free ports for processes that are about to start."""
 
 from __future__ import annotations
 

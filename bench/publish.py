@@ -1,4 +1,4 @@
-"""The time to send the rows of a CSV file to Kafka: ``asc publish``, a loop in Python, and bare librdkafka."""
+"""The time of sending the rows of a CSV file to Kafka: ``asc publish``, a loop in Python, and only librdkafka."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TEXTS = ("dest", "carrier")
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Rows of the file, and how often each contender sends them."""
+    """The rows of the file, and the number of times that each contender sends them."""
 
     rows: int
     times: int

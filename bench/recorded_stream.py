@@ -1,4 +1,4 @@
-"""A stream as the experiments see it: one block of exact regions, and the regions that every tuple visits."""
+"""The stream of an experiment: one block with exact regions, and the regions that each tuple visits."""
 
 from __future__ import annotations
 

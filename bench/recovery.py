@@ -1,4 +1,4 @@
-"""How long records wait when the daemon is killed: until it is started again, or a standby has taken its place."""
+"""The delay of records after the daemon is killed, until it has restarted or a standby has replaced it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How long a user waits for a change of the standing queries: a real daemon on an embedded Kafka, its stream idle."""
+"""The time that a user waits for a change of the standing queries, with a daemon on an embedded Kafka and an idle
+stream.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ _TOPIC = "matches"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Standing queries, requests of each kind while they are registered, runs of each command."""
+    """The standing queries, the requests of each kind while these are registered, and the runs of each command."""
 
     queries: int
     requests: int

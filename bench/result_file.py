@@ -1,4 +1,4 @@
-"""Where the result of a benchmark is kept."""
+"""The path of a benchmark's result."""
 
 from __future__ import annotations
 

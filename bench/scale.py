@@ -1,5 +1,5 @@
-"""The executor with up to a million standing queries, where few and where many of them accept a tuple, over tuples that
-are made and over recorded ones.
+"""The executor with up to a million standing queries, of which few or many accept a tuple, over generated and over
+recorded tuples.
 """
 
 from __future__ import annotations

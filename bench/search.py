@@ -1,4 +1,4 @@
-"""How long the monitor's search for a sequence takes: seconds on one core, by number of queries."""
+"""The time of the monitor's search for a sequence: seconds on one core, by number of queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SedonaDB as a peer, where it is installed (``pip install sedonadb``): positions joined with fences."""
+"""SedonaDB as a peer, if it is installed (``pip install sedonadb``): positions joined with fences."""
 
 from __future__ import annotations
 

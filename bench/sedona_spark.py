@@ -1,4 +1,4 @@
-"""Sedona on Spark as a peer, where ``ASC_SEDONA_JAR`` names its jar: records joined with fences."""
+"""Sedona on Spark as a peer, if ``ASC_SEDONA_JAR`` names its jar: records joined with fences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Parquet input through ``broker.match``, beside what Spark alone would do and the bare transport into Python."""
+"""A Parquet input through ``broker.match``, compared with plain Spark and with only the transfer of rows to Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways to do the same work in Spark, run in turns, each stopped where it takes too long."""
+"""Contenders that do the same work in Spark, run alternately; one that exceeds the time limit is stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fences by the million: listed blocks beside shapely's tree of boxes, and one star of very many vertices."""
+"""A million fences: listed blocks compared with shapely's tree of boxes, and one star with very many vertices."""
 
 from __future__ import annotations
 

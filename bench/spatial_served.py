@@ -1,4 +1,4 @@
-"""One fence more over HTTP, among as many as are registered: a daemon in a process of its own."""
+"""Registration of one more fence over HTTP among all registered ones, with a daemon as a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Fences through ``broker.match``, beside one plain predicate over the same records, and Sedona where it is there."""
+"""Fences through ``broker.match``, compared with one plain predicate over the same records, and with Sedona if
+available.
+"""
 
 from __future__ import annotations
 

@@ -25,8 +25,9 @@ _COMPARED = 256
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of queries, tuples of a batch, runs of each contender; and the pairs of a batch at most: where more would
-    be found it has fewer tuples.
+    """The numbers of queries, the tuples of a batch, the runs of each contender, and the most pairs of a batch.
+
+    A batch that would exceed the most pairs has fewer tuples.
     """
 
     queries: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""A million standing queries: loaded, changed one at a time amid records, and there again after a start."""
+"""A million standing queries: loaded, changed one by one while records flow, and available again after a restart."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ _STORED_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of standing queries; of each, the changes one at a time and in bulk, and records a second meanwhile."""
+    """The numbers of standing queries and, for each, the single changes, the bulk changes, and the records per second
+    meanwhile.
+    """
 
     queries: tuple[int, ...]
     changes: int

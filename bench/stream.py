@@ -1,4 +1,4 @@
-"""A backlog in Kafka through a daemon: records a second, beside a bare job of Spark and a loop in plain Python."""
+"""A Kafka backlog through a daemon: records per second, compared with a bare Spark job and a loop in plain Python."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ _CONDITION = re.compile(r"zone < (\d+) AND (\w) BETWEEN (\d+) AND (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of standing queries with the records of a backlog that each drains, and the records of a batch."""
+    """The numbers of standing queries, each with the records of the backlog that it drains, and the records of a
+    batch.
+    """
 
     backlogs: tuple[tuple[int, int], ...]
     batch: int

@@ -1,4 +1,4 @@
-"""How long something takes, by the clock, alone or in turns with others."""
+"""Elapsed times of functions, measured alone or alternately with others."""
 
 from __future__ import annotations
 

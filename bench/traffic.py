@@ -1,4 +1,4 @@
-"""Records sent at a pace, and received again, each by a process of its own: what waits for neither is measured."""
+"""A sender at a steady pace and a receiver, each in a separate process, so that neither delays the measured system."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ _SENT = b'"sent":'
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """Deliveries in the order in which they came: when each record was made and when it was received, in seconds since
-    the epoch; two arrays of one length.
+    """Deliveries in order of arrival: the times at which each record was created and received, in seconds since the
+    epoch.
+
+    Both are arrays of equal length.
     """
 
     sent: Seconds
@@ -63,7 +65,7 @@ def receiving(bootstrap_servers: str, topics: Sequence[str]) -> Iterator[Receive
 
 
 class Receiver:
-    """The client of the receiving process, for what it has by now."""
+    """The client of the receiving process, which returns the deliveries so far."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

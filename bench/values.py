@@ -1,4 +1,6 @@
-"""Queries that each ask for one value of a column: lists by these values beside bitmaps, and which a plan has."""
+"""Queries that each compare a column with one value: posting lists by value compared with bitmaps, and the plan's
+choice.
+"""
 
 from __future__ import annotations
 
