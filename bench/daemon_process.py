@@ -97,7 +97,7 @@ class DaemonProcess:
         make_topics(kafka.bootstrap_servers, self.source, *self.destinations, partitions=partitions)
 
     def twin(self) -> DaemonProcess:
-        """Return another daemon on the same registry, topics and checkpoint folder, at an address of its own."""
+        """Return another daemon with the same registry, topics and checkpoint folder, but a different address."""
         other, port = copy.copy(self), free_port()
         other.pid, other._config = None, self._folder / f"{port}.toml"
         other._config.write_text(
@@ -108,10 +108,10 @@ class DaemonProcess:
 
     @contextmanager
     def running(self, *given: str) -> Iterator[float]:
-        """Run the daemon until it is ready, and yield the seconds that took.
+        """Run the daemon, and yield the seconds until it was ready.
 
-        ``given``: options of ``asc serve`` beside the file. RuntimeError, with its last lines, where it does not get
-        ready.
+        ``given``: options of ``asc serve`` besides the file. Raise RuntimeError, with its last lines, if it does not
+        become ready.
         """
         start = time.monotonic()
         with self.launched(*given):
@@ -120,7 +120,7 @@ class DaemonProcess:
 
     @contextmanager
     def launched(self, *given: str) -> Iterator[None]:
-        """Launch the daemon as a process; it is stopped at the end, where it has not been killed."""
+        """Start the daemon as a process. At the end, stop it unless it was killed."""
         line = [sys.executable, "-c", "from cli.main import main; main()", "serve", "--config", str(self._config)]
         with self._log.open("ab") as out:
             self._process = subprocess.Popen([*line, *given], stdout=out, stderr=out)
@@ -135,13 +135,14 @@ class DaemonProcess:
                 self.kill()
 
     def kill(self) -> None:
-        """End the process at once, as SIGKILL does."""
+        """Kill the process at once by SIGKILL."""
         self._process.kill()
         self._process.wait()
 
     def await_reason(self, reason: str | None) -> None:
-        """Wait until the daemon is not ready for that reason; None: until it is ready. RuntimeError, with its last
-        lines, where that takes five minutes or it ends.
+        """Wait until the daemon gives that reason for not being ready. For None, wait until it is ready.
+
+        Raise RuntimeError, with its last lines, if that takes five minutes or if the daemon ends.
         """
         give_up = time.monotonic() + _READY_S
         while self._reason() != reason:
@@ -156,14 +157,14 @@ class DaemonProcess:
         return str(self._client.base_url)
 
     def stand(self, count: int) -> None:
-        """Write so many queries into the registry, while no daemon runs that has it."""
+        """Write ``count`` queries into the registry while no daemon that uses it runs."""
         self.stand_all(
             RegisteredQuery(query_id, STREAM, where, self.destinations[int(topic)])
             for query_id, where, topic in subscribers(count)
         )
 
     def stand_all(self, queries: Iterable[RegisteredQuery]) -> None:
-        """Write these queries there."""
+        """Write these queries into the registry while no daemon that uses it runs."""
         cluster = KafkaCluster(self.bootstrap_servers, KafkaConfig())
         registry = Registry(cluster, self._registry)
         registry.open()
@@ -172,7 +173,7 @@ class DaemonProcess:
         cluster.close()
 
     def register(self, count: int) -> None:
-        """Register so many queries. RuntimeError where they are refused."""
+        """Register ``count`` queries. Raise RuntimeError if they are refused."""
         lines = [
             json.dumps({"id": query_id, "where": where, "topic": self.destinations[int(topic)]})
             for query_id, where, topic in subscribers(count)
@@ -180,23 +181,23 @@ class DaemonProcess:
         self.load(lines)
 
     def load(self, lines: Sequence[str]) -> None:
-        """Register the queries of some lines. RuntimeError where they are refused."""
+        """Register the queries of some lines. Raise RuntimeError if they are refused."""
         answer = self._client.post("/v1/queries", content="\n".join(lines), headers={"Content-Type": NDJSON})
         if not answer.is_success:
             raise RuntimeError(f"queries were refused with {answer.status_code}: {answer.text[:500]}")
 
     def put(self, query_id: str, where: str, number: int) -> None:
-        """Register or replace a query, which sends to the topic of that number."""
+        """Register or replace a query that delivers to the topic with that number."""
         body = {"where": where, "topic": self.destinations[number % len(self.destinations)]}
         self._client.put(f"/v1/queries/{query_id}", json=body).raise_for_status()
 
     def put_cube(self, query_id: str, where: str, **operator: Any) -> None:
-        """Register a cube, or replace it."""
+        """Register or replace a cube."""
         body = {"where": where, "operator": {"name": "cube", **operator}}
         self._client.put(f"/v1/queries/{query_id}", json=body).raise_for_status()
 
     def ask(self, query_id: str, **question: Any) -> dict[str, Any]:
-        """Return the answer of a cube, with panes that are open."""
+        """Return the answer of a cube, including open panes."""
         answer = self._client.post(f"/v1/queries/{query_id}/cube/query", json={"live": True, **question})
         body: dict[str, Any] = answer.raise_for_status().json()
         return body
@@ -206,7 +207,7 @@ class DaemonProcess:
         self._client.delete(f"/v1/queries/{query_id}").raise_for_status()
 
     def change(self, number: int) -> None:
-        """Register or replace one of fifty queries, which accept next to nothing."""
+        """Register or replace one of fifty queries that accept almost no record."""
         where = f"zone < 40 AND a BETWEEN {number} AND {number + 1} AND dest <> ''"
         self.put(f"changed-{number % _CHANGED}", where, number)
 
@@ -216,8 +217,10 @@ class DaemonProcess:
         return body
 
     def reached(self, records: int) -> tuple[float, int]:
-        """Wait until it has done so many records since it was started, and return the time at which this was seen, and
-        how many it was. RuntimeError where it does not get through.
+        """Wait until the daemon has processed that many records since its start. Return the time and the number of
+        records then.
+
+        Raise RuntimeError if it does not reach the number.
         """
         give_up = time.monotonic() + _DONE_S
         while (done := self.status()["monitor"]["tuples"]) < records:
@@ -231,7 +234,7 @@ class DaemonProcess:
         return self._folder / "daemon.log"
 
     def _reason(self) -> str | None:
-        """Return the reason why the daemon is not ready; None where it is."""
+        """Return the reason why the daemon is not ready. Return None if it is ready."""
         try:
             answer = self._client.get("/readyz")
         except httpx.TransportError:

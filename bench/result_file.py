@@ -1,4 +1,4 @@
-"""The path of a benchmark's result."""
+"""Result files of benchmarks."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ SUBSCRIBERS_DDL = f"id BIGINT, sent DOUBLE, {' INT, '.join(_INTS)} INT, dest STR
 
 TOPICS = 10
 ACCEPTED = 0.40
-"""The share of the records that some query accepts."""
+"""The share of the records that the queries accept."""
 
 DELIVERIES = 1.5
 """The mean number of deliveries per record, each to a different topic."""

@@ -15,19 +15,19 @@ from broker.runtime.java import Java
 
 @dataclass(frozen=True, slots=True)
 class ClassArchive:
-    """An archive of the classes that a JVM used once, for the JVMs that are started with the same Java and jars.
+    """An archive of the classes that a JVM once used, for JVMs that start with the same Java and jars.
 
-    It takes half of the work off a start (Java's class data sharing). A JVM takes what fits it, and without a word
-    starts without an archive that does not. Named by the Java and the jars, so that others have one of their own; one
-    that is not there is no fault. Size: 140 MB for Spark. Rejected: to have each first start make it,
-    which takes the end of that process some seconds longer.
+    It halves the work of a start (Java's class data sharing). A JVM uses a matching archive, and silently starts
+    without an archive that does not match. The name is derived from the Java and the jars, so each combination has its
+    own archive. A missing archive is no error. Size: 140 MB for Spark. Rejected: creation by each first start, because
+    the end of that process would take some seconds longer.
     """
 
     file: Path
 
     @classmethod
     def of(cls, name: str, java: Java, jars: Iterable[Path]) -> ClassArchive:
-        """Return the place of the archive of these jars under this Java."""
+        """Return the archive, existing or not, of these jars under this Java."""
         seen = hashlib.sha256()
         for path in (java.home / "release", java.executable, *sorted(jars)):
             with suppress(OSError):
@@ -41,14 +41,16 @@ class ClassArchive:
 
     @property
     def options(self) -> Sequence[str]:
-        """Options of a JVM that is to use it; none where it is not there."""
+        """Return the options of a JVM that uses the archive. Return none if the archive does not exist."""
         return (f"-XX:SharedArchiveFile={self.file}", "-Xshare:auto", *_SILENT) if self.is_there else ()
 
     @contextmanager
     def recorded(self) -> Iterator[Sequence[str]]:
-        """Make it: options of a JVM that is run and ends in good order meanwhile, and whose classes it will have.
+        """Create the archive. Yield the options for a JVM that runs and ends normally within the block; its classes are
+        archived.
 
-        A Java that has no archive of its own classes makes none. RuntimeMissingError where it cannot be written.
+        A Java without an archive of its own classes creates none. Raise RuntimeMissingError if the archive cannot be
+        written.
         """
         with written(self.file.parent):
             self.file.parent.mkdir(parents=True, exist_ok=True)

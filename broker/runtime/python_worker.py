@@ -20,23 +20,25 @@ from pathlib import Path
 
 _JAR, _ARCHIVES = ".jar", (".zip", ".egg")
 _OF_A_CLUSTER = re.compile(r"pyspark\.zip|py4j-[\d.]+-src\.zip")
-"""Spark's own archives where they are not beside the PySpark that is installed: in the Spark of a cluster's hosts."""
+"""Spark's own archives on the hosts of a cluster, where they are not in the folder of the installed PySpark."""
 
 _COMMON = ("pyspark.worker", "pyspark.sql.pandas.serializers", "pandas", "pyarrow.compute", "numba")
-"""Of what the workers of the broker import. The one thread that it starts is of an allocator that knows of forks."""
+"""Modules that the broker's workers import. The only thread that they start belongs to an allocator that supports
+forks.
+"""
 
 
 _NICENESS = "ASC_WORKER_NICENESS"
-"""The variable that :mod:`broker.interpreter` sets, whose import takes longer than that of all here."""
+"""The variable that :mod:`broker.interpreter` sets. Importing that module would take longer than all imports here."""
 
 
 def lower_priority() -> None:
-    """Have this process, and the workers that it forks, yield to others, where their functions ask for that."""
+    """Lower the priority of this process and of the workers that it forks, if their functions request that."""
     os.nice(int(os.environ.get(_NICENESS, "0")))
 
 
 def leave_archives() -> None:
-    """Take Spark's archives from the path, where PySpark is installed beside them; those of others stay."""
+    """Remove Spark's archives from the path if PySpark is installed beside them. Archives of others stay."""
     before = list(sys.path)
     sys.path[:] = [place for place in before if not place.endswith((_JAR, *_ARCHIVES))]
     pyspark, py4j = PathFinder.find_spec("pyspark"), PathFinder.find_spec("py4j")

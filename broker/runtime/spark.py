@@ -98,18 +98,18 @@ def spark_session(
     java_options: Sequence[str] | None = None,
     json_log: bool = False,
 ) -> SparkSession:
-    """Return a session as the broker needs it: classic, ANSI mode off, quiet, with the Kafka connector where it is
-    asked for. Workers run the interpreter that runs this, unless ``PYSPARK_PYTHON`` or ``spark.pyspark.python`` names
-    another.
+    """Return a session as the broker needs it: classic, ANSI mode off, quiet, and with the Kafka connector if
+    ``connector`` is set. Workers run the interpreter of this process, unless ``PYSPARK_PYTHON`` or
+    ``spark.pyspark.python`` names another.
 
-    ``time_zone`` is the session's, by which predicates read timestamps. ``python_archive``: the archive with what the
-    workers of a cluster import (:mod:`broker.runtime.packed`); they run an interpreter of this one's version.
-    ``options`` are Spark properties that come last and win, but for those that hold several values: theirs come behind.
-    A session that is already running in this process is taken, and given those options that can still be set.
-    ``json_log``: what the JVM of a new session logs is a JSON object a line, with the members of the daemon's own.
-    ``java_options``: of its JVM, in place of those that have it start from the archive of its classes, if there is one.
+    ``time_zone``: the session's zone, in which predicates read timestamps. ``python_archive``: the archive of the
+    packages that a cluster's workers import (:mod:`broker.runtime.packed`). The workers then run an interpreter of the
+    same minor version. ``options``: Spark properties that override others. For properties with several values, the
+    options' values are appended. A session that already runs in this process is reused, and gets those options that can
+    still be set. ``json_log``: the JVM of a new session logs one JSON object per line, with the fields of the daemon's
+    log. ``java_options``: options of the JVM, in place of those that use the class archive, if it exists.
 
-    Raises RuntimeMissingError where Java or the jars are missing, or the JVM does not start.
+    Raise RuntimeMissingError if Java or the jars are missing, or if the JVM does not start.
     """
     java = find_java()
     jars = fetch_jars(spark_connector(), progress) if connector else []

@@ -47,12 +47,12 @@ class Journal:
         self._pids: tuple[int, ...] = (0,) * _PIDS_MAX
 
     def weigh(self, pids: Sequence[int]) -> None:
-        """Set the processes that are weighed from now on."""
+        """Set the processes whose memory is measured from now on."""
         self._pids = (*pids, *(0,) * _PIDS_MAX)[:_PIDS_MAX]
         self._write(0, 0)
 
     def begin(self, given: bytes) -> None:
-        """Write an input that is tried from now on. ValueError where it has more than 8 MiB."""
+        """Write the input that is tried next. Raise ValueError if it exceeds 8 MiB."""
         if len(given) > _ROOM_BYTES:
             raise ValueError(f"an input of {len(given)} bytes: make it {_ROOM_BYTES} at most")
         self._map[_HEAD.size : _HEAD.size + len(given)] = given
@@ -66,7 +66,7 @@ class Journal:
         self._write(0, length)
 
     def find(self, what: str) -> None:
-        """Say what is wrong with the last input."""
+        """Record the fault of the last input."""
         self._found.write_text(what[:_TOLD_CHARS], "utf-8", "backslashreplace")
 
     def entry(self) -> Entry:
@@ -81,7 +81,7 @@ class Journal:
         return self._map[_HEAD.size : _HEAD.size + length]
 
     def found(self) -> str | None:
-        """Return the finding, None where there is none."""
+        """Return the finding. Return None if there is none."""
         return self._found.read_text("utf-8") if self._found.exists() else None
 
     def _write(self, begun_ns: int, length: int) -> None:
