@@ -48,7 +48,7 @@ def record_line(delivery: Delivery) -> str:
 
 
 def text_member(name: str, value: bytes | None) -> dict[str, str | None]:
-    """Return bytes as text, or in base64 under another name where they are not UTF-8."""
+    """Return bytes as text, or as base64 under another name if they are not UTF-8."""
     if value is None:
         return {name: None}
     try:
@@ -58,7 +58,7 @@ def text_member(name: str, value: bytes | None) -> dict[str, str | None]:
 
 
 def plain_text(shown: Mapping[str, Any], name: str) -> str:
-    """Format for people what `text_member` made of bytes: the text, or ``base64`` before what is none.
+    """Return the result of `text_member` for people: the text, or ``base64`` followed by the encoded bytes.
 
     >>> plain_text({"value": "late"}, "value"), plain_text({"value_base64": "/w=="}, "value")
     ('late', 'base64 /w==')

@@ -62,10 +62,7 @@ def _labels(_context: click.Context, _option: click.Parameter, values: Sequence[
 
 
 def register(client: Client, body: Json, *, stream: str | None, fields: Json, replaces: bool, as_json: bool) -> Json:
-    """Register the query of a body and of options, print the answer, its warnings to the standard error, and return it.
-
-    The answer is that of the API.
-    """
+    """Register the query of a body and of options, print and return the answer. Warnings go to standard error."""
     sent = {**body, **fields, **({"stream": stream} if stream else {})}
     answer = client.register(sent, replaces=replaces)
     print_registered(answer, as_json)
@@ -73,7 +70,7 @@ def register(client: Client, body: Json, *, stream: str | None, fields: Json, re
 
 
 def print_registered(answer: Json, as_json: bool) -> None:
-    """Print what became of a registration, its warnings to the standard error."""
+    """Print the outcome of a registration. Warnings go to standard error."""
     if as_json:
         print_json(answer)
         return
@@ -88,7 +85,7 @@ def print_registered(answer: Json, as_json: bool) -> None:
 
 
 def from_where(answer: Json) -> str:
-    """Describe version and effective offsets of a change in words.
+    """Return the version and the effective offsets of a change in words.
 
     >>> from_where({"version": 7, "effective_offsets": {"0": 121, "1": 5}})
     'version 7, from offset 121 of partition 0, 5 of partition 1'

@@ -127,7 +127,9 @@ def _watched(client: Client, width: int | None, as_json: bool) -> list[str]:
 
 
 def _awaited(client: Client, wait_s: float) -> Ready:
-    """Return whether the daemon is ready, once it is or the time is over; a token that it refuses ends the wait."""
+    """Return whether the daemon is ready, when it is ready or the time has passed. A refusal of the token ends the
+    wait.
+    """
     # Anybody may ask whether it is ready.
     unready: Ready = {"ready": False, "reason": None}
     return client.wait_until_ready(wait_s, on_unready=lambda: _looked(client, unready))

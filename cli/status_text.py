@@ -27,7 +27,9 @@ HEADINGS = (
 
 
 def status_lines(found: Mapping[str, Any], width: int | None = None) -> list[str]:
-    """Return all lines, none wider than a width but the first one, which may say why the daemon is not ready."""
+    """Return all lines, none wider than ``width``. Only the first, which may say why the daemon is not ready, may be
+    wider.
+    """
     streams: Sequence[Mapping[str, Any]] = found.get("streams", ())
     lines = [_headline(found)]
     if "streams" in found:
@@ -75,7 +77,7 @@ def _row(stream: Mapping[str, Any]) -> list[Any]:
 
 
 def _rate(per_s: float | None) -> Any:
-    """Round a rate; few records a second have a decimal."""
+    """Return a rounded rate. A low rate has a decimal."""
     return "-" if per_s is None else round(per_s) if per_s >= 10 or per_s == round(per_s) else f"{per_s:.1f}"
 
 
@@ -95,7 +97,7 @@ def _monitored(monitor: Mapping[str, Any]) -> tuple[Any, Any, Any]:
 
 
 def _details(stream: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the remarks on one stream beside its row; the most urgent is first."""
+    """Yield the remarks on one stream besides its row, the most urgent first."""
     name, plan = stream["name"], stream["plan"]
     if not_served := stream.get("not_served", 0):
         verb = "is" if not_served == 1 else "are"
@@ -128,7 +130,7 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _operator(name: str, op: str, status: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines about the operators of one kind of a stream."""
+    """Yield the lines about one kind of operators in a stream."""
     outputs = ", ".join(f"{count:,} {kind}" for kind, count in sorted(status["outputs"].items())) or "none"
     behind = "" if not status["lag_records"] else f", {counted(status['lag_records'], 'record')} of the feed behind"
     held = "not counted yet" if status["held"] is None else f"{status['held']:,}"

@@ -89,7 +89,7 @@ def subscribe(
 
 
 def _query_of(client: Client, name: str) -> Json | None:
-    """Return the query of that id; None where the caller has none."""
+    """Return the query with this id. Return None if the caller has no such query."""
     try:
         return client.show(name)
     except RefusedError as error:
@@ -99,7 +99,7 @@ def _query_of(client: Client, name: str) -> Json | None:
 
 
 def _topic_of(name: str, query: Json | None, kafka: KafkaClient) -> str:
-    """Return the topic that is meant; what has to be known of it goes to stderr."""
+    """Return the topic that a name denotes. Print notes about the topic to stderr."""
     if query is None or query["topic"] == name:
         return name
     topic = str(query["topic"])

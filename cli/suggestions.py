@@ -25,7 +25,9 @@ Suggested = list[CompletionItem[str]]
 
 
 def suggested_query_ids(context: click.Context, parameter: click.Parameter, incomplete: str) -> Suggested:
-    """Return the ids of registered queries that begin so, the first hundred, but for those that are given already."""
+    """Return the first hundred ids of registered queries with this prefix, without ids that are on the command line
+    already.
+    """
     given = context.params.get(parameter.name or "") or ()
 
     def read(client: Client) -> Suggested:
@@ -39,7 +41,7 @@ def suggested_query_ids(context: click.Context, parameter: click.Parameter, inco
 
 
 def suggested_streams(context: click.Context, _parameter: click.Parameter, incomplete: str) -> Suggested:
-    """Return the names of the daemon's streams that begin so."""
+    """Return the names of the daemon's streams with this prefix."""
 
     def read(client: Client) -> Suggested:
         streams = [stream for stream in client.streams()["streams"] if stream["name"].startswith(incomplete)]
@@ -49,7 +51,7 @@ def suggested_streams(context: click.Context, _parameter: click.Parameter, incom
 
 
 def suggested_commands(context: click.Context, parameter: click.Parameter, incomplete: str) -> Suggested:
-    """Return the commands within those that are named already."""
+    """Return the subcommands of the commands on the command line."""
     found: click.Command | None = context.find_root().command
     for name in context.params.get(parameter.name or "") or ():
         found = found.get_command(context, name) if isinstance(found, click.Group) else None
@@ -62,7 +64,7 @@ def suggested_commands(context: click.Context, parameter: click.Parameter, incom
 
 
 def _asked(context: click.Context, read: Callable[[Client], Suggested]) -> Suggested:
-    """Ask the daemon that the command names; return nothing where it does not answer."""
+    """Return the answer of the daemon that the command names. Return nothing if it does not answer."""
     given: dict[str, Any] = context.params
     try:
         from cli.client import DEFAULT_SERVER, connected

@@ -103,7 +103,7 @@ def new(
 
 
 def _write(path: Path, text: str) -> None:
-    """Put a text into a file, as a whole or not at all: a daemon may read it at any time."""
+    """Write a text to a file atomically, because a daemon may read the file at any time."""
     import os
     import tempfile
 

@@ -80,7 +80,7 @@ def _is_deeper(value: object, levels: int) -> bool:
 
 
 def tell_trace(answer: Json, *, page: Path | None, as_json: bool, way: bool) -> None:
-    """Print a trace, as text or JSON, and write its page where one is wanted; OSError where that fails."""
+    """Print a trace as text or JSON, and write its page if requested. Raise OSError if the page cannot be written."""
     if page is not None:
         write_page(answer, page)
     if as_json:

@@ -28,9 +28,8 @@ _LEAST_CHARS = 24
 
 
 def print_trace(answer: Json, *, way: bool) -> None:
-    """Print what became of a record: verdict and terms, who accepts it, and with ``way`` its way through the blocks.
-
-    Warnings go to stderr. Tables are cut to the width of a terminal.
+    """Print the outcome of a record: verdict, terms and accepting queries; with ``way`` also its path through the
+    blocks.
     """
     for warning in answer["warnings"]:
         click.echo(f"warning: {visible(warning)}", err=True)
@@ -58,7 +57,7 @@ def trace_lines(answer: Json, *, way: bool, width: int | None) -> Iterator[str]:
 
 
 def verdict_lines(verdict: Json) -> Iterator[str]:
-    """Yield why one query accepts a record or not, term by term: as ``explain`` says it of a tuple."""
+    """Yield the reasons why one query accepts a record or not, term by term, in the form of ``explain``."""
     yield visible(verdict["reason"])
     several = len(verdict["conjuncts"]) > 1
     for number, conjunct in enumerate(verdict["conjuncts"], 1):
@@ -69,7 +68,7 @@ def verdict_lines(verdict: Json) -> Iterator[str]:
 
 
 def write_page(answer: Json, path: Path) -> None:
-    """Write the page of a trace; OSError where it cannot be written."""
+    """Write the page of a trace. Raise OSError if it cannot be written."""
     from broker.pages.trace_page import trace_page
 
     with naming(path):

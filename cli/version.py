@@ -48,7 +48,7 @@ def version_of(part: str) -> str:
 
 
 def version_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--version``: the broker's own, in one line."""
+    """Add ``--version``, which prints the broker's version in one line."""
 
     def show(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         if wanted and not context.resilient_parsing:

@@ -37,7 +37,7 @@ _NOTHING_AT_ALL = "nothing was changed: mend what is refused"
 
 
 def no_replace_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--no-replace`` to a command; its ``replaces`` is false then."""
+    """Add ``--no-replace`` to a command, which sets its parameter ``replaces`` to false."""
     return click.option(
         "--no-replace", "replaces", flag_value=False, default=True, help="Refuse an ID that a query has already."
     )(command)
@@ -57,10 +57,7 @@ class Load:
 def _selector(
     *, prune: bool, prefix: str | None, label: str | None, whole: bool, keep_going: bool, replaces: bool
 ) -> Selector | None:
-    """Return the queries that the files manage; None without --prune.
-
-    UsageError where the options do not go together.
-    """
+    """Return the queries that the files manage. Return None without --prune."""
     if not prune:
         if prefix is not None or label is not None or whole:
             raise click.UsageError("--prefix, --label and --all say which queries the files manage: give --prune")
@@ -164,7 +161,7 @@ def _wanted(path: Path, form: str | None, selector: Selector | None) -> DesiredQ
 
 
 def pruning(client: Client, wanted: DesiredQueries, selector: Selector) -> Load:
-    """Return the queries of the files, and the removal of registered ones that are in no file."""
+    """Return the queries of the files, and removals of the managed registered queries that are in no file."""
     from cli.query.difference import is_unreadable
 
     label = None if selector.label is None else "=".join(selector.label)
@@ -185,7 +182,7 @@ def _with_removals(wanted: DesiredQueries, removed: Sequence[str]) -> Load:
 
 
 def _walked(client: Client, prefix: str | None, label: str | None = None) -> Iterator[Query]:
-    """Yield the registered queries that pass the filters, page after page; a bar shows the progress of many."""
+    """Yield the registered queries that match the filters, page by page, with a progress bar if there are many."""
     with walk_bar(client) as bar:
         for query in client.list(prefix=prefix, label=label):
             yield query
@@ -193,7 +190,7 @@ def _walked(client: Client, prefix: str | None, label: str | None = None) -> Ite
 
 
 def _make(client: Client, load: Load, as_json: bool) -> None:
-    """Send a load, print its outcome, and end with 1 where something was refused."""
+    """Send a load and print its outcome. Exit with 1 if something was refused."""
     answer, refused = _sent(client, load)
     if as_json:
         print_json({**answer, "removed_ids": list(load.removed)} if load.removed and not refused else answer)
@@ -232,10 +229,7 @@ def _sent(client: Client, load: Load, *, dry_run: bool = False) -> tuple[Json, S
 
 
 def _rehearse(client: Client, wanted: DesiredQueries, selector: Selector | None, as_json: bool, tells: bool) -> None:
-    """Show the changes that there would be; end with 1 where the daemon would refuse them.
-
-    If it ``tells``, end with 3 where there would be some.
-    """
+    """Print the changes that a load would make. Exit with 1 if the daemon would refuse some."""
     from cli.query.difference import difference_lines, differences
 
     streams = [stream["name"] for stream in client.streams()["streams"]]
@@ -301,7 +295,7 @@ def applied_text(counts: Json) -> str:
 
 
 def refused_line(refused: RefusedLine, places: Sequence[str]) -> str:
-    """Return one line for one refused query of a file, by its place there."""
+    """Return one line about a refused query, with its location in the file."""
     error = refused.get("error") or {}
     line = refused.get("line")
     place = places[line - 1] if isinstance(line, int) and 0 < line <= len(places) else f"line {line}"

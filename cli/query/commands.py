@@ -111,10 +111,7 @@ def resume(client: Client, query_ids: Sequence[str], as_json: bool) -> None:
 
 
 def _for_each(query_ids: Sequence[str], action: Callable[[str], Json], done: str, was_so: str, as_json: bool) -> None:
-    """Do the action for each query; go on after a refusal, name it, and end with 1.
-
-    ``was_so``: the text that the query was so already.
-    """
+    """Do the action for each query. After a refusal, print it and continue; at the end, exit with 1."""
     answers: dict[str, Json] = {}
     failed = False
     for query_id in query_ids:

@@ -42,7 +42,7 @@ class Selector:
     label: tuple[str, str] | None = None
 
     def takes(self, query: Mapping[str, Any]) -> bool:
-        """Return whether a query, of a file or of the daemon, is one of these.
+        """Return whether a query, from a file or from the daemon, is managed.
 
         >>> Selector(label=("team", "ops")).takes({"id": "late", "labels": {"team": "ops"}})
         True
@@ -75,7 +75,7 @@ class DesiredQueries:
         return body
 
     def place(self, query_id: str) -> str:
-        """Return the place in the files that has the query."""
+        """Return the location of a query in the files."""
         return self.places[self.line_of[query_id]]
 
     def prefix(self) -> str:
@@ -87,11 +87,7 @@ class DesiredQueries:
 
 
 def query_files(folder: Path) -> list[tuple[str, bytes]]:
-    """Return the files of queries in a folder and in those within it, by name from there, with their content.
-
-    Names that begin with a dot are passed over, links to folders not followed. InputError where there is no such
-    file, and for files that have more than `QUERIES_BYTES_MAX` together.
-    """
+    """Return the queries files in a folder and its subfolders, by relative name, with their content."""
     paths: list[Path] = []
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
@@ -141,7 +137,7 @@ def desired_queries(
 def _added(
     wanted: DesiredQueries, name: str, found: Iterable[tuple[str, Json]], selector: Selector | None
 ) -> Iterator[InputError]:
-    """Put the queries of one file to the others; what is wrong with them."""
+    """Add the queries of one file to the others. Yield the faults of the file."""
     for place, body in found:
         query_id = body.get("id")
         where = f"{name} {place}"

@@ -38,7 +38,7 @@ class Difference:
     reason: str = ""
 
     def plain(self) -> Json:
-        """Return the difference as JSON has it."""
+        """Return the difference as a JSON object."""
         fields = {name: {"old": old, "new": new} for name, (old, new) in self.fields.items()}
         return {"id": self.query_id, "place": self.place, "fields": fields, "reason": self.reason or None}
 
@@ -65,7 +65,7 @@ class Differences:
             yield self.others.get(query_id) or self._addition(query_id)
 
     def of(self, kind: str) -> list[Difference]:
-        """Return the differences of one kind, by id."""
+        """Return the differences of one kind, ordered by id."""
         return [one for one in self if one.kind == kind]
 
     def removed(self) -> list[str]:
@@ -86,11 +86,7 @@ class Differences:
 def differences(
     wanted: DesiredQueries, standing: Iterable[Json], only_stream: str | None, pruned: Selector | None
 ) -> Differences:
-    """Return the changes of the ``standing`` queries, which are walked over once and not kept.
-
-    ``only_stream``: the stream of a query that names none. ``pruned``: the queries that are removed where no file has
-    them; None: nothing is removed. A query whose record cannot be read is never removed: a newer daemon may read it.
-    """
+    """Return the changes to the ``standing`` queries, which are read once and not stored."""
     others: dict[str, Difference] = {}
     kept: list[str] = []
     unseen = dict.fromkeys(wanted.line_of)
@@ -117,12 +113,12 @@ def differences(
 
 
 def is_unreadable(query: Json) -> bool:
-    """Return whether the daemon could not read the record of a query that it lists."""
+    """Return whether a listed query has a record in the registry that the daemon cannot decode."""
     return not query.get("stream") and not query.get("served", True)
 
 
 def settled(body: Json, only_stream: str | None) -> Json:
-    """Return the fields of a query as the daemon will show them, with defaults for fields missing in a file.
+    """Return the fields of a query as the daemon will show them. Fields that a file omits get their defaults.
 
     >>> settled({"id": "late", "where": "delay > 60", "expires_at": "2030-01-31 13:00:00+01:00"}, "flights")["topic"]
     'asc.late'
@@ -160,7 +156,7 @@ def difference_lines(difference: Difference) -> Iterator[str]:
 
 
 def _own(query: Json, *, is_old: bool) -> dict[str, tuple[Any, Any]]:
-    """Return the fields of a query that is added or removed, without empty ones."""
+    """Return the fields of an added or removed query that are not empty."""
     own = {**query, "operator": _operator(query.get("operator"))}
     told = {name: own.get(name) for name in FIELDS if own.get(name)}
     return {name: (value, None) if is_old else (None, value) for name, value in told.items()}

@@ -14,10 +14,8 @@ _WHERE_CHARS = 20
 
 
 def list_text(queries: Sequence[Json], width: int | None, *, operators: bool = False, joins: bool = False) -> str:
-    """Return the table, cut to the width of a terminal; evaluation errors where there are any, and there is space.
-
-    ``operators``: with the operator of each query in words, and the figures of what is kept for it. ``joins``: with its
-    layer, and its number of shapes.
+    """Return the table, cut to the width of a terminal. It shows evaluation errors if there are some and the width
+    permits.
     """
     columns: dict[str, list[object]] = {
         "id": [query["id"] for query in queries],
@@ -48,7 +46,7 @@ def labels_text(labels: Json) -> str:
 
 
 def _widest(columns: dict[str, list[object]]) -> int:
-    """Return the length of the longest line; blanks at its end count as well."""
+    """Return the length of the longest line, including trailing blanks."""
     marked = {**columns, ".": ["."] * len(columns["id"])}
     return max(map(len, table_text(list(marked), list(zip(*marked.values(), strict=True))).splitlines())) - 3
 

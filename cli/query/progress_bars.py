@@ -27,7 +27,9 @@ _NEXT = {
 
 @contextmanager
 def load_bar(queries: int) -> Iterator[Callable[[Load], None] | None]:
-    """Draw a bar while a file of so many queries is sent; yield what shows its progress, None where nobody looks."""
+    """Draw a bar while a file with ``queries`` queries is sent. Yield the function that shows progress, or None for
+    few queries or without a terminal.
+    """
     if queries < _LEAST:
         yield None
         return
@@ -39,7 +41,7 @@ def load_bar(queries: int) -> Iterator[Callable[[Load], None] | None]:
 
 @contextmanager
 def walk_bar(client: Client) -> Iterator[tqdm[NoReturn]]:
-    """Draw a bar for a walk over the registered queries, where they are many and somebody looks."""
+    """Draw a bar while all registered queries are read, if they are many and the output is a terminal."""
     from tqdm import tqdm
 
     queries = sum(stream["queries"] for stream in client.streams()["streams"])
