@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from http import HTTPStatus
 from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from asc.errors import AscError
@@ -116,20 +117,30 @@ def create_app(
     )
     sessions, pages = Sessions(access), Pages(logs_in=access.asks_for_token, links=kind_links())
     console, addresses = console_routes(pages, permitted, access, sessions)
-    requests = RequestCounts(lambda: [*app.openapi()["paths"], *addresses])
+    routers: list[APIRouter] = []
+    requests = RequestCounts(lambda: [*_paths(routers), *addresses])
     app.add_middleware(Guards, access=access, api=api, sessions=sessions, page_of=pages.refused, stopping=stopping)
     # A middleware that is added later is outside the others: it counts the guards' refusals as well.
     app.add_middleware(CountedRequests, counts=requests)
     _add_error_answers(app, pages)
-    app.include_router(_health(service))
-    refusals = _described(_REFUSALS)
+    health, metrics = _health(service), _metrics(permitted, requests, api.metrics_top_queries)
     part_loads = part_load_routes(permitted, PartLoads(api.max_load_bytes))
     more = (join_routes(permitted), layer_routes(permitted), *operator_routes(permitted), part_loads)
-    for router in (_query_changes(permitted), _query_views(permitted), *more, _views(permitted)):
+    checked_routers = (_query_changes(permitted), _query_views(permitted), *more, _views(permitted))
+    refusals = _described(_REFUSALS)
+    app.include_router(health)
+    for router in checked_routers:
         app.include_router(router, responses=refusals, dependencies=[Depends(_check_parameters)])
-    app.include_router(_metrics(permitted, requests, api.metrics_top_queries), responses=refusals)
+    app.include_router(metrics, responses=refusals)
+    routers += [health, *checked_routers, metrics]
     app.include_router(console)
     return app
+
+
+def _paths(routers: Iterable[APIRouter]) -> Iterator[str]:
+    """Yield the addresses of routers: those of the OpenAPI document, without the time that the document takes."""
+    for router in routers:
+        yield from {route.path_format: None for route in router.routes if isinstance(route, APIRoute)}
 
 
 async def _check_parameters(request: Request) -> None:

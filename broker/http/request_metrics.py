@@ -64,8 +64,8 @@ class RequestCounts(Collector):
     def route_of(self, path: str) -> str:
         """Return the address, with its parameters, of a path."""
         if self._routes is None:
-            # Addresses that end in a parameter come last: others look like a value of it.
-            paths = sorted(self._paths(), key=lambda each: (each.count("{"), each.endswith("}")))
+            # Addresses that end in a parameter come last, the longest of them first: others look like a value of it.
+            paths = sorted(self._paths(), key=lambda each: (each.endswith("}"), -each.count("/"), each.count("{")))
             self._routes = [(_pattern(each), each) for each in paths]
         return next((route for pattern, route in self._routes if pattern.fullmatch(path)), OTHER)
 

@@ -48,6 +48,16 @@ def counted(app: FastAPI, path: str) -> dict[tuple[str, ...], float]:
     return found
 
 
+def test_each_address_of_the_api_is_counted_under_itself(tmp_path: Path) -> None:
+    stream = {"topic": "s", "format": "json", "schema": "n INT"}
+    config = parse_config({"spark": {"checkpoint_dir": str(tmp_path)}, "streams": {"s": stream}})
+    app = create_app(Daemon(config), Access(), ApiConfig(), Audit())
+    (counts,) = [each.kwargs["counts"] for each in app.user_middleware if each.cls is CountedRequests]
+    paths = list(app.openapi()["paths"])
+    assert len(paths) > 20
+    assert [counts.route_of(path) for path in paths] == paths
+
+
 def test_what_is_answered_and_what_is_refused_is_counted(tmp_path_factory: pytest.TempPathFactory) -> None:
     config = parse_config(
         {
