@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from broker.kafka.embedded import EmbeddedKafka
 
-pytest_plugins = ("tests.collecting", "tests.durations", "tests.tiers")
+pytest_plugins = ("tests.collecting", "tests.durations", "tests.scheduling", "tests.tiers")
 
 _QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Tests start many short-lived JVMs on few cores: what Java's second compiler takes is never paid back."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from broker.kafka.client import KafkaClient
 
 STREAM = "flights"
+FLIGHTS = {"topic": STREAM, "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"}
+"""The table of the stream in the configuration."""
 SHOWN_QUERY = "made-up-for-it"
 SHOWN_RECORDS = 3
 
@@ -32,12 +34,12 @@ def run_demo() -> dict[str, Any]:
     """Run the demonstration in a temporary folder, and return the report. ``agrees`` in it: every topic has exactly its
     records.
     """
-    flights = {"topic": STREAM, "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"}
-    with demo_daemon({"streams": {STREAM: flights}}) as (client, spark):
-        return _through(client, spark)
+    with demo_daemon({"streams": {STREAM: FLIGHTS}}) as (client, spark):
+        return demonstrate(client, spark)
 
 
-def _through(client: Client, spark: SparkSession) -> dict[str, Any]:
+def demonstrate(client: Client, spark: SparkSession) -> dict[str, Any]:
+    """Return the report of the demonstration on a running daemon, whose only stream is that of the flights."""
     say(f"registering {len(QUERIES)} predicates through {client.url} ...")
     client.apply({"id": query_id, "where": where} for query_id, where in QUERIES.items())
     topics = {query["id"]: query["topic"] for query in client.list()}
@@ -45,7 +47,7 @@ def _through(client: Client, spark: SparkSession) -> dict[str, Any]:
     say("asking DataFrame.filter what each predicate accepts ...")
     expected = filtered_rows(spark, QUERIES)
 
-    stream = stream_of(client, STREAM)
+    stream = stream_of(client, None)
     kafka = kafka_of(client, None)
     with kafka.reading(topics.values(), from_beginning=True) as messages:
         say(f"publishing {sample_path().name} into topic {stream['topic']} ...")
