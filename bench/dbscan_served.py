@@ -6,7 +6,7 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -113,16 +113,21 @@ def _expected(queries: Sequence[BenchQuery], records: int) -> int:
 def _drained(own: DaemonProcess, lines: Path, queries: Sequence[BenchQuery], topic: str, windows: list[Told]) -> float:
     """Return the records a second that are routed; with queries, those until their last window join ``windows``.
 
-    The first batch, in which code is generated and compiled, is no part of the time of routing. Windows have the time
-    from where the daemon is ready.
+    The time of routing begins after the first batch, in which code is generated and compiled; with queries it begins
+    after their first windows too. The time of windows begins when the daemon is ready.
     """
     with lines.open("rb") as file:
         records = sum(1 for _ in file)
     send_ready(own.bootstrap_servers, own.source, lines)
     with own.running():
         ready = time.monotonic()
+        own.reached(1)
+        if queries:
+            _await_windows(own, 1)
         first, begun = own.reached(1)
         end, done = own.reached(records)
+        if done == begun:
+            raise RuntimeError(f"{records:,} records were routed before the first window: give more records")
         if queries:
             last, outputs = _last_window(own, topic, _expected(queries, records))
             windows.append(Told(round(records / (last - ready), 1), outputs))
@@ -138,15 +143,25 @@ def _last_window(own: DaemonProcess, topic: str, expected: int) -> tuple[float, 
     from confluent_kafka import Producer
 
     producer = Producer({"bootstrap.servers": own.bootstrap_servers})
-    later, give_up = _line(-1, _BEGIN + timedelta(days=1), 0.0, 0.0).encode(), time.monotonic() + _WINDOWS_S
+    later = _line(-1, _BEGIN + timedelta(days=1), 0.0, 0.0).encode()
+
+    def move_watermark() -> None:
+        producer.produce(own.source, later)
+        producer.flush()
+
+    _await_windows(own, expected, move_watermark)
+    last_ms, outputs = _read(own.bootstrap_servers, topic, expected)
+    return time.monotonic() - (time.time() - last_ms / 1_000), outputs
+
+
+def _await_windows(own: DaemonProcess, expected: int, between: Callable[[], None] = lambda: None) -> None:
+    """Wait until the daemon has written so many windows, and call ``between`` before each look."""
+    give_up = time.monotonic() + _WINDOWS_S
     while (written := _windows_written(own)) < expected:
         if time.monotonic() > give_up:
             raise RuntimeError(f"{written:,} of {expected:,} windows were there after {_WINDOWS_S:.0f} s")
-        producer.produce(own.source, later)
-        producer.flush()
+        between()
         time.sleep(_PAUSE_S)
-    last_ms, outputs = _read(own.bootstrap_servers, topic, expected)
-    return time.monotonic() - (time.time() - last_ms / 1_000), outputs
 
 
 def _windows_written(own: DaemonProcess) -> int:

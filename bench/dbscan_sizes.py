@@ -57,5 +57,5 @@ class ServedSize:
     is_quick: bool = False
 
 
-SERVED = ServedSize(100_000, 20_000, 1_000, 3, 1.0)
+SERVED = ServedSize(400_000, 20_000, 1_000, 3, 1.0)
 QUICK_SERVED = ServedSize(3_000, 1_000, 3, 1, 0.1, is_quick=True)
