@@ -1,0 +1,26 @@
+"""All tables: each has a name of its own, and figures in the results that are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.figures import changes, glance, machines, matching, monitors, operators, paper, rivals, streams
+from tools.figures.catalogue import TABLES
+from tools.figures.results import ResultFolder
+
+RESULTS = ResultFolder(Path(__file__).parents[3] / "bench" / "results")
+TOPICS = (changes, glance, machines, matching, monitors, operators, paper, rivals, streams)
+
+
+def test_no_table_hides_another() -> None:
+    assert len(TABLES) == sum(len(topic.TABLES) for topic in TOPICS)
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if name != "dbscan" or "dbscan" in RESULTS])
+def test_a_table_is_a_rectangle_of_figures(name: str) -> None:
+    head, rule, *rows = TABLES[name](RESULTS).splitlines()
+    assert rows
+    assert {line.count("|") for line in (head, rule, *rows)} == {rule.count("|")}
+    assert any(character.isdigit() for character in "".join(rows))

@@ -1,0 +1,1 @@
+"""Tables of measured figures in the documentation, made from the JSON files of the benchmarks."""

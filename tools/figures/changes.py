@@ -1,0 +1,63 @@
+"""Tables of changes of the standing queries: registration, many of them, and validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tools.figures.results import Results
+from tools.figures.table import Column, milliseconds, table
+
+_REGISTRATION = (
+    Column("change", "change"),
+    Column("runs", lambda row: len(row["runs_s"])),
+    Column("median", milliseconds("median_s"), "{:,.0f} ms"),
+    Column("worst", milliseconds("worst_s"), "{:,.0f} ms"),
+)
+
+
+def _registration(results: Results) -> str:
+    changes = results["registration"]["results"]
+    return table(_REGISTRATION, ({**row, "change": change} for change, row in changes.items()))
+
+
+_STANDING = (
+    Column("queries", "queries", "{:,}"),
+    Column("load", "load_s", "{:.1f} s"),
+    Column("one change, p50", milliseconds("change_p50_s"), "{:.0f} ms"),
+    Column("p99", milliseconds("change_p99_s"), "{:.0f} ms"),
+    Column("worst", milliseconds("change_worst_s"), "{:.0f} ms"),
+    Column("in bulk", "bulk_changes_a_second", "{:,.0f}/s"),
+    Column("start without queries", "empty_ready_s", "{:.1f} s"),
+    Column("start", "ready_s", "{:.1f} s"),
+    Column("without the snapshot", "ready_without_s", "{:.1f} s"),
+    Column("memory, bytes a query", "memory_a_query_bytes", "{:,}"),
+    Column("plan, bytes a query", "plan_a_query_bytes", "{:,}"),
+)
+
+
+def _standing(results: Results) -> str:
+    return table(_STANDING, results["standing"]["results"])
+
+
+_JUDGING = (
+    Column("verdict", "verdict"),
+    Column("predicates", "count", "{:,}"),
+    Column("median", milliseconds("median_s"), "{:.0f} ms"),
+    Column("99 %", milliseconds("p99_s"), "{:.0f} ms"),
+    Column("worst", milliseconds("worst_s"), "{:.0f} ms"),
+)
+
+
+def _judging(results: Results) -> str:
+    result = results["judging"]
+    rows = [{**row, "verdict": verdict} for verdict, row in result["results"].items()]
+    return table(
+        _JUDGING, [*rows, {"verdict": "the first fifty, not counted above", "worst_s": result["first_worst_s"]}]
+    )
+
+
+TABLES: Mapping[str, Callable[[Results], str]] = {
+    "registration": _registration,
+    "standing": _standing,
+    "judging": _judging,
+}

@@ -1,0 +1,191 @@
+"""The table of the main figures of all benchmarks, each with a link to its section."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from bench.cube_goals import goals_of
+from bench.interval import Interval
+from tools.figures.matching import faster_than_shapely
+from tools.figures.results import Result, Results
+from tools.figures.rivals import MATCH
+from tools.figures.streams import BARE, share_text
+from tools.figures.table import Row, by_contender, markdown
+
+Line = tuple[str, str]
+"""The case, and its figures."""
+Lines = Callable[[Result], Iterator[Line]]
+
+
+def row_of(rows: Iterable[Row], **keys: Any) -> Row:
+    """Return the row that has these values.
+
+    >>> row_of([{"queries": 10, "us": 1.5}, {"queries": 100, "us": 2.5}], queries=100)["us"]
+    2.5
+    """
+    return next(row for row in rows if all(row[key] == value for key, value in keys.items()))
+
+
+def _match(result: Result) -> Iterator[Line]:
+    for workload, queries in (("D1", 100), ("D1", 10_000), ("HEM-like", 10_000)):
+        row = row_of(result["results"], workload=workload, queries=queries)
+        yield f"{workload}, {queries:,} queries, one thread", f"{row['tuples_per_s']:,.0f} tuples/s"
+
+
+def _scale(result: Result) -> Iterator[Line]:
+    for workload in ("HEM-like", "alerts"):
+        row = row_of(result["results"], workload=workload, queries=1_000_000)
+        times = row["brute_force_us"] / row["pairs_us"]
+        figures = (
+            f"{row['pairs_us']:.0f} us a tuple, brute force {times:.0f} x; {row['bytes_a_query']:.0f} bytes a query"
+        )
+        yield f"{workload}, 1,000,000 queries", figures
+
+
+def _patterns(result: Result) -> Iterator[Line]:
+    row = row_of(by_contender(result["results"], ["queries"]), queries=100_000)
+    own = row["asc"]["us"]
+    search, join = (row[name]["us"] / own for name in ("a search each", "DuckDB, a join"))
+    yield "100,000 LIKE patterns", f"{own:.0f} us a line; a search each {search:.0f} x, DuckDB's join {join:.0f} x"
+
+
+def _spatial(result: Result) -> Iterator[Line]:
+    for queries in (100_000, 1_000_000):
+        row = row_of(by_contender(result["results"], ["queries"]), queries=queries)
+        figures = f"{row['asc']['us']:.2f} us a position; shapely at its best {faster_than_shapely(row):.1f} x"
+        yield f"{queries:,} fences", figures
+
+
+def _spark(result: Result) -> Iterator[Line]:
+    own = result["results"]["1000"][MATCH]
+    yield (
+        "1,000 predicates, 1,000,000 rows",
+        f"{own['median_s']:.2f} s, {own['to_bare']['ratio']:.2f} x the bare transport",
+    )
+    own = result["many"]["100000"][MATCH]
+    yield (
+        "100,000 alerts, the same rows",
+        f"{own['median_s']:.1f} s, {own['to_bare']['ratio']:.1f} x the bare transport",
+    )
+
+
+def _peers(result: Result) -> Iterator[Line]:
+    row = row_of(by_contender(result["results"], ["workload", "queries"]), workload="HEM-like", queries=10_000)
+    rivals = ("DuckDB, a join", "Polars, an expression each", "Spark, a join")
+    names = (f"{name.partition(',')[0]} {row[name]['us'] / row['asc']['us']:,.0f} x" for name in rivals)
+    yield "HEM-like, 10,000 queries, from Parquet", f"{row['asc']['us']:.1f} us a tuple; {', '.join(names)}"
+
+
+def _stream(result: Result) -> Iterator[Line]:
+    row = row_of(result["results"], queries=1_000, backlog=result["records"]["count"])
+    share = row["records_a_s"] / result[BARE]["records_a_s"]
+    yield "1,000 queries, a million records", f"{row['records_a_s']:,.0f} records/s, {share:.2f} of a bare job of Spark"
+
+
+def _latency(result: Result) -> Iterator[Line]:
+    row = row_of(result["results"], queries=1_000, rate=2_000, changes=0)
+    yield "1,000 queries, 2,000 records/s", f"half {row['p50_s'] * 1e3:.0f} ms, 99 % {row['p99_s'] * 1e3:.0f} ms"
+
+
+def _recovery(result: Result) -> Iterator[Line]:
+    for row in result["results"]:
+        seconds = [kill["delivered_s"] for kill in row["kills"]]
+        figures = f"delivers after {statistics.median(seconds):.0f} s, at worst {max(seconds):.0f} s"
+        yield f"killed with {row['queries']:,} queries, {row['way']}", figures
+
+
+def _publish(result: Result) -> Iterator[Line]:
+    row = result["results"][0]
+    yield row["contender"], f"{result['rows'] / statistics.median(row['seconds']):,.0f} records/s"
+
+
+def _console(result: Result) -> Iterator[Line]:
+    yield "lost by the stream while it is looked at", share_text(result["stream"]["loss"])
+
+
+def _monitor(result: Result) -> Iterator[Line]:
+    for count, modes in result["results"].items():
+        yield f"lost to its measuring, {int(count):,} predicates", share_text(modes["measuring"]["cpu_cost"])
+
+
+def _registration(result: Result) -> Iterator[Line]:
+    for change, row in result["results"].items():
+        median = row["median_s"]
+        yield change, f"{median * 1e3:.0f} ms" if median < 1 else f"{median:.1f} s"
+
+
+def _standing(result: Result) -> Iterator[Line]:
+    row = row_of(result["results"], queries=1_000_000)
+    yield "start with 1,000,000 queries", f"{row['ready_s']:.0f} s, without its snapshot {row['ready_without_s']:.0f} s"
+
+
+def _judging(result: Result) -> Iterator[Line]:
+    row = result["results"]["all"]
+    figures = (
+        f"half {row['median_s'] * 1e3:.0f} ms, 99 % {row['p99_s'] * 1e3:.0f} ms, worst {row['worst_s'] * 1e3:.0f} ms"
+    )
+    yield "the heaviest permitted predicates", figures
+
+
+def _events(result: Result) -> Iterator[Line]:
+    parts, objects = result["spark"]
+    figures = f"{parts['batch_s']:.2f} s a batch; a state for each object {objects['batch_s']:.1f} s"
+    yield f"{result['objects']:,} objects", figures
+
+
+def _near(result: Result) -> Iterator[Line]:
+    row = result["results"][-1]
+    figures = f"{row['tick_s']:.2f} s a tick of {row['told_a_tick']:,} records, k-d tree {row['kd_tree_s']:.2f} s of it"
+    yield f"{row['objects']:,} objects", figures
+
+
+def _cube(result: Result) -> Iterator[Line]:
+    goals = goals_of(result["rows"])
+    yield "goals", f"{sum(goal.is_met for goal in goals)} of {len(goals)} met"
+
+
+def _figure_6(result: Result) -> Iterator[Line]:
+    cases = result["results"]["cases"]
+    for data in dict.fromkeys(case["data_set"] for case in cases):
+        own = [case["costs"] for case in cases if case["data_set"] == data]
+        above = Interval.of([(costs["Macro"] / costs["SEQ_best"] - 1) * 100 for costs in own])
+        yield f"Fig. 6, {data}: Macro above the best fixed order", f"{above.rounded(1)} %"
+
+
+_SECTIONS: Mapping[str, tuple[str, Lines]] = {
+    "match": ("[executor](#the-executor-asc-bench-match)", _match),
+    "scale": ("[many queries](#many-queries-asc-bench-scale)", _scale),
+    "patterns": ("[patterns](#patterns-asc-bench-patterns)", _patterns),
+    "spatial": ("[fences](#fences-asc-bench-spatial)", _spatial),
+    "stream": ("[backlog](#a-backlog-asc-bench-stream)", _stream),
+    "latency": ("[latency](#latency-asc-bench-latency)", _latency),
+    "recovery": ("[recovery](#recovery-asc-bench-recovery)", _recovery),
+    "publish": ("[publishing](#publishing-asc-bench-publish)", _publish),
+    "console": ("[console](#console-asc-bench-console)", _console),
+    "monitor": ("[monitor](#the-monitor-asc-bench-monitor)", _monitor),
+    "registration": ("[registration](#registration-asc-bench-registration)", _registration),
+    "standing": ("[many standing queries](#many-standing-queries-asc-bench-standing)", _standing),
+    "judging": ("[validation](#judging-asc-bench-judging)", _judging),
+    "events": ("[events](#events-asc-bench-events)", _events),
+    "near": ("[pairs](#pairs-asc-bench-near)", _near),
+    "cube": ("[cubes](#cubes-asc-bench-cube)", _cube),
+    "peers": ("[peers](#peers-asc-bench-peers)", _peers),
+    "spark": ("[`broker.match`](#brokermatch-asc-bench-spark)", _spark),
+    "synthetic-figure-6": ("[paper](paper-experiments.md#results)", _figure_6),
+    "census-figure-6": ("[paper](paper-experiments.md#results)", _figure_6),
+}
+"""The link and the lines of each result, in the order of the page."""
+
+
+def _glance(results: Results) -> str:
+    lines = [
+        (link, case, figures)
+        for name, (link, lines_of) in _SECTIONS.items()
+        for case, figures in lines_of(results[name])
+    ]
+    return markdown(["topic", "case", "measured"], lines)
+
+
+TABLES: Mapping[str, Callable[[Results], str]] = {"glance": _glance}

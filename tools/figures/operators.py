@@ -1,0 +1,83 @@
+"""Tables of queries with operators: events, pairs, cubes and DBSCAN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from bench.cube_goals import goals_of, goals_table
+from tools.figures.results import Results
+from tools.figures.table import Column, listed, table, times
+
+_WAYS = {"by bucket": "by part", "by object": "by object"}
+_EVENTS = (
+    Column("state", lambda row: _WAYS[row["way"]]),
+    Column("a batch", "batch_s", "{:.2f} s"),
+    Column("records/s", "records_a_s", "{:,}"),
+)
+
+
+def _events(results: Results) -> str:
+    return table(_EVENTS, results["events"]["spark"])
+
+
+_NEAR = (
+    Column("objects", "objects", "{:,}"),
+    Column("pairs", "pairs", "{:,}"),
+    Column("records a tick", "told_a_tick", "{:,}"),
+    Column("a tick", "tick_s", "{:.3f} s"),
+    Column("messages", "messages_s", "{:.3f} s"),
+    Column("state", "state_s", "{:.3f} s"),
+    Column("size of the state", times("state_bytes", 1e-6), "{:.1f} MB"),
+    Column("k-d tree alone", "kd_tree_s", "{:.3f} s"),
+    Column("shapely's `STRtree`", "str_tree_s", "{:.3f} s"),
+)
+
+
+def _near(results: Results) -> str:
+    return table(_NEAR, results["near"]["results"])
+
+
+def _cube(results: Results) -> str:
+    return goals_table(goals_of(results["cube"]["rows"]))
+
+
+def _cube_causes(results: Results) -> str:
+    rows = results["cube"]["rows"]
+    fold, answers = rows["fold"][0], rows["answers"][0]
+    reading = next(row["ratio"] for row in rows["stream"]["results"] if row["reads_columns"] and not row["cubes"])
+    columns = (
+        Column("a backlog with a predicate that reads the columns, beside none", "reading", "{:.2f} x"),
+        Column(f"cells of {fold['cubes']} {fold['workload']} cubes over {fold['records']:,} records", "cells", "{:,}"),
+        Column(
+            f"cells of the {answers['workload']} cube that answers, over {answers['raw_records']:,} records",
+            "answering_cells",
+            "{:,}",
+        ),
+        Column("file of the cube beside the pair's DuckDB file", "files", "{:.2f} x"),
+    )
+    row = {
+        "reading": reading,
+        "cells": fold["cells"],
+        "answering_cells": answers["cells"],
+        "files": rows["pair"]["stored_ratio_of_files"],
+    }
+    return listed(columns, row)
+
+
+def _dbscan(results: Results) -> str:
+    if "dbscan" not in results:
+        return "No full run is kept: `asc bench dbscan` leaves one in `bench/results`."
+    # This import takes seconds, and no other table needs it.
+    from bench.dbscan import figures
+    from bench.dbscan_goals import goals_table as dbscan_table
+
+    return dbscan_table(figures(results["dbscan"]))
+
+
+TABLES: Mapping[str, Callable[[Results], str]] = {
+    "events": _events,
+    "near": _near,
+    "cube": _cube,
+    "cube-causes": _cube_causes,
+    "dbscan": _dbscan,
+}

@@ -1,0 +1,42 @@
+"""Blocks of a page that tables of figures fill, between a marker that names the table and a marker of the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tools.figures.errors import FiguresError
+
+_BLOCK = re.compile(r"^<!-- figures: (?P<name>[^\n]+?) -->\n(?P<body>.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL)
+_MARKER = re.compile(r"^<!-- (figures: [^\n]+?|end) -->$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A page with its blocks filled. ``names``: of all its tables; ``stale``: of those that differed before."""
+
+    text: str
+    names: tuple[str, ...]
+    stale: tuple[str, ...]
+
+
+def filled(page: str, text: str, table_of: Callable[[str], str]) -> Filled:
+    r"""Fill the blocks of a page. ``page``: its name; ``table_of``: makes the table of a name.
+
+    >>> filled("x.md", "<!-- figures: a -->\n<!-- end -->", lambda name: "| 1 |").text
+    '<!-- figures: a -->\n\n| 1 |\n\n<!-- end -->'
+    """
+    names: list[str] = []
+    stale: list[str] = []
+    if len(_MARKER.findall(text)) != 2 * len(_BLOCK.findall(text)):
+        raise FiguresError("page", page, "write `<!-- end -->` after each `<!-- figures: NAME -->`, and nowhere else")
+
+    def replaced(block: re.Match[str]) -> str:
+        names.append(block["name"])
+        body = f"\n{table_of(block['name'])}\n\n"
+        if body != block["body"]:
+            stale.append(block["name"])
+        return f"<!-- figures: {block['name']} -->\n{body}<!-- end -->"
+
+    return Filled(_BLOCK.sub(replaced, text), tuple(names), tuple(stale))

@@ -1,0 +1,195 @@
+"""Tables of the stream: a backlog, a cluster, latency, recovery, publishing and the console."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Mapping
+
+from tools.figures.results import Result, Results
+from tools.figures.table import Column, Read, Row, listed, milliseconds, table, times
+
+BARE = "bare Spark job"
+LOOP = "kafka-python, one predicate after the other"
+PHASES = ("offsets", "log", "plan", "hand_over", "bind", "build", "run", "match", "commit")
+
+_STREAM = (
+    Column("queries", "name"),
+    Column("backlog", "backlog", "{:,}"),
+    Column("records/s", "records_a_s", "{:,.0f}"),
+    Column("of the bare job", "of_bare", "{:.2f}"),
+    Column("at most, MB", times("peak_bytes", 1e-6), "{:,.0f}"),
+    Column("the loop in Python", "loop", "{:,.0f}"),
+)
+
+
+def stream_rows(result: Result) -> Iterator[Row]:
+    """Yield the daemon's rows, then the bare job. The rivals drained a backlog of one size alone."""
+    count, bare = result["records"]["count"], result[BARE]["records_a_s"]
+    loops = {row["queries"]: row["records_a_s"] for row in result[LOOP]}
+    for row in result["results"]:
+        beside = {"of_bare": row["records_a_s"] / bare, "loop": loops.get(row["queries"])}
+        yield {**row, "name": f"{row['queries']:,}", **(beside if row["backlog"] == count else {})}
+    yield {"name": "the bare job", "backlog": count, "records_a_s": bare, "of_bare": 1.0}
+
+
+def _stream(results: Results) -> str:
+    return table(_STREAM, stream_rows(results["stream"]))
+
+
+_PHASES = (
+    Column("queries", "queries", "{:,}"),
+    Column("backlog", "backlog", "{:,}"),
+    *(Column(f"`{phase}`", milliseconds(f"phases/{phase}"), "{:,.0f}") for phase in PHASES),
+)
+
+
+def _stream_phases(results: Results) -> str:
+    return table(_PHASES, results["stream"]["results"])
+
+
+_CLUSTER = (
+    Column("queries", "queries", "{:,}"),
+    Column("partitions", "partitions"),
+    Column("workers", "workers"),
+    Column("ready", "ready_s", "{:.0f} s"),
+    Column("records/s", "records_a_s", "{:,.0f}"),
+    Column("busy cores", "busy_cores", "{:.2f}"),
+    Column("limited by", "limit"),
+)
+
+
+def _cluster(results: Results) -> str:
+    return table(_CLUSTER, results["cluster"]["results"])
+
+
+def _slower_part(row: Row) -> float:
+    slowest: float = max(part["us"] for part in row["parts"])
+    return slowest
+
+
+def _both_parts(row: Row) -> float:
+    both: float = sum(part["us"] for part in row["parts"])
+    return both / float(row["whole"]["us"])
+
+
+_CLUSTER_PARTS = (
+    Column("workload", "workload"),
+    Column("queries", "queries", "{:,}"),
+    Column("whole, MB", times("whole/bytes", 1e-6), "{:,.0f}"),
+    Column("larger part, MB", lambda row: max(part["bytes"] for part in row["parts"]) / 1e6, "{:,.0f}"),
+    Column("whole, us", "whole/us", "{:.2f}"),
+    Column("slower part, us", _slower_part, "{:.2f}"),
+    Column("both parts of the whole", _both_parts, "{:.2f} x"),
+    Column("two threads by records, us", "two_threads_us/by records", "{:.2f}"),
+    Column("by predicates, us", "two_threads_us/by predicates", "{:.2f}"),
+)
+
+
+def _cluster_parts(results: Results) -> str:
+    return table(_CLUSTER_PARTS, results["cluster"]["parts"])
+
+
+def _changes(row: Row) -> str | None:
+    return f"{row['changes']:,}, each {row['change_p50_s'] * 1e3:.0f} ms" if row.get("changes") else None
+
+
+_LATENCY = (
+    Column("queries", "name"),
+    Column("records/s", "rate", "{:,.0f}"),
+    Column("changes", _changes),
+    Column("ready", "ready_s", "{:.0f} s"),
+    Column("first", milliseconds("first_worst_s"), "{:,.0f} ms"),
+    Column("half", milliseconds("p50_s"), "{:,.0f} ms"),
+    Column("99 %", milliseconds("p99_s"), "{:,.0f} ms"),
+    Column("worst", milliseconds("worst_s"), "{:,.0f} ms"),
+)
+_FLOOR = {"foreachBatch": "the smallest job of Spark, `foreachBatch`", "sink": "the smallest job, with its Kafka sink"}
+
+
+def _latency(results: Results) -> str:
+    result = results["latency"]
+    rows = [{**row, "name": f"{row['queries']:,}"} for row in result["results"]]
+    return table(_LATENCY, [*rows, *({**row, "name": _FLOOR[row["variant"]]} for row in result["floor"])])
+
+
+def _of_kills(name: str) -> Read:
+    """Return a reader of the median and the worst of a time after a kill."""
+
+    def read(row: Row) -> str:
+        seconds = [kill[name] for kill in row["kills"]]
+        return f"{statistics.median(seconds):.1f}, {max(seconds):.1f} s"
+
+    return read
+
+
+_RECOVERY = (
+    Column("queries", "queries", "{:,}"),
+    Column("the daemon is killed, and", "way"),
+    Column("ready", _of_kills("ready_s")),
+    Column("delivers", _of_kills("delivered_s")),
+    Column("caught up", _of_kills("caught_up_s")),
+)
+
+
+def _recovery(results: Results) -> str:
+    return table(_RECOVERY, results["recovery"]["results"])
+
+
+_PUBLISH = (
+    Column("contender", "contender"),
+    Column("median", lambda row: statistics.median(row["seconds"]), "{:.1f} s"),
+    Column("worst", lambda row: max(row["seconds"]), "{:.1f} s"),
+    Column("records/s", lambda row: row["rows"] / statistics.median(row["seconds"]), "{:,.0f}"),
+)
+
+
+def _publish(results: Results) -> str:
+    result = results["publish"]
+    return table(_PUBLISH, ({**row, "rows": result["rows"]} for row in result["results"]))
+
+
+_CONSOLE = (
+    Column("page", "page"),
+    Column("first time", milliseconds("first_s"), "{:.0f} ms"),
+    Column("median", milliseconds("median_s"), "{:.0f} ms"),
+    Column("worst", milliseconds("worst_s"), "{:.0f} ms"),
+    Column("whole search", lambda row: row["whole_s"] * 1e3 if row["parts"] > 1 else None, "{:.0f} ms"),
+)
+
+
+def _console(results: Results) -> str:
+    return table(_CONSOLE, results["console"]["pages"])
+
+
+def share_text(loss: Mapping[str, float]) -> str:
+    """Return the share of a throughput that is lost, with its interval.
+
+    >>> share_text({"share": 0.013, "low": -0.005, "high": 0.032})
+    '1.3 % (-0.5 .. 3.2)'
+    """
+    share, low, high = (loss[name] * 100 for name in ("share", "low", "high"))
+    return f"{share:.1f} % ({low:.1f} .. {high:.1f})"
+
+
+_CONSOLE_COST = (
+    Column("the stream by itself", "alone_records_a_s", "{:,.0f} records/s"),
+    Column("the stream while it is looked at", "looked_at_records_a_s", "{:,.0f} records/s"),
+    Column("lost, with the 95 % interval", lambda row: share_text(row["loss"])),
+)
+
+
+def _console_cost(results: Results) -> str:
+    return listed(_CONSOLE_COST, results["console"]["stream"])
+
+
+TABLES: Mapping[str, Callable[[Results], str]] = {
+    "stream": _stream,
+    "stream-phases": _stream_phases,
+    "cluster": _cluster,
+    "cluster-parts": _cluster_parts,
+    "latency": _latency,
+    "recovery": _recovery,
+    "publish": _publish,
+    "console": _console,
+    "console-cost": _console_cost,
+}
