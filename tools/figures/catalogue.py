@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tools.figures import changes, glance, machines, matching, monitors, operators, paper, rivals, streams
+from tools.figures import changes, glance, machines, matching, monitors, operators, paper, rivals, scaling, streams
 from tools.figures.results import Results
 
 TABLES: Mapping[str, Callable[[Results], str]] = {
@@ -12,6 +12,7 @@ TABLES: Mapping[str, Callable[[Results], str]] = {
     **glance.TABLES,
     **matching.TABLES,
     **streams.TABLES,
+    **scaling.TABLES,
     **monitors.TABLES,
     **changes.TABLES,
     **operators.TABLES,

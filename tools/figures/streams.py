@@ -1,4 +1,4 @@
-"""Tables of the stream: a backlog, a cluster, latency, recovery, publishing and the console."""
+"""Tables of the stream: a backlog, latency, recovery, publishing and the console."""
 
 from __future__ import annotations
 
@@ -45,48 +45,6 @@ _PHASES = (
 
 def _stream_phases(results: Results) -> str:
     return table(_PHASES, results["stream"]["results"])
-
-
-_CLUSTER = (
-    Column("queries", "queries", "{:,}"),
-    Column("partitions", "partitions"),
-    Column("workers", "workers"),
-    Column("ready", "ready_s", "{:.0f} s"),
-    Column("records/s", "records_a_s", "{:,.0f}"),
-    Column("busy cores", "busy_cores", "{:.2f}"),
-    Column("limited by", "limit"),
-)
-
-
-def _cluster(results: Results) -> str:
-    return table(_CLUSTER, results["cluster"]["results"])
-
-
-def _slower_part(row: Row) -> float:
-    slowest: float = max(part["us"] for part in row["parts"])
-    return slowest
-
-
-def _both_parts(row: Row) -> float:
-    both: float = sum(part["us"] for part in row["parts"])
-    return both / float(row["whole"]["us"])
-
-
-_CLUSTER_PARTS = (
-    Column("workload", "workload"),
-    Column("queries", "queries", "{:,}"),
-    Column("whole, MB", times("whole/bytes", 1e-6), "{:,.0f}"),
-    Column("larger part, MB", lambda row: max(part["bytes"] for part in row["parts"]) / 1e6, "{:,.0f}"),
-    Column("whole, us", "whole/us", "{:.2f}"),
-    Column("slower part, us", _slower_part, "{:.2f}"),
-    Column("both parts of the whole", _both_parts, "{:.2f} x"),
-    Column("two threads by records, us", "two_threads_us/by records", "{:.2f}"),
-    Column("by predicates, us", "two_threads_us/by predicates", "{:.2f}"),
-)
-
-
-def _cluster_parts(results: Results) -> str:
-    return table(_CLUSTER_PARTS, results["cluster"]["parts"])
 
 
 def _changes(row: Row) -> str | None:
@@ -185,8 +143,6 @@ def _console_cost(results: Results) -> str:
 TABLES: Mapping[str, Callable[[Results], str]] = {
     "stream": _stream,
     "stream-phases": _stream_phases,
-    "cluster": _cluster,
-    "cluster-parts": _cluster_parts,
     "latency": _latency,
     "recovery": _recovery,
     "publish": _publish,

@@ -51,13 +51,6 @@ def test_latency_has_the_changes_and_the_floor() -> None:
     ]
 
 
-def test_parts_of_a_plan_are_beside_the_whole() -> None:
-    parts = [{"bytes": 2_000_000, "us": 3.0}, {"bytes": 3_000_000, "us": 2.0}]
-    row = {"workload": "mixed", "queries": 10, "whole": {"bytes": 4_000_000, "us": 4.0}, "parts": parts}
-    (cells,) = TABLES["cluster-parts"]({"cluster": {"parts": [row]}}).splitlines()[2:]
-    assert cells == "| mixed | 10 | 4 | 3 | 4.00 | 3.00 | 1.25 x |"
-
-
 def test_a_search_of_one_part_has_no_whole() -> None:
     page = {"first_s": 0.05, "median_s": 0.002, "worst_s": 0.05, "whole_s": 0.3}
     result = {"pages": [{**page, "page": "plan", "parts": 1}, {**page, "page": "search", "parts": 2}]}

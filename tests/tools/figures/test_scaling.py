@@ -1,0 +1,68 @@
+"""Tables of the page on scaling: a line for each figure, and computed capacities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools.figures.scaling import TABLES
+
+STREAM = {
+    "machine": {"cores": 2},
+    "results": [
+        {"queries": 10, "backlog": 1_000_000, "records_a_s": 50_000.0},
+        {"queries": 1_000, "backlog": 5_000_000, "records_a_s": 100_000.0},
+    ],
+}
+
+
+def test_a_machine_carries_what_records_and_predicates_leave() -> None:
+    row = {"workload": "mixed", "queries": 100_000, "pairs_us": 30.0, "matches_a_tuple": 906.4, "bytes_a_query": 345.0}
+    scale = {"results": [row, {**row, "queries": 10_000}, {**row, "workload": "census"}]}
+    assert TABLES["capacity-predicates"]({"stream": STREAM, "scale": scale}).splitlines()[2:] == [
+        "| mixed | 100,000 | 30.00 | 906 | 345 | 40,000 |"
+    ]
+
+
+STANDING = {
+    "queries": 1_000_000,
+    "ready_s": 26.0,
+    "ready_without_s": 68.5,
+    "empty_ready_s": 16.0,
+    "memory_a_query_bytes": 1_600,
+    "plan_a_query_bytes": 264,
+}
+
+
+def test_each_figure_is_below_its_number_of_queries() -> None:
+    latency: dict[str, Any] = {"queries": 10, "rate": 2_000, "changes": 0, "p50_s": 0.3, "p99_s": 0.5}
+    others = [{**latency, "rate": 100, "p50_s": 9.0}, {**latency, "changes": 5, "p50_s": 9.0}]
+    results = {
+        "stream": STREAM,
+        "latency": {"results": [latency, *others]},
+        "standing": {"results": [STANDING]},
+    }
+    assert TABLES["capacity"](results).splitlines()[2:] == [
+        "| a backlog of 1,000,000, records/s | 50,000 | - | - | - |",
+        "| a backlog of 5,000,000, records/s | - | 100,000 | - | - |",
+        "| latency at 2,000 records/s, half | 300 ms | - | - | - |",
+        "| the same, 99 % | 500 ms | - | - | - |",
+        "| start of the daemon | - | - | - | 26.0 s |",
+        "| the same without a snapshot | - | - | - | 68.5 s |",
+        "| the same without queries | - | - | - | 16.0 s |",
+        "| memory of the daemon's process a query, plan included | - | - | - | 1,600 bytes |",
+        "| the plan a query, once for each host | - | - | - | 264 bytes |",
+        "| *T*: processor time a record, all cores | - | 20.0 us | - | - |",
+    ]
+
+
+def test_a_start_grows_with_the_queries() -> None:
+    rows = [{**STANDING, "queries": 10_000, "ready_s": 99.0}, STANDING]
+    assert TABLES["first-limit"]({"standing": {"results": rows}}).splitlines()[2:] == [
+        "| a start without queries | 16.0 s |",
+        "| growth with a million queries | 10.0 s |",
+        "| the same without a snapshot | 52.5 s |",
+        "| queries with which a start takes 30 s | 1.4 million |",
+        "| the same without a snapshot | 0.27 million |",
+        "| memory of the driver's process with so many, snapshot there | 2.2 GB |",
+        "| memory of an executor's plan | 370 MB |",
+    ]

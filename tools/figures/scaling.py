@@ -1,0 +1,134 @@
+"""Tables of the page on scaling: the capacity of one machine, a cluster, and the growth with predicates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from bench.cluster import table as cluster_text
+from tools.figures.results import Result, Results
+from tools.figures.table import ABSENT, Column, Row, listed, markdown, table
+
+_QUERIES = (10, 1_000, 100_000, 1_000_000)
+_RATE = 2_000
+"""Records a second of the latency."""
+_WORKLOADS = ("HEM-like", "alerts", "mixed")
+_LARGE = (100_000, 1_000_000)
+
+
+def record_us(stream: Result) -> float:
+    """Return *T*: the microseconds of all cores a record, at the rate of the longest backlog.
+
+    >>> record_us({"machine": {"cores": 2}, "results": [{"backlog": 5, "records_a_s": 100_000.0}]})
+    20.0
+    """
+    longest = max(stream["results"], key=lambda row: row["backlog"])
+    return float(stream["machine"]["cores"] / longest["records_a_s"] * 1e6)
+
+
+def _capacity(results: Results) -> str:
+    stream, standing = results["stream"], results["standing"]["results"]
+    latency = (row for row in results["latency"]["results"] if row["rate"] == _RATE and not row["changes"])
+    lines = [
+        _line(f"a backlog of {backlog:,}, records/s", rows, lambda row: f"{row['records_a_s']:,.0f}")
+        for backlog in dict.fromkeys(row["backlog"] for row in stream["results"])
+        if (rows := [row for row in stream["results"] if row["backlog"] == backlog])
+    ]
+    lines += [
+        _line(f"latency at {_RATE:,} records/s, half", latency_rows := list(latency), lambda row: _ms(row["p50_s"])),
+        _line("the same, 99 %", latency_rows, lambda row: _ms(row["p99_s"])),
+        _line("start of the daemon", standing, lambda row: f"{row['ready_s']:.1f} s"),
+        _line("the same without a snapshot", standing, lambda row: f"{row['ready_without_s']:.1f} s"),
+        _line("the same without queries", standing, lambda row: f"{row['empty_ready_s']:.1f} s"),
+        _line(
+            "memory of the daemon's process a query, plan included",
+            standing,
+            lambda row: _bytes(row["memory_a_query_bytes"]),
+        ),
+        _line("the plan a query, once for each host", standing, lambda row: _bytes(row["plan_a_query_bytes"])),
+    ]
+    longest = max(stream["results"], key=lambda row: row["backlog"])
+    lines.append(_line("*T*: processor time a record, all cores", [longest], lambda _: f"{record_us(stream):.1f} us"))
+    return markdown(["", *(f"{queries:,} queries" for queries in _QUERIES)], lines)
+
+
+def _line(title: str, rows: Iterable[Row], cell: Callable[[Row], str]) -> list[str]:
+    """Return a line of the table: a title, and a cell for each number of queries."""
+    cells = {row["queries"]: cell(row) for row in rows}
+    return [title, *(cells.get(queries, ABSENT) for queries in _QUERIES)]
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.0f} ms"
+
+
+def _bytes(count: int) -> str:
+    return f"{count:,} bytes"
+
+
+def _cluster(results: Results) -> str:
+    """Return the output of the command, whose lines and tables the page quotes."""
+    return f"```text\n{cluster_text(results['cluster'])}\n```"
+
+
+_PREDICATES = (
+    Column("workload", "workload"),
+    Column("queries", "queries", "{:,}"),
+    Column("*M*, us a record", "pairs_us", "{:.2f}"),
+    Column("matches a record", "matches_a_tuple", "{:,.0f}"),
+    Column("bytes a query", "bytes_a_query", "{:.0f}"),
+    Column("one machine, records/s (computed)", "carried", "{:,.0f}"),
+)
+
+
+def _predicates(results: Results) -> str:
+    stream = results["stream"]
+    cores, shared_us = stream["machine"]["cores"], record_us(stream)
+    rows = (
+        {**row, "carried": cores / (shared_us + row["pairs_us"]) * 1e6}
+        for workload in _WORKLOADS
+        for row in results["scale"]["results"]
+        if row["workload"] == workload and row["queries"] in _LARGE
+    )
+    return table(_PREDICATES, rows)
+
+
+_START_S = 30.0
+"""A start that nobody has to wait for too long."""
+
+_FIRST_LIMIT = (
+    Column("a start without queries", "empty_ready_s", "{:.1f} s"),
+    Column("growth with a million queries", "growth_s", "{:.1f} s"),
+    Column("the same without a snapshot", "growth_without_s", "{:.1f} s"),
+    Column(f"queries with which a start takes {_START_S:.0f} s", "queries_of_start", "{:.1f} million"),
+    Column("the same without a snapshot", "queries_of_start_without", "{:.2f} million"),
+    Column("memory of the driver's process with so many, snapshot there", "memory_gb", "{:.1f} GB"),
+    Column("memory of an executor's plan", "plan_mb", "{:,.0f} MB"),
+)
+
+
+def _first_limit(results: Results) -> str:
+    row = max(results["standing"]["results"], key=lambda own: own["queries"])
+    millions = row["queries"] / 1e6
+    growth, growth_without = ((row[name] - row["empty_ready_s"]) / millions for name in ("ready_s", "ready_without_s"))
+    spare_s = _START_S - row["empty_ready_s"]
+    reached = spare_s / growth
+    return listed(
+        _FIRST_LIMIT,
+        {
+            **row,
+            "growth_s": growth,
+            "growth_without_s": growth_without,
+            "queries_of_start": reached,
+            "queries_of_start_without": spare_s / growth_without,
+            "memory_gb": reached * row["memory_a_query_bytes"] / 1e3,
+            "plan_mb": reached * row["plan_a_query_bytes"],
+        },
+    )
+
+
+TABLES: Mapping[str, Callable[[Results], str]] = {
+    "capacity": _capacity,
+    "cluster": _cluster,
+    "capacity-predicates": _predicates,
+    "first-limit": _first_limit,
+}
