@@ -9,14 +9,20 @@ from pathlib import Path
 import pytest
 
 from tools.figures import __main__ as command
-from tools.figures.__main__ import main
+from tools.figures.__main__ import main, pages_of
 from tools.figures.catalogue import TABLES
+from tools.figures.page import filled
 
 ROOT = Path(__file__).parents[3]
 
 
 def test_the_pages_have_the_figures_of_the_results(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--check"]) == 0, capsys.readouterr().out
+
+
+def test_every_table_is_on_a_page() -> None:
+    texts = (page.read_text("utf-8") for page in pages_of(ROOT))
+    assert {name for text in texts for name in filled("", text, lambda _: "").names} == set(TABLES)
 
 
 @pytest.fixture

@@ -34,7 +34,13 @@ def test_rivals_of_many_queries_are_ratios_and_small_batches_are_marked() -> Non
 
 
 def value_rows(chosen: str, **us: float) -> list[dict[str, Any]]:
-    case = {"workload": "squawk, 1 a value", "queries": 100_000, "matches_a_record": 1.0, "one_more_ms": 3.0}
+    case = {
+        "workload": "squawk, 1 a value",
+        "queries": 100_000,
+        "matches_a_record": 1.0,
+        "one_more_ms": 3.0,
+        "asked": 1.0,
+    }
     return [{**case, "contender": name, "us": own, "chosen": name == chosen} for name, own in us.items()]
 
 
