@@ -72,8 +72,9 @@ fuzz: MINUTES ?= 10
 fuzz: setup .venv/.dev  ## random inputs for parser, plain reader, API, decoder, schemas and feed, each for MINUTES
 	@$(BIN)/python -m tools.fuzz --minutes $(MINUTES)
 
-bench: setup .venv/.dev  ## every benchmark at full size; results in bench/results
+bench: setup .venv/.dev  ## every benchmark at full size; results in bench/results, tables in docs
 	@$(BIN)/asc bench all
+	@$(BIN)/python -m tools.figures
 
 screenshots: setup .venv/.dev  ## the pictures of the console in docs/images, with the system's Chromium
 	@$(BIN)/python -m tools.release.screenshots

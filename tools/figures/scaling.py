@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 
+from bench.cluster import carried
 from bench.cluster import table as cluster_text
 from tools.figures.results import Result, Results
 from tools.figures.table import ABSENT, Column, Row, listed, markdown, table
@@ -92,6 +94,69 @@ def _predicates(results: Results) -> str:
     return table(_PREDICATES, rows)
 
 
+_ON_EXECUTORS = ("run", "match")
+"""Phases of a batch in which executors work; the matcher's is a part of the first."""
+
+_GROWTH = (
+    Column("*G*: the driver's time of a batch while executors wait", "driver_ms", "{:.0f} ms"),
+    Column("*E*: records/s of an executor's core, one worker", "executor", "{:,.0f}"),
+    Column("cores of the driver's host for each executor's core", "driver_cores", "{:.2f}"),
+    Column("cores of Kafka's host for each executor's core", "kafka_cores", "{:.2f}"),
+    Column("executor cores of which half are wasted, *b* / (*G* x *E*)", "wasting_cores", "{:.0f}"),
+)
+
+
+def _growth(results: Results) -> str:
+    """Return what one core of each kind of process serves, by the first run with one worker."""
+    cluster, stream = results["cluster"], results["stream"]
+    longest = max(stream["results"], key=lambda row: row["backlog"])
+    driver_s = sum(seconds for phase, seconds in longest["phases"].items() if phase not in _ON_EXECUTORS)
+    core = carried(next(row for row in cluster["results"] if row["workers"] == 1))
+    row = {
+        "driver_ms": driver_s * 1e3,
+        "executor": core["executor"],
+        "driver_cores": core["executor"] / core["driver"],
+        "kafka_cores": core["executor"] / core["kafka"],
+        "wasting_cores": cluster["records"]["batch"] / (driver_s * core["executor"]),
+    }
+    return listed(_GROWTH, row, "computed")
+
+
+def queries_where(us: float, rows: Sequence[Row]) -> float:
+    """Return the number of queries with which a record takes so long, between the measured numbers.
+
+    >>> queries_where(15.0, [{"queries": 100, "pairs_us": 10.0}, {"queries": 300, "pairs_us": 20.0}])
+    200.0
+    """
+    ordered = sorted(rows, key=lambda row: float(row["queries"]))
+    below, above = next(
+        ((own, following) for own, following in pairwise(ordered) if following["pairs_us"] >= us), ordered[-2:]
+    )
+    share = (us - below["pairs_us"]) / (above["pairs_us"] - below["pairs_us"])
+    return float(below["queries"] + share * (above["queries"] - below["queries"]))
+
+
+_BALANCE = (
+    Column("workload", "workload"),
+    Column("queries with which *M* is as large as *T* (computed)", "queries", "{:,.0f}"),
+)
+
+
+def _balance(results: Results) -> str:
+    us = record_us(results["stream"])
+    rows = results["scale"]["results"]
+    return table(
+        _BALANCE,
+        (
+            {
+                "workload": workload,
+                "queries": round(queries_where(us, [row for row in rows if row["workload"] == workload]), -3),
+            }
+            for workload in _WORKLOADS
+        ),
+    )
+
+
 _START_S = 30.0
 """A start that nobody has to wait for too long."""
 
@@ -123,12 +188,15 @@ def _first_limit(results: Results) -> str:
             "memory_gb": reached * row["memory_a_query_bytes"] / 1e3,
             "plan_mb": reached * row["plan_a_query_bytes"],
         },
+        "computed",
     )
 
 
 TABLES: Mapping[str, Callable[[Results], str]] = {
     "capacity": _capacity,
     "cluster": _cluster,
+    "growth": _growth,
     "capacity-predicates": _predicates,
+    "balance": _balance,
     "first-limit": _first_limit,
 }

@@ -86,10 +86,10 @@ def table(columns: Sequence[Column], rows: Iterable[Row]) -> str:
     return markdown([columns[index].title for index in kept], [[own[index] for index in kept] for own in cells])
 
 
-def listed(columns: Sequence[Column], row: Row) -> str:
+def listed(columns: Sequence[Column], row: Row, title: str = "measured") -> str:
     """Return a table with a line for each figure of one row. A figure that the row has not is excluded."""
     cells = [(column.title, column.cell(row)) for column in columns]
-    return markdown(["", "measured"], [own for own in cells if own[1] != ABSENT])
+    return markdown(["", title], [own for own in cells if own[1] != ABSENT])
 
 
 def markdown(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -66,3 +66,29 @@ def test_a_start_grows_with_the_queries() -> None:
         "| memory of the driver's process with so many, snapshot there | 2.2 GB |",
         "| memory of an executor's plan | 370 MB |",
     ]
+
+
+def test_half_of_the_cores_are_wasted_where_the_driver_works_as_long_as_they_do() -> None:
+    phases = {"offsets": 0.02, "run": 2.0, "match": 0.5, "commit": 0.03}
+    stream = {"results": [{"backlog": 5, "phases": phases}, {"backlog": 1, "phases": {"offsets": 9.0}}]}
+    spent = {"executors, JVM": 15.0, "executors, Python": 5.0, "driver, JVM": 3.0, "driver, Python": 1.0, "Kafka": 2.0}
+    results = [{"workers": 0}, {"workers": 1, "records": 1_000_000, "cpu_s": spent}]
+    cluster = {"records": {"batch": 200_000}, "results": results}
+    assert TABLES["growth"]({"stream": stream, "cluster": cluster}).splitlines()[2:] == [
+        "| *G*: the driver's time of a batch while executors wait | 50 ms |",
+        "| *E*: records/s of an executor's core, one worker | 50,000 |",
+        "| cores of the driver's host for each executor's core | 0.20 |",
+        "| cores of Kafka's host for each executor's core | 0.10 |",
+        "| executor cores of which half are wasted, *b* / (*G* x *E*) | 80 |",
+    ]
+
+
+def test_matching_outweighs_the_rest_from_a_number_of_queries_on() -> None:
+    sizes = {10_000: 5.0, 100_000: 25.0, 1_000_000: 300.0}
+    rows = [
+        {"workload": workload, "queries": queries, "pairs_us": us}
+        for workload in ("HEM-like", "alerts", "mixed")
+        for queries, us in sizes.items()
+    ]
+    table = TABLES["balance"]({"stream": STREAM, "scale": {"results": rows}})
+    assert table.splitlines()[-1] == "| mixed | 78,000 |"
