@@ -8,6 +8,7 @@ from typing import Any
 
 from bench.cube_goals import goals_of
 from bench.interval import Interval
+from tools.figures.errors import FiguresError
 from tools.figures.matching import faster_than_shapely
 from tools.figures.results import Result, Results
 from tools.figures.rivals import MATCH
@@ -25,7 +26,10 @@ def row_of(rows: Iterable[Row], **keys: Any) -> Row:
     >>> row_of([{"queries": 10, "us": 1.5}, {"queries": 100, "us": 2.5}], queries=100)["us"]
     2.5
     """
-    return next(row for row in rows if all(row[key] == value for key, value in keys.items()))
+    found = next((row for row in rows if all(row.get(key) == value for key, value in keys.items())), None)
+    if found is None:
+        raise FiguresError("row", keys, "is not in the result: run its benchmark at full size")
+    return found
 
 
 def _match(result: Result) -> Iterator[Line]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tools.figures.glance import TABLES
+import pytest
+
+from tools.figures.errors import FiguresError
+from tools.figures.glance import TABLES, row_of
 from tools.figures.results import ResultFolder
 
 ROOT = Path(__file__).parents[3]
@@ -18,6 +21,11 @@ def test_each_line_leads_to_a_section() -> None:
     named = re.findall(r"^\| \[[^]]+\]\(#([^)]+)\)", table, re.MULTILINE)
     assert named
     assert set(named) <= anchors
+
+
+def test_a_result_without_the_row_is_refused() -> None:
+    with pytest.raises(FiguresError, match="is not in the result"):
+        row_of([{"queries": 10}], queries=100)
 
 
 def anchor(heading: str) -> str:
