@@ -28,7 +28,7 @@ def test_one_place_says_the_version() -> None:
     ("changelog", "said"),
     [
         ("# Changelog\n\n## 0.2.0\n\n- More\n\n## 0.1.0\n", None),
-        ("# Changelog\n\n## Unreleased\n\n## 0.2.0\n\n- More\n", None),
+        ("# Changelog\n\n## Unreleased\n\n## 0.2.0 - 2030-01-31\n\n- More\n", None),
         ("# Changelog\n\n## Unreleased\n\n- More\n\n## 0.2.0\n", "set the next version in pyproject.toml, now 0.2.0"),
         ("# Changelog\n\n## 0.1.0\n", "without a section '0.2.0'"),
     ],
