@@ -13,11 +13,12 @@ from broker.toml_text import parse_toml
 
 HEAD = """# Limits
 
-Made by `python -m cli.reference` from the code, where each bound is kept. A bound with a key is that key's default.
-Every input of a record, a request, a schema registry, a layer or a file is held to them, and a test meets each.
+This page is generated from the code by `python -m cli.reference`.
+The broker checks all inputs from records, requests, schema registries, layers and files against these bounds.
+A bound with a configuration key is the default of that key. A test exceeds each bound.
 
-More on them: [predicates](../predicates.md#limits), [formats](../formats.md),
-[requests](../security.md#bounds-on-requests) and the [keys](../configuration.md).
+Further pages: limits of [predicates](../predicates.md#limits), [formats](../formats.md),
+[bounds on requests](../security.md#bounds-on-requests) and [configuration keys](../configuration.md).
 """
 
 _SIZES = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
@@ -85,7 +86,8 @@ def limits_page(groups: Sequence[BoundGroup]) -> str:
 
 
 def _section(group: BoundGroup) -> Iterator[str]:
-    yield from ("", f"## {group.title}", "", "| input | bound | key | beyond it |", "|---|---|---|---|")
+    yield from ("", f"## {group.title}", "")
+    yield from ("| bounded quantity | bound | configuration key | effect beyond the bound |", "|---|---|---|---|")
     for bound in group.bounds:
         key = f"`{bound.key}`" if bound.key else ""
         yield f"| {bound.measure} | {bound.text} | {key} | {bound.beyond} |"

@@ -50,12 +50,12 @@ def functions(name: str | None, as_json: bool) -> None:
     elif name is None:
         verdicts = {True: "allowed", False: "refused"}
         rows_of_text = [(b.name, verdicts[b.allowed], b.arguments or b.verdict) for b in found]
-        print_table(["function", "", "arguments, or why not"], rows_of_text, fitted=True)
+        print_table(["function", "", "arguments, or reason for the refusal"], rows_of_text, fitted=True)
     else:
         (builtin,) = found
         called = f"{builtin.name}({builtin.arguments})" if builtin.example else builtin.name
         click.echo(f"{called}: {'allowed' if builtin.allowed else 'refused'}, {builtin.verdict}")
         if builtin.of_null:
-            click.echo(f"where an argument is NULL: {builtin.of_null.replace('`', chr(39))}")
+            click.echo(f"result if an argument is NULL: {builtin.of_null.replace('`', chr(39))}")
         if builtin.example:
             click.echo(f"for example: {builtin.example}")

@@ -28,7 +28,7 @@ def test_the_whole_list() -> None:
 def test_one_function_with_an_example() -> None:
     assert printed("DATE_TRUNC").splitlines() == [
         "date_trunc(string, date or timestamp): allowed, dates and timestamps",
-        "where an argument is NULL: NULL",
+        "result if an argument is NULL: NULL",
         "for example: date_trunc('HOUR', ts)",
     ]
     assert printed("sum") == "sum: refused, aggregate: a predicate sees one record at a time\n"

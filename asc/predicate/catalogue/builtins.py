@@ -231,14 +231,17 @@ def builtins() -> Sequence[Builtin]:
         for family, functions in FAMILIES.items()
         for name, function in functions.items()
     ]
-    language = [Builtin(name, True, "", "the language itself") for name in LANGUAGE]
+    language = [Builtin(name, True, "", "part of the SQL grammar") for name in LANGUAGE]
     refused = [Builtin(name, False, "", f"{why.problem}: {why.remedy}") for name, why in REFUSALS.items()]
     return sorted([*allowed, *language, *refused], key=lambda builtin: builtin.name)
 
 
 def markdown() -> str:
     """Return the list of built-in functions as the Markdown table of docs/reference/functions.md."""
-    lines = ["| function | arguments | where one is NULL | |", "|---|---|---|---|"]
+    lines = [
+        "| function | arguments | result if an argument is NULL | group, or reason for the refusal |",
+        "|---|---|---|---|",
+    ]
     for builtin in builtins():
         name = builtin.name.replace("|", "\\|")
         verdict = builtin.verdict if builtin.allowed else f"refused, {builtin.verdict}"

@@ -5,48 +5,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-_FIRST = "the first that is not NULL"
-_PASSED_OVER = "passed over; NULL where all are"
-_AS_TEXT = "`null` in the text; NULL for the format"
-_HASHED = "passed over: what is left is hashed"
-_PUT_IN = "for the element: put in"
-_DEFAULT_FORMAT = "for a format that a date or timestamp does not need: passed over"
-_START = "for the start: 0"
+_FIRST = "the first argument that is not NULL"
+_IGNORED = "NULL arguments are ignored; NULL if all are NULL"
+_AS_TEXT = "a NULL argument is `null` in the text; NULL for a NULL format"
+_HASHED = "the hash of the arguments that are not NULL"
+_INSERTED = "a NULL element is inserted; otherwise NULL"
+_DEFAULT_FORMAT = "a NULL format is ignored for a date or timestamp; otherwise NULL"
+_START = "0 for a NULL start; otherwise NULL"
 
 OF_NULL: Mapping[str, str] = MappingProxyType(
     {
-        "array": "an element",
-        "array_append": _PUT_IN,
-        "array_insert": _PUT_IN,
-        "array_prepend": _PUT_IN,
-        "array_repeat": "for the value: repeated",
+        "array": "the array contains a NULL element",
+        "array_append": _INSERTED,
+        "array_insert": _INSERTED,
+        "array_prepend": _INSERTED,
+        "array_repeat": "a NULL value is repeated; otherwise NULL",
         "cardinality": "-1",
         "coalesce": _FIRST,
         "collation": "the name of the collation",
-        "concat_ws": "passed over; NULL for the separator",
-        "decode": "equals NULL among what is looked for; for a character set NULL",
-        "equal_null": "TRUE for two, FALSE for one",
+        "concat_ws": "NULL arguments are ignored; NULL for a NULL separator",
+        "decode": "a NULL value equals a NULL search value; NULL for a NULL character set",
+        "equal_null": "TRUE if both arguments are NULL, FALSE if one is",
         "format_string": _AS_TEXT,
-        "greatest": _PASSED_OVER,
+        "greatest": _IGNORED,
         "hash": _HASHED,
-        "if": "for the condition: the third; else what is chosen",
+        "if": "the third argument for a NULL condition; otherwise the chosen argument",
         "ifnull": _FIRST,
         "is_variant_null": "FALSE",
         "isnan": "FALSE",
         "isnotnull": "FALSE",
         "isnull": "TRUE",
-        "least": _PASSED_OVER,
+        "least": _IGNORED,
         "locate": _START,
-        "map": "for a value: put in",
-        "mask": "for what stands in for signs: they stay; else NULL",
-        "named_struct": "for a value: put in",
-        "nanvl": "for the second: the first, unless that is NaN",
-        "nullif": "for the second: the first",
+        "map": "the map contains a NULL value",
+        "mask": "characters with a NULL replacement stay as they are; NULL for a NULL text",
+        "named_struct": "the struct contains a NULL field",
+        "nanvl": "for a NULL second argument: the first, unless it is NaN; otherwise NULL",
+        "nullif": "the first argument for a NULL second one; otherwise NULL",
         "nvl": _FIRST,
-        "nvl2": "for the first: the third; else what is chosen",
+        "nvl2": "the third argument for a NULL first one; otherwise the chosen argument",
         "position": _START,
         "printf": _AS_TEXT,
-        "sentences": "for language and country: as if not given",
+        "sentences": "a NULL language or country is ignored; NULL for a NULL text",
         "size": "-1",
         "to_unix_timestamp": _DEFAULT_FORMAT,
         "typeof": "the name of the type",

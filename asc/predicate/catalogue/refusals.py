@@ -10,10 +10,10 @@ from types import MappingProxyType
 from asc.predicate.functions import FUNCTIONS
 
 _RECORD = "a predicate sees one record at a time"
-_SESSION = "a predicate depends on the record alone"
-_CLOCK = f"{_SESSION}, not on the clock: of a stream's record _timestamp is the time, else compare with a constant"
+_SESSION = "a predicate depends only on the record"
+_CLOCK = f"{_SESSION}, not on the clock: compare with a constant, or with _timestamp, the time of the record"
 _REACH = "functions that reach the JVM, files or the session are not allowed"
-_SKETCH = "Spark throws for bytes that are no sketch"
+_SKETCH = "Spark throws an exception for bytes that are not a sketch"
 _PACKAGE = "it needs a package that the broker does not have"
 
 _GROUPS: tuple[tuple[str, str, str], ...] = (
@@ -39,7 +39,7 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "generator",
-        "a predicate gives one condition",
+        "a predicate returns one condition",
         """
         collations explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer range sql_keywords
         stack variant_explode variant_explode_outer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asc.predicate.catalogue.builtins import Builtin
 
-_OF_NULL = "NULL, and so is its NOT; of what is no place on earth as well"
+_OF_NULL = "NULL, and so is its NOT; also for a position that is not on the earth"
 _SHAPE = "a constant shape"
 _ROWS: tuple[tuple[str, str, str], ...] = (
     ("st_contains", "shape, position", "in its interior"),
@@ -14,14 +14,14 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
     ("st_intersects", "shape, position", "in its interior or on its boundary"),
     ("st_touches", "shape, position", "on its boundary"),
     ("st_disjoint", "shape, position", "neither in its interior nor on its boundary"),
-    ("st_dwithin", "shape, position, distance", "at most so far away in the plane"),
-    ("st_distancesphere", "point, position", "metres on the sphere, compared with a constant by <, <=, > or >="),
-    ("st_point", "x, y", "the position of two numbers of the record, or a point of two constants"),
+    ("st_dwithin", "shape, position, distance", "within this distance in the plane"),
+    ("st_distancesphere", "point, position", "metres on the sphere; compare with a constant by <, <=, > or >="),
+    ("st_point", "x, y", "a position from two numbers of the record, or a point from two constants"),
     ("st_geomfromtext", "string", f"{_SHAPE} from WKT"),
     ("st_geomfromgeojson", "string", f"{_SHAPE} from GeoJSON"),
-    ("st_polygonfromenvelope", "x1, y1, x2, y2", f"{_SHAPE}: a rectangle; or a box of the record"),
+    ("st_polygonfromenvelope", "x1, y1, x2, y2", f"a rectangle: {_SHAPE}, or a box of the record"),
     ("st_expand", "position, dx, dy", "a box around a position of the record"),
-    ("shape", "layer, id", f"{_SHAPE} by its name: that of a layer"),
+    ("shape", "layer, id", f"{_SHAPE} of a layer, by its id"),
 )
 _SQUARE = "ST_PolygonFromEnvelope(0, 0, 4, 4)"
 _POSITION = "ST_Point(lon, lat)"

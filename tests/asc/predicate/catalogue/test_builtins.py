@@ -47,5 +47,5 @@ def test_the_examples_are_calls_that_are_allowed_and_that_spark_takes(spark: Spa
 
 def test_the_table_escapes_what_ends_a_cell() -> None:
     rows = markdown().splitlines()
-    assert "| `\\|\\|` |  |  | the language itself |" in rows
+    assert "| `\\|\\|` |  |  | part of the SQL grammar |" in rows
     assert len(rows) == len(builtins()) + 2
