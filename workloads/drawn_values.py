@@ -19,7 +19,7 @@ _EPOCH = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
 class Drawn:
-    """Predicates and rows over ``values`` different values of each column; a seed always gives the same ones."""
+    """Random predicates and rows, whose columns take ``values`` distinct values each; equal seeds give equal draws."""
 
     def __init__(self, seed: int, values: int) -> None:
         self.random = np.random.default_rng(seed)

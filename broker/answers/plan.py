@@ -45,7 +45,7 @@ class PlannedBlock(TypedDict):
 
 
 class ListedShapes(TypedDict):
-    """A block whose conjuncts are listed by the shapes that they name."""
+    """A block with posting lists: its conjuncts by the shapes that they name."""
 
     position: str
     conjuncts: int
@@ -54,7 +54,7 @@ class ListedShapes(TypedDict):
 
 
 class ListedValues(TypedDict):
-    """A block whose conjuncts are listed by the values that they ask for."""
+    """A block with posting lists: its conjuncts by the value of one attribute that they require."""
 
     attribute: str
     conjuncts: int

@@ -49,7 +49,7 @@ _UPKEEP_PAUSE_S = 1.0
 _UPKEEP_ENDS_S = 2.0
 
 _SETTLED_QUERIES = 50_000
-"""The garbage collector is settled again at half as many queries again as at the last time, plus this number."""
+"""The garbage collector's objects are frozen again at 1.5 times the queries of the last time, plus this number."""
 
 _FIRST_TRIGGER_S = 10.0
 

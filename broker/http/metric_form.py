@@ -29,19 +29,19 @@ class MetricForm:
     labels: tuple[str, ...] = ()
 
     def counter(self) -> CounterMetricFamily:
-        """Return an empty family of a counter."""
+        """Return a metric family of type counter, without samples."""
         return CounterMetricFamily(self.name.removesuffix("_total"), self.text, labels=self.labels)
 
     def gauge(self) -> GaugeMetricFamily:
-        """Return an empty family of a gauge."""
+        """Return a metric family of type gauge, without samples."""
         return GaugeMetricFamily(self.name, self.text, labels=self.labels)
 
     def histogram(self) -> HistogramMetricFamily:
-        """Return an empty family of a histogram."""
+        """Return a metric family of type histogram, without samples."""
         return HistogramMetricFamily(self.name, self.text, labels=self.labels)
 
     def summary(self) -> SummaryMetricFamily:
-        """Return an empty family of a summary without quantiles."""
+        """Return a metric family of type summary, without quantiles and samples."""
         return SummaryMetricFamily(self.name, self.text, labels=self.labels)
 
     @property

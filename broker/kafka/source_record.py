@@ -69,7 +69,7 @@ class SourceRecord:
 
 
 def record_at(client: KafkaClient, place: Place, *, timeout_s: float, most_bytes: int) -> SourceRecord:
-    """Return the record with an identity, read at the isolation level ``read_committed``.
+    """Return the record at a topic, partition and offset, read at the isolation level ``read_committed``.
 
     Raise NotThereError, with the existing offsets, if there is no such record. Raise QueryError if it is larger than
     ``most_bytes``. Raise KafkaError if Kafka refuses, or does not deliver it within ``timeout_s``. Only the batch of

@@ -81,7 +81,7 @@ class StandingCubes:
         return CubeAudit.of(found)
 
     def _covered(self, cube: CountedCube) -> dict[int, list[tuple[int, int]]]:
-        """Return the offsets that a cube has to have folded; a partition that an offset is not known of begins at 0."""
+        """Return the offset intervals that a cube must have folded, by partition; an unknown offset counts as 0."""
         found = {}
         for partition, end in self._records.ends.items():
             places = [0, *(offsets.get(partition, 0) for offsets in self._changes[cube.query]), end]

@@ -25,7 +25,7 @@ from asc.schema import Schema
 
 _PANE = "pane"
 _RECORDS = b"records"
-"""The metadata that have the records by pane, as JSON."""
+"""The metadata key of the number of records by pane, as JSON."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

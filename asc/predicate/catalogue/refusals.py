@@ -39,7 +39,7 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "generator",
-        "a predicate returns one condition",
+        "it returns several rows, and a predicate returns one value for each record",
         """
         collations explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer range sql_keywords
         stack variant_explode variant_explode_outer
