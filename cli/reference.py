@@ -52,7 +52,7 @@ def with_metrics(page: str) -> str:
         f"| `{form.name}` | {form.kind} | {', '.join(f'`{label}`' for label in form.labels)} | {form.text} |"
         for form in metric_forms()
     )
-    return _between(page, "metrics", "\n".join(["| metric | kind | labels | is |", "|---|---|---|---|", *rows]))
+    return _between(page, "metrics", "\n".join(["| metric | kind | labels | meaning |", "|---|---|---|---|", *rows]))
 
 
 def limits() -> str:

@@ -22,7 +22,7 @@ from broker.stream.stream import Stream
 METRICS_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
 _BUILD = MetricForm("asc_build_info", "gauge", "1, with the version of the broker", ("version",))
-_READY = MetricForm("asc_ready", "gauge", "1 while /readyz is 200, 0 while it is not")
+_READY = MetricForm("asc_ready", "gauge", "1 while /readyz is 200, otherwise 0")
 
 
 def metric_forms() -> tuple[MetricForm, ...]:

@@ -16,12 +16,12 @@ _Values = Callable[[OperatorStatus], Mapping[tuple[str, ...], float | None]]
 
 _FORMS: tuple[tuple[MetricForm, _Values], ...] = (
     (
-        MetricForm("asc_operator_queries", "gauge", "Queries in the running plan", _BY_OPERATOR),
+        MetricForm("asc_operator_queries", "gauge", "Queries of the operator in the running plan", _BY_OPERATOR),
         lambda status: {(): status.queries},
     ),
     (
         MetricForm(
-            "asc_operator_held", "gauge", "Objects, observations or points that the states of a kind hold", _BY_OPERATOR
+            "asc_operator_held", "gauge", "Objects, observations or points in the states of an operator", _BY_OPERATOR
         ),
         lambda status: {(): status.held},
     ),
@@ -29,7 +29,7 @@ _FORMS: tuple[tuple[MetricForm, _Values], ...] = (
         MetricForm(
             "asc_operator_lag_records",
             "gauge",
-            "Records of the stream's feed that are not done; absent while that is not known, and without a feed",
+            "Unread messages of the stream's feed; absent while their number is unknown, and without a feed",
             _BY_OPERATOR,
         ),
         lambda status: {(): status.lag_records},
@@ -38,7 +38,7 @@ _FORMS: tuple[tuple[MetricForm, _Values], ...] = (
         MetricForm(
             "asc_operator_observations_total",
             "counter",
-            "Records that were an observation, counted once for each track or query that holds it",
+            "Records that were observations, counted once for each track or query that stores them",
             _BY_OPERATOR,
         ),
         lambda status: {(): status.observations},
@@ -47,20 +47,20 @@ _FORMS: tuple[tuple[MetricForm, _Values], ...] = (
         MetricForm(
             "asc_operator_failures_total",
             "counter",
-            "Times that the reader of the feed ended with an error and was started again",
+            "Restarts of the reader of the feed after an error",
             _BY_OPERATOR,
         ),
         lambda status: {(): status.failures},
     ),
     (
-        MetricForm("asc_operator_outputs_total", "counter", "Outputs, by their type", (*_BY_OPERATOR, "type")),
+        MetricForm("asc_operator_outputs_total", "counter", "Outputs, by type", (*_BY_OPERATOR, "type")),
         lambda status: {(kind,): count for kind, count in sorted(status.outputs.items())},
     ),
     (
         MetricForm(
             "asc_operator_excluded_total",
             "counter",
-            "Records that were no observation, by the reason",
+            "Records that were excluded from the operator, by reason",
             (*_BY_OPERATOR, "reason"),
         ),
         lambda status: {(reason,): count for reason, count in sorted(status.excluded.items())},

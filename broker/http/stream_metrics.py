@@ -22,20 +22,20 @@ _Value = Callable[[Stream], float | None]
 
 _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
     (
-        MetricForm("asc_stream_ready", "gauge", "1 while the stream's job runs, 0 while it does not", _BY_STREAM),
+        MetricForm("asc_stream_ready", "gauge", "1 while the stream's job runs, otherwise 0", _BY_STREAM),
         lambda stream: stream.problem is None,
     ),
     (
         MetricForm(
             "asc_stream_failures_total",
             "counter",
-            "Times that the stream's job ended with an error and was started again",
+            "Restarts of the stream's job after an error",
             _BY_STREAM,
         ),
         lambda stream: stream.failures,
     ),
     (
-        MetricForm("asc_batches_total", "counter", "Batches done", _BY_STREAM),
+        MetricForm("asc_batches_total", "counter", "Completed batches", _BY_STREAM),
         lambda stream: stream.monitor.totals.batches,
     ),
     (
@@ -50,7 +50,7 @@ _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
         MetricForm(
             "asc_written_total",
             "counter",
-            "Records written to destinations: one for each topic of a record that is accepted",
+            "Records written to destination topics; an accepted record counts once for each topic",
             _BY_STREAM,
         ),
         lambda stream: stream.figures.written,
@@ -59,7 +59,7 @@ _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
         MetricForm(
             "asc_deliveries_total",
             "counter",
-            "Records accepted, summed over the queries that accepted them, those included that are gone",
+            "Accepted records, counted once for each accepting query, including removed queries",
             _BY_STREAM,
         ),
         lambda stream: stream.figures.delivered.total,
@@ -68,7 +68,7 @@ _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
         MetricForm(
             "asc_lag_records",
             "gauge",
-            "Records of the source topic that are not done; absent while Kafka has not said how many there are",
+            "Records of the source topic that are not processed yet; absent until Kafka reports the end of the topic",
             _BY_STREAM,
         ),
         lambda stream: stream.figures.lag.records(),
@@ -77,13 +77,13 @@ _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
         MetricForm(
             "asc_evaluated_total",
             "counter",
-            "Constructs evaluated, as the executor visits them: several a pass",
+            "Evaluated constructs; the executor may evaluate several in one pass",
             _BY_STREAM,
         ),
         lambda stream: stream.monitor.totals.evaluated,
     ),
     (
-        MetricForm("asc_sampled_total", "counter", "Records that were drawn for the monitor", _BY_STREAM),
+        MetricForm("asc_sampled_total", "counter", "Records in the samples for the monitor", _BY_STREAM),
         lambda stream: stream.monitor.totals.sampled,
     ),
     (
@@ -94,20 +94,22 @@ _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
         MetricForm(
             "asc_evaluation_errors_total",
             "counter",
-            "Records on which evaluation failed, summed over the queries it failed for",
+            "Evaluation errors: records, counted once for each query whose evaluation failed",
             _BY_STREAM,
         ),
         lambda stream: stream.evaluation_errors.total,
     ),
     (
-        MetricForm("asc_queries", "gauge", "Queries in the running plan, of a join one for each shape", _BY_STREAM),
+        MetricForm(
+            "asc_queries", "gauge", "Queries in the running plan; a join counts once for each shape", _BY_STREAM
+        ),
         lambda stream: len(stream.running.plan),
     ),
     (
         MetricForm(
             "asc_queries_parked",
             "gauge",
-            "Queries that the stream could not go on with, not served until they are registered anew",
+            "Parked queries, which are not served until they are registered again",
             _BY_STREAM,
         ),
         lambda stream: len(stream.parked.ids()),
@@ -136,48 +138,48 @@ _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
 """One value a stream each; a value of None is no sample."""
 
 _NOT_SERVED = MetricForm(
-    "asc_queries_not_served", "gauge", "Registered queries that no plan can hold, parked ones among them", _BY_STREAM
+    "asc_queries_not_served", "gauge", "Registered queries that are not served, including parked queries", _BY_STREAM
 )
 _REARRANGEMENTS = MetricForm(
     "asc_rearrangements_total",
     "counter",
-    "Sequences put in place of others, by what called for them",
+    "Replaced sequences of constructs, by trigger",
     ("stream", "trigger"),
 )
 _DEAD_LETTERS = MetricForm(
     "asc_dead_letters_total",
     "counter",
-    "Records that could not be decoded, by the reason and, where one is at fault, the column",
+    "Records that could not be decoded, by reason and, if known, by column",
     ("stream", "reason", "column"),
 )
 _LATENCY = MetricForm(
     "asc_latency_seconds",
     "histogram",
-    "Seconds from the time that a record bears to when its batch was done",
+    "Seconds from the Kafka timestamp of a record to the end of its batch",
     _BY_STREAM,
 )
 _PHASES = MetricForm(
     "asc_batch_phase_seconds",
     "summary",
-    f"Seconds of each phase of the batches with records: {', '.join(PHASES)}; match lies within run",
+    f"Seconds of each phase of the batches with records: {', '.join(PHASES)}; match is a part of run",
     ("stream", "phase"),
 )
 _BLOCK_COST = MetricForm(
     "asc_block_evaluated_per_tuple",
     "gauge",
-    f"Constructs evaluated a record in the last batch with records, by block of the plan, the first {BLOCKS_MAX}",
+    f"Evaluated constructs per record in the last batch with records, for the first {BLOCKS_MAX} blocks of the plan",
     ("stream", "block"),
 )
 _BLOCK_DROPPED = MetricForm(
     "asc_block_dropping_ratio",
     "gauge",
-    f"Share of the last batch that a block dropped as a whole, by block of the plan, the first {BLOCKS_MAX}",
+    f"Share of the last batch's records that a block dropped, for the first {BLOCKS_MAX} blocks of the plan",
     ("stream", "block"),
 )
 _QUERY_RECORDS = MetricForm(
     "asc_query_records_total",
     "counter",
-    "Records that a query was given, of those that were given most: api.metrics_top_queries of each stream, 0 has none",
+    "Records delivered to a query, for the api.metrics_top_queries queries of a stream with the most deliveries",
     ("stream", "query"),
 )
 

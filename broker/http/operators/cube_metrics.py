@@ -20,8 +20,7 @@ _BY_CUBE = ("stream", "query")
 _RECORDS = MetricForm(
     "asc_cube_records_total",
     "counter",
-    f"Records that a cube accepted since it began, by what became of them: {', '.join(COUNTERS)}; "
-    "late ones are among the counted",
+    f"Records that a cube accepted since its start, by outcome: {', '.join(COUNTERS)}; counted includes late",
     (*_BY_CUBE, "outcome"),
 )
 _WINDOWS = MetricForm(
@@ -29,7 +28,10 @@ _WINDOWS = MetricForm(
 )
 _CELLS = MetricForm("asc_cube_cells", "gauge", "Cells in all pieces of a cube", _BY_CUBE)
 _BYTES = MetricForm(
-    "asc_cube_bytes", "gauge", "Bytes of all pieces of a cube, and of what its windows keep for late records", _BY_CUBE
+    "asc_cube_bytes",
+    "gauge",
+    "Bytes of all pieces of a cube, and of the data that its windows need for late records",
+    _BY_CUBE,
 )
 _SECONDS = MetricForm(
     "asc_cube_query_seconds",
@@ -38,7 +40,7 @@ _SECONDS = MetricForm(
     ("stream",),
 )
 _ANSWER_CELLS = MetricForm(
-    "asc_cube_answer_cells", "histogram", "Cells that the answer to a question was made of", ("stream",)
+    "asc_cube_answer_cells", "histogram", "Cells from which the answer to a question was computed", ("stream",)
 )
 
 FORMS = (_RECORDS, _WINDOWS, _CELLS, _BYTES, _SECONDS, _ANSWER_CELLS)
