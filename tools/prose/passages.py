@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 CODE = "\ufffc"
 """Replaces a code span in a passage."""
@@ -28,6 +29,17 @@ _CELL = re.compile(r"(?<!\\)\|")
 _BREAK = re.compile(rf"[.!?][\"')\]*_]*\s+(?=[\"'(\[*_]*[A-Z0-9{CODE}])")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|vs|cf|Fig)\.$")
 _WORD = re.compile(rf"[\w{CODE}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage in Markdown, and the number of its first line."""
+
+    line: int
+    form: Literal["heading", "paragraph", "item", "cell"]
+    depth: int
+    """The level of a heading, the column of a cell, or the number of spaces before an item or a paragraph."""
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +65,35 @@ def sentences(markdown: str, first_line: int = 1, *, indent_is_code: bool = Fals
     >>> [sentence.text for sentence in sentences("# Names\n\nA **bold** one. See [it](x.md).")]
     ['Names', 'A bold one.', 'See it.']
     """
+    for passage in passages(markdown, first_line, indent_is_code=indent_is_code):
+        yield from _split(passage.line, passage.text)
+
+
+def passages(markdown: str, first_line: int = 1, *, indent_is_code: bool = False) -> Iterator[Passage]:
+    r"""Yield the passages of a text, as `sentences` reads them.
+
+    >>> [(passage.form, passage.depth, passage.text) for passage in passages("## Names\n- a *b*")]
+    [('heading', 2, 'Names'), ('item', 0, 'a *b*')]
+    """
     lines = _COMMENT.sub(_blank, markdown).split("\n")
-    for line, passage in _passages(_without_code(lines, indent_is_code), first_line):
-        yield from _split(line, passage)
+    yield from _passages(_without_code(lines, indent_is_code), first_line)
+
+
+def shown_sentences(passage: Passage) -> list[Sentence]:
+    """Return the sentences of a passage with the code spans in place, as a reader sees them.
+
+    >>> [sentence.text for sentence in shown_sentences(Passage(1, "item", 0, "Run `a`. See [`b`](c.md)."))]
+    ['Run `a`.', 'See `b`.']
+    """
+    found = list(_split(passage.line, passage.text))
+    spans = [match[0] for match in _SPAN.finditer(passage.text)]
+    # Bare addresses count as code too, and the texts of pictures come last: there `...` has to do.
+    are_in_order = len(spans) == sum(sentence.text.count(CODE) for sentence in found) and "![" not in passage.text
+    spans_left = iter(spans)
+    return [
+        Sentence(sentence.line, re.sub(CODE, lambda _: next(spans_left) if are_in_order else "`...`", sentence.text))
+        for sentence in found
+    ]
 
 
 def _without_code(lines: Sequence[str], indent_is_code: bool) -> Iterator[str]:
@@ -75,26 +113,30 @@ def _without_code(lines: Sequence[str], indent_is_code: bool) -> Iterator[str]:
         yield line if is_prose else ""
 
 
-def _passages(lines: Iterable[str], first_line: int) -> Iterator[tuple[int, str]]:
-    """Yield the first line and the raw text of each passage."""
+def _passages(lines: Iterable[str], first_line: int) -> Iterator[Passage]:
+    form: Literal["paragraph", "item"] = "paragraph"
     held: list[str] = []
-    start = first_line
+    start, depth = first_line, 0
     for number, line in enumerate(lines, first_line):
         heading, item = _HEADING.match(line), _ITEM.match(line)
         is_row = line.lstrip().startswith("|")
         if held and (heading or item or is_row or not line):
-            yield start, "\n".join(held)
+            yield Passage(start, form, depth, "\n".join(held))
             held = []
         if heading:
-            yield number, line[heading.end() :]
+            yield Passage(number, "heading", heading[0].count("#"), line[heading.end() :])
         elif is_row and not _RULE.match(line):
             spans = _SPAN.sub(lambda match: match[0].replace("|", " "), line.strip().strip("|"))
-            yield from ((number, cell) for cell in _CELL.split(spans) if cell.strip())
+            for column, cell in enumerate(_CELL.split(spans)):
+                if cell.strip():
+                    yield Passage(number, "cell", column, cell)
         elif line and not is_row and not _RULE.match(line):
-            start = start if held else number
+            if not held:
+                start, form = number, "item" if item else "paragraph"
+                depth = len(line) - len(line.lstrip())
             held.append(line[item.end() :] if item else line.lstrip("> "))
     if held:
-        yield start, "\n".join(held)
+        yield Passage(start, form, depth, "\n".join(held))
 
 
 def _split(line: int, raw: str) -> Iterator[Sentence]:

@@ -1,14 +1,14 @@
 """``python -m tools.prose.sample``: draw docstrings, sentences, headings and subjects of commits for readers to rate.
 
-Each text is printed with its location, for a reader who knows Kafka, Spark and SQL but not this project. A seed makes
-the draw repeatable.
+Each text is printed with its location and with what a reader sees around it: the signature that a docstring
+documents, the headings above a sentence. The reader knows Kafka, Spark and SQL but not this project. A seed makes the
+draw repeatable.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,8 @@ from pathlib import Path
 
 from tools.prose.commits import SINCE
 from tools.prose.docstrings import docstrings
-from tools.prose.passages import CODE, sentences
+from tools.prose.signatures import signatures
+from tools.prose.surroundings import placed_passages
 from tools.prose.tree import checked_files
 
 ROOT = Path(__file__).parents[2]
@@ -25,8 +26,13 @@ NUMBERS = {"docstring": 20, "sentence": 20, "heading": 10, "commit": 10}
 """Texts of each kind in a draw."""
 _WORDS_MIN = 5
 """Cells of tables and items of lists with fewer words are no sentences."""
-_HEADING = re.compile(r"^#{1,6}\s+(.*)$", re.MULTILINE)
-_FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+_GENERATED = frozenset({"docs/cli.md"})
+"""Pages made from docstrings, which are drawn themselves."""
+_FORM_HEADINGS = frozenset(
+    {"Status", "Context", "Decision", "Rejected", "Evidence"}
+    | {"Unreleased", "Added", "Breaking", "Changed", "Deprecated", "Fixed", "Removed", "Security"}
+)
+"""Headings that the forms of design records and of the changelog prescribe."""
 _EXAMPLES = """examples:
   python -m tools.prose.sample --seed 20261127
   python -m tools.prose.sample --seed 1 --since v0.1.0     commits since a release
@@ -35,11 +41,12 @@ _EXAMPLES = """examples:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Text:
-    """A text to rate: its kind, its location, and its words."""
+    """A text to rate: its kind, its location, its words, and the lines that a reader sees around it."""
 
     kind: str
     place: str
     words: str
+    surroundings: tuple[str, ...] = ()
 
 
 def texts(root: Path, since: str) -> Iterator[Text]:
@@ -47,19 +54,41 @@ def texts(root: Path, since: str) -> Iterator[Text]:
     for file in checked_files(root):
         path, content = file.relative_to(root).as_posix(), file.read_text("utf-8")
         if file.suffix == ".py":
-            for docstring in docstrings(path, content):
-                yield Text("docstring", f"{path}:{docstring.line}", docstring.text.split("\n\n")[0])
+            yield from _docstrings(path, content)
+        elif path not in _GENERATED:
+            yield from _page(path, content)
+    yield from _commits(root, since)
+
+
+def _docstrings(path: str, content: str) -> Iterator[Text]:
+    code = signatures(path, content)
+    for docstring in docstrings(path, content):
+        words = docstring.text.split("\n\n")[0]
+        yield Text("docstring", f"{path}:{docstring.line}", words, (code[docstring.line],))
+
+
+def _page(path: str, content: str) -> Iterator[Text]:
+    """Yield the sentences and the headings of a page."""
+    for placed in placed_passages(content):
+        if placed.passage.form == "heading":
+            words = " ".join(sentence.text for sentence in placed.sentences)
+            if words not in _FORM_HEADINGS:
+                yield Text("heading", f"{path}:{placed.passage.line}", words, placed.surroundings)
             continue
-        for sentence in sentences(content):
-            if sentence.words >= _WORDS_MIN:
-                yield Text("sentence", f"{path}:{sentence.line}", sentence.text.replace(CODE, "`...`"))
-        for heading in _HEADING.finditer(_FENCED.sub("", content)):
-            yield Text("heading", path, heading[1])
-    command = ["git", "log", "--no-merges", "--format=%h %s", f"{since}..HEAD"]
+        for sentence in placed.sentences:
+            if len(sentence.text.split()) >= _WORDS_MIN:
+                yield Text("sentence", f"{path}:{sentence.line}", sentence.text, placed.surroundings)
+
+
+def _commits(root: Path, since: str) -> Iterator[Text]:
+    """Yield the subjects of commits, each with the top folders and files that the commit changes."""
+    command = ["git", "log", "--no-merges", "--name-only", "--format=%x00%h %s", f"{since}..HEAD"]
     log = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout
-    for line in log.splitlines():
-        commit, _, subject = line.partition(" ")
-        yield Text("commit", commit, subject)
+    for entry in log.split("\0")[1:]:
+        first, *paths = entry.splitlines()
+        commit, _, subject = first.partition(" ")
+        folders = sorted({path.partition("/")[0] for path in paths if path})
+        yield Text("commit", commit, subject, (f"changes {', '.join(folders)}",) if folders else ())
 
 
 def drawn(candidates: Sequence[Text], seed: int) -> list[Text]:
@@ -72,9 +101,9 @@ def drawn(candidates: Sequence[Text], seed: int) -> list[Text]:
     picks = random.Random(seed)
     found: list[Text] = []
     for kind, number in NUMBERS.items():
-        # Headings of forms, as those of design records, count once.
-        own = sorted({(text.kind, text.words): text for text in sorted(candidates) if text.kind == kind}.values())
-        found += picks.sample(own, min(number, len(own)))
+        # A text that several pages contain counts once.
+        of_kind = sorted({text.words: text for text in sorted(candidates) if text.kind == kind}.values())
+        found += picks.sample(of_kind, min(number, len(of_kind)))
     return found
 
 
@@ -92,7 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     for number, text in enumerate(drawn(list(texts(ROOT, options.since)), options.seed), 1):
-        print(f"{number}. [{text.kind}, {text.place}]\n   {' '.join(text.words.split())}")
+        print(f"{number}. [{text.kind}, {text.place}]")
+        for line in text.surroundings:
+            print(f"   | {line}")
+        print(f"   {' '.join(text.words.split())}")
     return 0
 
 

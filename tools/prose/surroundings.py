@@ -1,0 +1,88 @@
+"""The surroundings of a sentence or a heading on a page: as much as tells a reader what the text is about.
+
+They are the page's title and the headings above; for a cell of a table also its row, and for an item of a list the
+sentence that introduces the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tools.prose.passages import Passage, Sentence, passages, shown_sentences
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedPassage:
+    """A passage with its sentences and its surroundings, a line for each kind of them."""
+
+    passage: Passage
+    sentences: tuple[Sentence, ...]
+    surroundings: tuple[str, ...]
+
+
+def placed_passages(markdown: str) -> Iterator[PlacedPassage]:
+    r"""Yield the passages of a page in order.
+
+    >>> page = "# Page\n\n## Part\n\nIt is red if:\n\n- it is hot\n\n| a | b |\n|---|---|\n| c | d |"
+    >>> [(placed.sentences[0].text, *placed.surroundings) for placed in placed_passages(page)][3:6]
+    [('it is hot', 'Page > Part', 'It is red if:'), ('a', 'Page > Part', 'a; b'), ('b', 'Page > Part', 'a; b')]
+    """
+    found = list(passages(markdown))
+    rows = _rows(found)
+    above: dict[int, str] = {}
+    lists = _Lists()
+    for passage in found:
+        sentences = tuple(shown_sentences(passage))
+        if passage.form == "heading":
+            above = {level: text for level, text in above.items() if level < passage.depth}
+        headings = " > ".join(above.values())
+        if passage.form == "heading":
+            above[passage.depth] = _text(passage)
+        near = rows[passage.line] if passage.form == "cell" else lists.introduction(passage, sentences)
+        yield PlacedPassage(passage, sentences, tuple(line for line in (headings, near) if line))
+
+
+@dataclass(slots=True)
+class _Lists:
+    """The last sentences of the passages that may introduce an item: the paragraph, and the items that contain it."""
+
+    open: list[tuple[int, str]] = field(default_factory=list)
+
+    def introduction(self, passage: Passage, sentences: tuple[Sentence, ...]) -> str:
+        """Add a passage, and return the sentence that introduces it if it is an item, else nothing."""
+        last = " ".join(sentences[-1].text.split()) if sentences else ""
+        if passage.form == "item":
+            self.open = [(depth, text) for depth, text in self.open if depth < passage.depth]
+            introduction = self.open[-1][1] if self.open else ""
+            self.open.append((passage.depth, last))
+            return introduction
+        if passage.form == "heading":
+            self.open = []
+        elif passage.form == "paragraph" and not passage.depth:
+            self.open = [(-1, last)]
+        return ""
+
+
+def _rows(found: list[Passage]) -> dict[int, str]:
+    """Return the text of each row of a table, by line: its cells, each after the one of the table's first row."""
+    cells: dict[int, dict[int, str]] = {}
+    for passage in found:
+        if passage.form == "cell":
+            cells.setdefault(passage.line, {})[passage.depth] = _text(passage)
+    rows: dict[int, str] = {}
+    header, last = 0, -2
+    for line, row in cells.items():
+        # A rule separates the first row from the second one.
+        if line - last > (2 if header == last else 1):
+            header = line
+        titles = {} if header == line else cells[header]
+        rows[line] = "; ".join(
+            f"{titles[column]}: {cell}" if column in titles else cell for column, cell in row.items()
+        )
+        last = line
+    return rows
+
+
+def _text(passage: Passage) -> str:
+    return " ".join(" ".join(sentence.text for sentence in shown_sentences(passage)).split())
