@@ -1,7 +1,7 @@
 """The surroundings of a sentence or a heading on a page: as much as tells a reader what the text is about.
 
-They are the page's title and the headings above; for a cell of a table also its row, and for an item of a list the
-sentence that introduces the list.
+They are the page's title and the headings above. A cell of a table has also its row, and an item of a list the sentence
+that introduces the list.
 """
 
 from __future__ import annotations
