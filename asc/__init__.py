@@ -1,6 +1,6 @@
 """Attribute selection constructs: sets of standing predicates evaluated over Arrow memory.
 
-The public names load on first use, so that what only parses predicates never pays for the kernels.
+The public names load on first use, so that a program which only parses predicates does not load the kernels.
 """
 
 from __future__ import annotations

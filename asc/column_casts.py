@@ -1,4 +1,6 @@
-"""Casts of columns whose type differs from the schema's, accepted if the schema's type holds every value exactly."""
+"""Casts of columns whose type differs from the type in the schema. A cast is accepted if the schema's type holds every
+value exactly.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read-only arrays, of which plans consist."""
+"""Read-only arrays: every array of a plan is one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STORED = "stored"
 
 
 def frozen(array: npt.NDArray[S]) -> npt.NDArray[S]:
-    """Return the array itself, no longer writeable."""
+    """Return an array after making it read-only."""
     array.setflags(write=False)
     return array
 
@@ -40,7 +40,7 @@ def of_stored(kind: type[D], arrays: Mapping[str, npt.NDArray[Any]]) -> D:
 
 
 class OfArrays:
-    """A dataclass of arrays only, with its fields in the order in which kernels read them."""
+    """A base class of dataclasses that consist of arrays, whose fields are in the order in which kernels read them."""
 
     __slots__ = ()
 

@@ -1,4 +1,6 @@
-"""Tables of other libraries, read by Arrow's PyCapsule interface: none of these libraries is imported or required."""
+"""Tables of other libraries (Polars, pandas, DuckDB, ...), read through Arrow's PyCapsule interface without importing
+these libraries.
+"""
 
 from __future__ import annotations
 

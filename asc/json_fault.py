@@ -1,4 +1,4 @@
-"""Descriptions of faults in lines that are not JSON."""
+"""Descriptions of the faults that make a line invalid JSON."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 
 
 def json_fault(error: Exception) -> str:
-    """Return the description of a JSON fault in one line of text, with its column only: readers of lines know the line
-    number.
+    """Return a one-line description of a JSON fault, with the column but without the line number, which readers of
+    lines already know.
 
     >>> try:
     ...     json.loads('{"id": "late" "where": "delay > 60"}')

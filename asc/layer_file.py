@@ -38,7 +38,7 @@ _WHOLE = "the file"
 _LINES_REMEDY = "has more after its first JSON value: with a Feature a line, name it .ndjson (or .ndjson.gz)"
 
 _WKT = "\0wkt"
-"""The key of the shape in a row of CSV; no member of a Feature has this name."""
+"""The member of a row of CSV that has the shape as WKT; no member of a Feature has this name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Checks of the ids and the mappings of queries that callers pass, shared by the library and the daemon."""
+"""Checks of query ids, and of mappings of ids to predicates, for the library and the daemon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as Arrow tables: the matches of a set of predicates in a table, in all supported forms."""
+"""Arrow tables of results: the matches of a set of predicates in a table, by pair, by row or by query."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from asc.interchange import Part
 from asc.plan.plan import Plan
 
 By = Literal["pair", "row", "query"]
-"""The meaning of a row of the result: a row and a query that accepts it, a row of the table, or a query."""
+"""The row unit of a result table: ``pair`` (a row and a query that accepts it), ``row`` (a row of the table) or
+``query``.
+"""
 
 _MOST_ROWS = 2**31 - 1
 _TEXT_BYTES = 2**31 - 1

@@ -292,7 +292,9 @@ def type_of_json(value: Any, depth: int = 0) -> pa.DataType:
 
 _SPARK_ROW = b"org.apache.spark.sql.parquet.row.metadata"
 _COLLATIONS, _FIXED_TEXT = "__COLLATIONS", "__CHAR_VARCHAR_TYPE_STRING"
-"""Where Spark keeps, in the metadata of a field, what its JSON type does not have."""
+"""The metadata keys of a field under which Spark stores collations and CHAR types: the field's JSON type does not have
+them.
+"""
 
 
 class PlainTextError(SchemaError):

@@ -1,4 +1,6 @@
-"""The rule that decides when to search for another sequence (section 5.2), from counts alone."""
+"""The rule that decides when to search for another sequence (section 5.2), from counts of tuples and
+constructs only.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,12 @@ from monitor.errors import MonitorError
 
 
 class Trigger(enum.Enum):
-    """The reason for a rearrangement."""
+    """A reason for a rearrangement."""
 
     DROPPING_RATIO = "dropping ratio"
     COST = "cost"
     UNMEASURED = "unmeasured"
-    """The sequence in place was never measured, so there are no figures for a comparison."""
+    """The current sequence was never measured, so that there are no figures to compare with."""
 
 
 @dataclass(frozen=True, slots=True)

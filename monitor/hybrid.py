@@ -42,7 +42,8 @@ class MicroArrow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HybridSequence:
-    """A macro-sequence and the micro-arrows that do better than it, with their measurements in the order found.
+    """A macro-sequence and the micro-arrows that are better than it, with their measurements, in the order in which
+    they were found.
 
     ``order`` is the resulting order of the block.
     """

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Compiled inner loops of measuring. Callers guarantee the shapes and dtypes of the arrays.
+"""Compiled loops that measure constructs on a sample. Callers guarantee the shapes and dtypes of the arrays.
 
 In all functions ``regions`` uint16[constructs, tuples] is a sample, and ``matrix`` uint64[rows, words] is that of a
 block. ``rows`` int64[constructs] is the row of each construct's first region. A construct without known values has row

@@ -15,7 +15,8 @@ from monitor.statistics import Measure, covered, dropped_by_each, passed
 
 @dataclass(frozen=True, slots=True)
 class MacroStep:
-    """A construct appended to the sequence: the measure used, its value, and the values of the other candidates.
+    """A step of the search: the construct appended, the measure used, its value, and the values of the other
+    candidates.
 
     ``measure`` is None if nothing was compared: for the last remaining construct, and for constructs whose values were
     not sampled.
@@ -46,9 +47,9 @@ class MacroSearch:
     p-attributes. After that, the construct of highest dropping ratio is appended. Ties go to the construct of lowest
     selectivity on its own, as the first step measured it, then to the first in the order of p-attributes.
 
-    A construct that is missing in the sample of some step is no longer measured and comes at the end, in static order.
-    "All conjuncts" are then the conjuncts that the other constructs cover together: no order of them covers more. The
-    last measured construct needs no step of its own. So n constructs take n - 1 steps.
+    A construct whose values were not sampled in some step is no longer measured, and comes at the end, in static order.
+    "All conjuncts" are then the conjuncts that the other constructs cover together, because no order of them covers
+    more. The last measured construct needs no step. So n constructs take n - 1 steps.
 
     Invariant: every construct of the block is appended, open, or no longer measured. Cost: a step measures each open
     construct once; O(n^2) measurements in all (eq. 4).

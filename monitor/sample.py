@@ -1,4 +1,4 @@
-"""Samples: the regions that some tuples visit in the constructs of one block."""
+"""Samples of tuples, reduced to the regions that the tuples visit in the constructs of one block."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Tuples of a stream as one block sees them: all tuples of a period tau, or some of them drawn uniformly.
+    """Tuples of a stream, as the regions that they visit in one block: all tuples of a period tau, or some of them
+    drawn uniformly.
 
     ``regions`` uint16[constructs, tuples]: the region that each tuple visits in each construct. The NULL region is
     ``region_counts[construct]``. ``known``: the constructs whose values were sampled, ascending; the row of any other

@@ -1,4 +1,4 @@
-"""Transfer of orders from one plan to another, by p-attribute, since the numbers of constructs differ."""
+"""Transfer of orders from one plan to another by p-attribute, because plans number their constructs differently."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from asc.plan.order import Order
 from asc.plan.plan import Plan
 
 Regions = tuple[bool, bytes | tuple[Cut, ...]]
-"""Whether the regions of a p-attribute are exact, and their boundaries: as bytes, or as cuts if keys are labels. Labels
-may change from dictionary to dictionary while the cuts stay.
+"""The regions of a p-attribute: whether they are exact, and their boundaries as bytes. If the keys are labels, the
+boundaries are cuts, because labels may change from dictionary to dictionary while the cuts stay.
 """
 
 

@@ -22,11 +22,11 @@ from asc.plan.block import LINE
 Array = npt.NDArray[Any]
 
 NARROW = 4 * LINE
-"""The most words of a row for which all lines are ANDed at once: excluding groups of lines first would take longer than
-reading them. Measured: at eight lines of alerts the groups win by far.
+"""The most words of a row for which all lines are ANDed at once. In such rows, excluding groups of lines first would
+take longer than reading all lines. Measured at eight lines of alerts: excluding groups first is far faster.
 """
 _AT_ONCE = 8
-"""The number of constructs of which a line of a longer row is ANDed before the result is tested."""
+"""The number of constructs whose rows are ANDed, for one line of a longer row, before the result is tested for zero."""
 
 _ONE = np.uint64(1)
 _FOUR = np.uint64(4)
@@ -72,8 +72,8 @@ def and_narrow(
     offsets: Array,
     grb: Array,
 ) -> int:
-    """Intersect rows of at least a line, as :func:`and_short` does. Write the byte offsets of the rows to
-    ``offsets``.
+    """Intersect rows of one to four lines (at most NARROW words), as :func:`and_short` does. Write the byte offsets of
+    the rows to ``offsets``.
     """
     words = matrix.shape[1]
     size = words * 8

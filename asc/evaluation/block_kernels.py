@@ -20,9 +20,9 @@ Array = npt.NDArray[Any]
 
 _ONE = np.uint64(1)
 SPARE_PAIRS = 4
-"""The number of extra entries of ``pairs``, beyond those that a row may need."""
+"""The number of entries of ``pairs`` that a kernel may write beyond those that a row needs."""
 _TOGETHER = 16_384
-"""The number of pairs that are verified together, few enough to be still in the cache."""
+"""The number of pairs that are verified together, small enough for all of them to stay in the cache."""
 
 _DOUBT_BIT = 31
 IN_DOUBT = 1 << _DOUBT_BIT

@@ -30,7 +30,9 @@ evaluated.
 """
 
 _FITTED_SHARE = 0.9
-"""Of the rows whose pairs were within the bound: those that come first are not like all."""
+"""The share of the rows within the bound that is tried next: the first rows of a batch may have fewer pairs than the
+others.
+"""
 
 _PAD = 32
 # Read-only as those of a block are, or the kernels would be compiled once more.
@@ -142,10 +144,10 @@ def _matched(
 class Sweeps:
     """The state of the sweeps of one batch: keys and regions of a chunk, and the pairs of the whole batch.
 
-    Invariant: ``pairs[:count]`` are the pairs of the chunks so far, each chunk's block by block; ``dropped`` and
-    ``evaluated`` int64[blocks] are summed over them (see Matches). A chunk is loaded before it is swept. Cost: 8 bytes
-    a pair, up to twice that, for ``pairs`` doubles when it is short. Where it has a capacity of ``most`` pairs already,
-    TooManyPairsError is raised.
+    Invariant: ``pairs[:count]`` are the pairs of the chunks so far, block by block within each chunk. ``dropped`` and
+    ``evaluated`` int64[blocks] are summed over the chunks (see Matches). A chunk is loaded before it is swept.
+    ``pairs`` is doubled when it is full; TooManyPairsError is raised if it already has a capacity of ``most`` pairs.
+    Cost: 8 bytes for each entry of ``pairs``, at most twice the number of pairs.
     """
 
     def __init__(self, plan: Plan, rows: int, most: int = sys.maxsize, *, count_cost: bool = False) -> None:

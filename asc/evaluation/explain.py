@@ -1,5 +1,5 @@
-"""Explanations in words why a query accepts a tuple or not: its constructs, their sequence, and the path of
-the tuple.
+"""Explanations in words why a query accepts a tuple or not: the query's constructs, their sequence, and the tuple's
+path through them.
 """
 
 from __future__ import annotations

@@ -22,12 +22,14 @@ Array = npt.NDArray[Any]
 Places = npt.NDArray[np.int32]
 
 _ROWS_BYTES = 1 << 19
-"""The bytes of the GRBs that are computed together: they are read again at once, from the cache."""
+"""The size in bytes of the GRBs that are computed together, small enough to stay in the cache until they are read."""
 
 _FEWEST_ROWS = 16
 
 _LABELS = 1 << 24
-"""The most patterns that all tuples of a chunk together may match."""
+"""The most matches that all tuples of a chunk and all patterns can have together; a chunk gets fewer rows to stay
+within it.
+"""
 
 _FEWEST_CHUNK_ROWS = 64
 
@@ -131,8 +133,8 @@ class InitialBitmaps:
 
 
 def chunk_rows(plan: Plan, most: int) -> int:
-    """Return the number of tuples of a chunk: ``most``, or fewer, so that the patterns that they can match stay within
-    a bound.
+    """Return the number of tuples in a chunk: ``most``, or fewer if there are many patterns, so that the matches of the
+    chunk stay within a bound.
     """
     patterns = sum(len(own) for own in plan.patterns.values())
     return min(most, max(_FEWEST_CHUNK_ROWS, _LABELS // max(1, patterns)))

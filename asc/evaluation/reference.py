@@ -14,7 +14,9 @@ from asc.plan.construct import Construct, bits_of
 from asc.plan.plan import Plan
 
 MicroArrows = Mapping[tuple[int, int], int]
-"""(construct, region) -> construct; regions count from 0, NULL's comes last."""
+"""The micro-arrows of a block: (construct, region) -> target construct. Regions count from 0, and the NULL region comes
+last.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The evaluation of one tuple by a plan for a trace, which says why the tuple reaches a query or not."""
+"""The trace of one tuple: its evaluation by a plan, with the reasons why the tuple reaches a query or not."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ LISTED = 10
 
 @dataclass(frozen=True)
 class _Tuple:
-    """One tuple as a plan sees it: its keys by p-attribute, its int64 key, region and NULL flag by slot, and its
-    initial bitmaps.
+    """One tuple as a plan reads it. It has the keys by p-attribute, the int64 key, region and NULL flag of each slot,
+    and the initial bitmaps.
     """
 
     plan: Plan

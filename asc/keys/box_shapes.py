@@ -44,7 +44,7 @@ class ShapesOfBoxes:
         return ShapesOfBoxes(dictionary.offsets, dictionary.data, frozen(dictionary.labels.astype(np.int32)))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> ShapesOfBoxes:
-        """Return the set with the shapes of some further keys, which the dictionary already has."""
+        """Return the set with further shapes, given by their keys, which the dictionary already has."""
         return self if len(dictionary) == len(self) else ShapesOfBoxes.of(dictionary)
 
     def relabelled(self, dictionary: Dictionary) -> ShapesOfBoxes:

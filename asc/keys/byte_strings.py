@@ -1,4 +1,4 @@
-"""Keys of strings and binaries: their bytes."""
+"""Keys of strings and binaries: the bytes of the values."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _LOOKED_AT = 256
 """The number of values at the start of a batch by which repetition is estimated."""
 
 _MOST_DIFFERENT = 0.75
-"""The share of distinct values in that sample from which on dictionary encoding gains nothing."""
+"""The share of distinct values in the first values of a batch from which on dictionary encoding gains nothing."""
 
 _WORTH_ROWS = 1_024
 """The least number of rows of a batch for which dictionary encoding is faster than looking up every value."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 Key = Any
-"""A value as a key: int or bytes, as the key space of its type defines (``asc.keys.key_space``); never both in one set.
+"""A value as a key: an int or bytes, as the key space of its type defines (``asc.keys.key_space``). The keys of one set
+have one of the two types.
 """
 
 Cut = tuple[Key, int]

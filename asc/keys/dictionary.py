@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 _LABELS = 1 << 30
 _SPREAD = 3 * _LABELS // 4
-"""The number of labels over which the first constants are spread. The rest is for constants that arrive in ascending or
-descending order, as numbers and dates do.
+"""The number of labels over which the first constants are spread. The remaining labels are for constants that arrive in
+ascending or descending order, as numbers and dates do.
 """
 
 _LEAST_GAP = 4
 _STEP = 1 << 12
-"""The greatest distance between the labels of new constants that sort after, or before, all others."""
+"""The greatest distance between the labels of new constants that sort after all other constants, or before all of them.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

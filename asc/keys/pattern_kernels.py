@@ -225,19 +225,20 @@ def find_patterns(
     matched: Array,
     count: int,
 ) -> tuple[int, int]:
-    """Write the labels of the patterns that each text from ``first_text`` on matches, sorted for each text, from
-    ``count`` on.
+    """Write the labels of the patterns that each text matches to ``matched``, sorted for each text.
 
-    Text i is ``texts[offsets[i]:offsets[i + 1]]``, and its labels end at ``ends[i]``. ``trie``, ``rules``,
-    ``beginning`` and ``ending`` are arrays of :class:`asc.keys.patterns.PatternSet`. ``visited`` and ``waiting`` are
-    scratch arrays, initially zeros. ``visited`` has (seen, quiet) int64 by literal. ``waiting`` has (head int32,
-    head_of int64 by literal, link, place, position int32 by pattern). The function returns early if ``matched`` has
-    less free space than there are patterns. It returns the next text and the number of labels.
+    The first text is ``first_text``, and its labels begin at ``matched[count]``. Text i is ``texts[offsets[i]:offsets[i
+    + 1]]``, and its labels end at ``ends[i]``. ``trie``, ``rules``, ``beginning`` and ``ending`` are arrays of
+    :class:`asc.keys.patterns.PatternSet`. ``visited`` and ``waiting`` are scratch arrays, initially zeros. ``visited``
+    has (seen, quiet) int64 by literal. ``waiting`` has (head int32, head_of int64 by literal, link, place, position
+    int32 by pattern). The function returns before a text for which ``matched`` may be too short: a text may match all
+    patterns. It returns the next text and the number of labels.
 
     Each text is read once. A pattern waits for one literal at a time, in the list of that literal. So a pattern costs a
     step for each of its literals, and a step for each position where that literal overlaps the literal found before. If
-    literals are suffixes of others, all of them are visited once, and again after a pattern has advanced. ``quiet``
-    holds the number of advances up to which a visit has no effect.
+    literals are suffixes of others, all of them are visited once, and again after any pattern has advanced. ``quiet``
+    has for a literal the number of advances at its last visit without effect: until another pattern advances, the
+    literal is not visited again.
     """
     nodes, symbol, root, lengths = trie
     first_ender, enders = ending

@@ -23,7 +23,9 @@ CHAIN_MAX = 64
 """The greatest number of literals of which each is a suffix of the next: one byte of a text may visit all of them."""
 
 _FEW = 1_024
-"""The number of patterns that the set of later patterns may have, beside one for each ``_SHARE`` earlier patterns."""
+"""The number of patterns added later that a separate set may always hold. It may also hold one for each ``_SHARE``
+patterns of the large set.
+"""
 
 _SHARE = 64
 
@@ -178,7 +180,7 @@ class Patterns:
         return Patterns((PatternSet.of(dictionary.labels_by_constant()),))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> Patterns:
-        """Return the patterns with those of some further keys, which the dictionary already has."""
+        """Return the patterns with further patterns, given by their keys, which the dictionary already has."""
         label_of = {key: dictionary.label(key) for key in keys}
         known = {label for one in self.sets for label in np.intersect1d(one.labels, list(label_of.values())).tolist()}
         later = {key: label for key, label in label_of.items() if label not in known}

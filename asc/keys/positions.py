@@ -27,7 +27,7 @@ PLANE = pa.struct([("x", pa.float64()), ("y", pa.float64())])
 
 BOX_DEGREES = pa.struct([(name, pa.float64()) for name in ("west", "south", "east", "north")])
 BOX_PLANE = pa.struct([(name, pa.float64()) for name in ("x1", "y1", "x2", "y2")])
-"""The types of boxes, from the least corner to the greatest."""
+"""The types of boxes, ``BOX_DEGREES`` and ``BOX_PLANE``: the least corner, then the greatest."""
 
 _ON_EARTH, _ANYWHERE = (180.0, 90.0), (math.inf, math.inf)
 _BOUNDS = ((DEGREES, _ON_EARTH), (PLANE, _ANYWHERE), (BOX_DEGREES, _ON_EARTH), (BOX_PLANE, _ANYWHERE))

@@ -1,4 +1,4 @@
-"""Sets of shapes that are matched with the positions of one p-attribute, as patterns are matched with texts."""
+"""Sets of shapes with which the positions of one p-attribute are matched, as texts are matched with patterns."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ShapeSet:
         return ShapeSet(arrays["offsets"], arrays["data"], arrays["labels"], of_stored(ShapeIndex, index))
 
     def with_constants(self, keys: Iterable[bytes], dictionary: Dictionary) -> ShapeSet:
-        """Return the set with the shapes of some further keys, which the dictionary already has."""
+        """Return the set with further shapes, given by their keys, which the dictionary already has."""
         if len(dictionary) == len(self):
             return self
         return ShapeSet.of(dictionary)

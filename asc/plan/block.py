@@ -30,16 +30,16 @@ _GROUPS = 64
 Bits = npt.NDArray[np.int64]
 Places = npt.NDArray[np.intp]
 Admitted = Callable[[Grid, Keys, Keys], tuple[Places, Places]]
-"""A function that returns the first and the last region that intervals with some first and last keys admit, in part or
-as a whole.
+"""A function from the first and last keys of intervals to the first and last region that each interval admits, in part
+or as a whole.
 """
 
 _MATCHING_SHARE = 1 / 64
 """The assumed share of tuples that match a pattern, as long as nothing has been measured."""
 
 _MANY_SURVIVORS = 8
-"""The expected survivors of a tuple in a block from which on masks pay: verifying fewer takes less than reading twice
-as many rows.
+"""The number of conjuncts expected to remain for a tuple from which on a block has masks. Verifying fewer conjuncts
+takes less time than reading twice as many rows.
 """
 
 

@@ -31,7 +31,8 @@ from asc.plan.posting_block import changed as listed_after
 _STALE_SLOTS = 8
 
 _MANY_QUERIES = 1_000
-"""The number of queries from which on look-up tables of the dictionaries pay; for fewer, the dictionaries are searched.
+"""The number of queries from which on look-up tables of the dictionaries are built; for fewer queries, searching the
+dictionaries is faster.
 """
 
 
@@ -119,7 +120,7 @@ def is_renewal_due(plan: Plan) -> bool:
 
 
 def renewed(plan: Plan) -> Plan:
-    """Return a plan of the same queries, compiled anew from the plan alone."""
+    """Return a plan of the same queries, compiled from scratch out of the constraints in the plan."""
     return _rebuilt_with(plan, (), set(), plan.version)
 
 
@@ -243,7 +244,7 @@ def _changed(plan: Plan, added: Sequence[Query], gone: set[str], version: int) -
 
 
 def _touches(plan: Plan, delta: PlanDelta, gone: set[str]) -> bool:
-    """Return whether a change concerns more than listed blocks."""
+    """Return True if a change concerns anything besides listed blocks."""
     if any(query.predicate.conjuncts for _, query in delta.in_bitmaps):
         return True
     handles = [plan.handle(query_id) for query_id in gone if query_id in plan]
@@ -408,8 +409,8 @@ def _constants(table: ConjunctTable, slot: int) -> Keys:
 
 
 def _cuts(table: ConjunctTable, slot: int) -> Keys:
-    """Return the first keys of everything that begins inside the key space where an interval of the p-attribute begins
-    or ends.
+    """Return the boundaries that the intervals of a p-attribute need: the first key of each interval, and the first key
+    after each interval. Boundaries at the ends of the key space are omitted.
     """
     which = table.slots == slot
     starts, ends = table.starts()[which], table.ends()[which]
@@ -418,7 +419,7 @@ def _cuts(table: ConjunctTable, slot: int) -> Keys:
 
 
 def _grid(table: ConjunctTable, slot: int, attributes: Sequence[PAttribute], options: CompileOptions) -> Grid:
-    """Return the regions of a p-attribute in a plan that is more than one block of the paper's design."""
+    """Return the regions of a p-attribute, for a plan other than one block of exact regions."""
     if attributes[slot].is_matched:
         return Grid.of_patterns(exact=False)
     cuts = _cuts(table, slot)

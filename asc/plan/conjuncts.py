@@ -1,4 +1,6 @@
-"""Conjuncts as flat arrays: the exact constraints from which blocks are built and by which survivors are verified."""
+"""Tables of conjuncts as flat arrays: the exact constraints from which blocks are built and with which survivors are
+verified.
+"""
 
 from __future__ import annotations
 

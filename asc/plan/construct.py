@@ -30,7 +30,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionArray:
-    """The regions of one construct, created on access, over the rows that hold their bits.
+    """The regions of one construct, each created on access as a view of a matrix of bitmaps.
 
     ``rows`` uint64[regions + 1, words]: the qrb of every region, with the NULL region last. ``qubs`` uint64[constructs,
     words]. ``construct``: the index of the construct in ``qubs``. A qrb costs nothing (it is the row), and a cab reads

@@ -1,10 +1,11 @@
-"""Flat arrays as bytes: a short header and the arrays, which are read where they lie.
+"""The byte form of a plan's arrays: a short header and the arrays, aligned so that they are read without a copy.
 
     magic (8 bytes), CRC-32 of all that follows it (4 bytes, little-endian), length of the header (4 bytes), header
     (JSON), then each array on a multiple of 64 bytes
 
-The header says what it is given and, for every array, its type, shape and place. The sum finds damage, not malice.
-Strings are Arrow IPC messages among the arrays. Nothing is pickled, so reading bytes from elsewhere runs no code.
+The header has the values that the caller passed and, for every array, its type, shape and offset. The checksum finds
+damage, not malice. Strings are Arrow IPC messages among the arrays. Nothing is pickled, so reading bytes from elsewhere
+runs no code.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _ALIGNMENT = 64
 _DTYPES = frozenset(("|b1", "|u1", "<u2", "<i4", "<i8", "<u8", "<f8"))
 
 DAMAGE = (LookupError, ValueError, TypeError, AttributeError, StopIteration, OSError, MemoryError, pa.ArrowException)
-"""The exceptions that reading raises if bytes match their checksum but are no part of a plan."""
+"""The exceptions that reading may raise for bytes that match their checksum but are no part of a plan."""
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 

@@ -1,4 +1,4 @@
-"""Grouping: an order of conjuncts in which the conjuncts that one construct excludes together are adjacent."""
+"""Grouping: the order of conjuncts in which conjuncts that one construct excludes together are adjacent."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from asc.keys.grid import Grid, Keys
 from asc.plan.conjuncts import ConjunctTable, Integers
 
 NOWHERE = -1
-"""The home of queries that no single construct excludes often."""
+"""The home of a conjunct that no single construct excludes often."""
 
 _MOST_ADMITTED = 1 / 2
 """The largest share of the regions of a p-attribute that a constraint may admit for the p-attribute to be a home."""
 
 _WIDE, _ABOUT = 1 / 5, 1.5
-"""If the least admitted share is at least the first number, homes that admit up to the second number times as much are
-as good.
+"""Two bounds for the choice of a home. If the least admitted share is at least the first number, a p-attribute that
+admits up to the second number times that share is an equal candidate.
 """
 
 _FILLED = 2
-"""The number of lines that a home must fill to begin at a line of its own; the free bits of its last line
-cost memory.
+"""The number of lines that a home must fill to begin at a line of its own, because the free bits of its last line cost
+memory.
 """
 
 Places = npt.NDArray[np.int64]
@@ -36,8 +36,8 @@ Places = npt.NDArray[np.int64]
 class Homes:
     """The homes of conjuncts, or of the lines of a block: a p-attribute, and a key of that p-attribute.
 
-    ``slots`` int32[n]: the p-attribute, or NOWHERE. ``keys`` int64[n]: the first key that the constraint on it admits.
-    Every region has the same weight, because the values are not known.
+    ``slots`` int32[n]: the p-attribute, or NOWHERE. ``keys`` int64[n]: the first key that the conjunct's constraint on
+    that p-attribute admits. All regions count the same, because the values of tuples are not known.
     """
 
     slots: Integers
@@ -47,9 +47,10 @@ class Homes:
     def of(table: ConjunctTable, grids: Sequence[Grid], popular: Places | None = None) -> Homes:
         """Return the homes of the conjuncts of a table (with bounds of type int64).
 
-        The home of a conjunct is the p-attribute whose constraint admits the smallest share of regions. If several
-        constraints admit about as little, it is the most ``popular`` p-attribute, int64[slots]. Without ``popular`` it
-        is the one that is such a candidate for most conjuncts of the table. So homes are few and large.
+        The home of a conjunct is the p-attribute whose constraint admits the smallest share of regions. It is NOWHERE
+        if every constraint admits more than half of the regions, or is matched with patterns. Among p-attributes that
+        admit about as small a share, the most ``popular`` one is chosen, int64[slots]. By default, the popularity of a
+        p-attribute is the number of conjuncts for which it is such a candidate. So homes are few and large.
         """
         begins, shares = admitted_shares(table, grids)
         conjuncts, slots = table.conjuncts[begins], table.slots[begins]

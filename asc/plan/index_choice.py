@@ -21,8 +21,8 @@ MOST_VALUES = 16
 
 FEW, MOST = 4, 32
 _SHARE = 1_024
-"""One of so many conjuncts may ask for a value for it to be rare, but at least ``FEW`` and at most ``MOST`` may. To
-evaluate one conjunct takes as long as to have bitmaps rule out some thousand.
+"""A value is rare if at most one in so many conjuncts requires it. Whatever the number of conjuncts, ``FEW`` may
+require it, and ``MOST`` is the limit. Evaluating one conjunct takes as long as excluding some thousand by bitmaps.
 """
 
 Mask = npt.NDArray[np.bool_]
@@ -41,9 +41,9 @@ def split(
     The table has bounds of type int64, and the conjuncts of a query are adjacent. A block has at least ``least``
     conjuncts, all listed under one p-attribute.
 
-    A query is listed under a p-attribute if each of its conjuncts requires a rare value of that p-attribute. If there
-    are several, it is the one with the most distinct values. A query with matches of patterns or shapes is not listed.
-    Cost: a few passes over the table.
+    A query is listed under a p-attribute if each of its conjuncts requires a rare value of that p-attribute. If several
+    p-attributes qualify, the one with the most distinct values is chosen. A query with matches of patterns or shapes is
+    not listed. Cost: a few passes over the table.
     """
     blocks: list[ListedBlock] = []
     if len(table) >= least:
@@ -96,7 +96,9 @@ class _Points:
         return sorted(different, key=lambda slot: (-different[slot], slot))
 
     def rarely(self, slot: int, among: Mask) -> Mask:
-        """Return the conjuncts in ``among`` whose queries require rare values of a slot in every conjunct."""
+        """Return the conjuncts in ``among`` that belong to queries of which every conjunct requires a rare value of a
+        slot.
+        """
         which = self.eligible & (self.slots == slot) & among[self.conjuncts]
         asked = np.bincount(self.queries[self.conjuncts[which]], minlength=len(self.lengths))
         whole = asked == self.lengths
@@ -144,8 +146,8 @@ def _used(table: ConjunctTable, dictionaries: Mapping[int, Dictionary]) -> dict[
 
 
 class IndexChoice:
-    """The choice of added queries for the blocks of a plan that are listed by values: queries of rare values, as in
-    :func:`split`.
+    """The choice of an index for queries added to a plan: a query is listed in a block by values if it requires rare
+    values, as in :func:`split`.
 
     Invariant: the choice counts the queries that it has accepted. Cost: a query costs a look-up in each block for each
     value.
@@ -159,7 +161,9 @@ class IndexChoice:
         self._taken: Counter[tuple[PAttribute, Key]] = Counter()
 
     def taken(self, predicate: Predicate) -> PAttribute | None:
-        """Return the p-attribute under whose values a query is listed. Return None if it is not listed by values."""
+        """Return the p-attribute under whose values a query is listed, and count the query. Return None if it is not
+        listed by values.
+        """
         if not self._blocks or any(own.like is not None for own in predicate.p_attributes):
             return None
         for attribute, blocks in self._blocks.items():

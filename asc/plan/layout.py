@@ -56,7 +56,7 @@ class ConstructLayout:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A micro-arrow: from a region of a construct to a construct."""
+    """A micro-arrow, from a region of a construct to the construct that is visited next."""
 
     construct: int
     region: int

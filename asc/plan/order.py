@@ -1,4 +1,4 @@
-"""Orders: the macro-sequence of a block's constructs, and the micro-arrows beside it."""
+"""Orders of a block: the macro-sequence of its constructs, and its micro-arrows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts: the pieces of a plan, which plans share. Only new parts of a changed plan have to be sent or stored."""
+"""Parts: the pieces of a plan, which several plans share. After a change, only the new parts are sent and stored."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PAGE = 16_384
 """The number of queries of a new page; a page that grows to twice as many is split."""
 
 _DESTINATIONS_PAGE = 1_024
-"""The number of destinations of a page; each has some hundred bytes."""
+"""The number of destinations in a page; a destination has some hundred bytes."""
 
 _BLOCK = ("slots", "bases", "matrix", "groups")
 _OTHERS = {
@@ -61,7 +61,7 @@ _FIRST = {
     "listed": "index.starts",
     "values": "index.spread",
 }
-"""For some kinds of part, the array whose identity distinguishes one part from another."""
+"""For some kinds of part, the array whose identity shows that two plans share the part."""
 
 
 _KINDS = ("head", "slot", "patterns", "shapes", "boxes", "block", "listed", "values", "ids", "topics", "destinations")

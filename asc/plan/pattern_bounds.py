@@ -1,4 +1,4 @@
-"""The patterns of a plan, and the bound on their length."""
+"""The patterns of a plan, and the bound on their total length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Placement: the choice of blocks and bits for added queries."""
+"""Placement: the choice of a block and of free bits for each added query."""
 
 from __future__ import annotations
 
@@ -56,11 +56,12 @@ def placed(blocks: list[Block], table: ConjunctTable, grids: Sequence[Grid], opt
 
 
 class _FreeBits:
-    """The free bits of blocks, those that are to come included, as they are taken.
+    """The free bits of blocks, including blocks to come, from which queries take bits.
 
-    ``free`` bool[bits] by block; ``lines`` int64[slots]: how many lines are at home at each. Invariant: bits are only
-    taken, so a line without a free run of some length has none later. For lines that are nowhere, these are the lines
-    before the last block that had such a run (``_tried``, by length). For a home, they are dropped from its ``_Lines``.
+    ``free`` bool[bits] by block. ``lines`` int64[slots]: the number of lines of each home. Invariant: bits are only
+    taken. So a line without a free run of some length never has one later, and is not searched again for that length.
+    For lines of NOWHERE, ``_tried`` has by length the last block with such a run: earlier blocks are skipped. For a
+    home, its ``_Lines`` drops the lines.
     """
 
     def __init__(self, blocks: Sequence[Block], slots: int, limit: int) -> None:

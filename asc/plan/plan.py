@@ -1,4 +1,4 @@
-"""Plans: a compiled set of queries at one version, immutable, in flat arrays."""
+"""Plans: sets of queries compiled into flat arrays; a plan is immutable and has a version."""
 
 from __future__ import annotations
 
@@ -43,18 +43,17 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """The limits by which a set of queries is laid out.
+    """The limits that decide the layout of a set of queries.
 
-    - ``exact_bytes``: the most bytes of a plan of one block of exact regions, the unchanged design of the paper. A
-      larger set of queries gets another layout.
-    - ``always_exact``: one block of exact regions is built whatever its size, for experiments.
-    - ``block_conjuncts``: otherwise, the most conjuncts of a block. Wide rows are read at the speed of memory, but
-      tuples are done with narrow rows sooner.
-    - ``exact_regions``: otherwise, the most regions of a p-attribute that has a boundary at every constant.
-    - ``bounded_regions``: the least regions of a p-attribute that would need more than ``exact_regions``.
-    - ``bounded_rows``: this number, divided by the number of all p-attributes, is the number of regions of such a
-      p-attribute, if it is more. So all p-attributes together have about ``bounded_rows`` regions: the bits of a
-      conjunct.
+    - ``exact_bytes``: the most bytes of a plan that is one block of exact regions, the unchanged design of the paper. A
+      larger plan is divided by the following limits.
+    - ``always_exact``: every plan is one block of exact regions, whatever its size, for experiments.
+    - ``block_conjuncts``: the most conjuncts of a block. Wide rows are read at the speed of memory, but a tuple is done
+      with narrow rows sooner.
+    - ``exact_regions``: a p-attribute with fewer boundaries than this keeps all of them.
+    - ``bounded_regions``, ``bounded_rows``: a p-attribute with more boundaries gets ``bounded_rows`` divided by the
+      number of all p-attributes as its number of regions, but at least ``bounded_regions``. So all p-attributes
+      together have about ``bounded_rows`` regions, which is the number of bits of a conjunct.
     - ``pattern_bytes``: the most bytes of the distinct LIKE patterns that the engine finds.
     - ``listed_conjuncts``: the fewest conjuncts requiring rare values of one p-attribute that are listed by these
       values (:mod:`asc.plan.index_choice`). Fewer conjuncts are as fast in bitmaps.

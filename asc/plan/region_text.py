@@ -1,4 +1,4 @@
-"""Texts of the regions of a p-attribute, for readers."""
+"""Texts of the regions of a p-attribute, for display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An index of many values: finds the conjuncts that require the value of a tuple."""
+"""The index of a block listed by values: it finds the conjuncts that require the value of a tuple."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from asc.plan.conjuncts import SLOT_MASK, Integers
 Array = npt.NDArray[Any]
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
-"""Odd, so that keys times it are all different; its bits are those of the golden ratio, which spread keys that are
-close together.
+"""An odd multiplier: keys multiplied by it are all different. Its bits are those of the golden ratio, which spreads
+neighbouring keys apart.
 """
 
 _BITS = 64

@@ -1,4 +1,4 @@
-"""Verification masks: the regions of a block in which a conjunct has to be verified."""
+"""Verification masks: for each region of a block, the conjuncts that have to be verified."""
 
 from __future__ import annotations
 
