@@ -92,10 +92,10 @@ def match(plan: Plan, columns: Sequence[pa.Array | pa.ChunkedArray], rows: int, 
 def match_within(plan: Plan, columns: Sequence[pa.Array], rows: int, pairs: int) -> Matches:
     """Evaluate the first rows of a batch as :func:`match` does: all rows, or as many as need at most ``pairs`` pairs.
 
-    While more than ``pairs`` would be needed, the number of rows is reduced, to half or less, by how far the evaluation
-    came. At least one row is evaluated. ``tuples`` of the result is the number of rows. Cost: beyond the bound, the
-    time of finding so many pairs, mostly once. Memory: 8 bytes for each of twice as many pairs, and for a few pairs a
-    row.
+    If the rows need more than ``pairs`` pairs, the evaluation begins again with fewer rows. These are at most half of
+    the rows, and about as many as had been evaluated within the bound. At least one row is evaluated. ``tuples`` of the
+    result is the number of rows evaluated. Cost: beyond the bound, the time of finding so many pairs, mostly once.
+    Memory: 8 bytes for each of twice as many pairs, and for a few pairs a row.
     """
     while True:
         try:

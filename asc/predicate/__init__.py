@@ -1,4 +1,4 @@
-"""Predicates: the SQL text after WHERE is normalised to conjuncts of constraints."""
+"""Predicates: the SQL text after WHERE, and its normalisation to conjuncts of constraints."""
 
 from asc.predicate.limits import Limits
 from asc.predicate.normal_form.disjunctive_form import Predicate

@@ -77,7 +77,7 @@ class Within:
 Formula = Const | Atom | Every | Some | Not | Within
 
 Conjunction = dict[PAttribute, Constraint]
-"""A conjunct under construction: constraints by p-attribute, none of them full or empty."""
+"""A conjunct that is being computed: constraints by p-attribute, none of them full or empty."""
 
 
 class TooManyConjunctsError(Exception):
@@ -85,16 +85,17 @@ class TooManyConjunctsError(Exception):
 
 
 _WORK = 4
-"""The maximum number of conjuncts that one step may produce before they are simplified, as a multiple of the limit.
+"""The maximum number of conjuncts that one step may produce before they are simplified, as a multiple of the caller's
+limit.
 
 It bounds time and memory.
 """
 
 _ABSORBED = 256
-"""The maximum number of conjuncts among which every pair is compared."""
+"""The maximum number of conjuncts for which every pair is compared."""
 
 STEPS = 100_000
-"""The maximum number of intervals that the computation of a normal form may visit. They take a tenth of a second."""
+"""The maximum number of intervals that the computation of a normal form may visit, which takes a tenth of a second."""
 
 
 def conjuncts_of(formula: Formula, limit: int, steps: Steps | None = None) -> list[Conjunction]:

@@ -1,1 +1,3 @@
-"""Shapes and positions: spatial tests of a position, the cells in which a test may hold, and its result."""
+"""Shapes and positions: spatial tests of a position, evaluated with an index of cells and, in doubtful
+cases, by GEOS.
+"""

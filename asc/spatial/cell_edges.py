@@ -1,6 +1,4 @@
-"""Cells of large shapes, divided further. Each cell has the edges that decide whether a position in it
-meets the shape.
-"""
+"""Divided cells of large shapes. Each cell has the edges that decide whether a position in the cell meets the shape."""
 
 from __future__ import annotations
 
@@ -32,18 +30,20 @@ from asc.spatial.shape import KIND_WORD, POLYGONS
 Array = npt.NDArray[Any]
 
 _BLINDLY = 2
-"""The number of times that cells near all edges are divided without conditions. For a distance, the first cells are as
-large as the distance, and nearly all of their quarters are full, or empty.
+"""The number of times that cells near all edges are divided without a condition. For a distance, the first cells are as
+large as the distance, and nearly all quarters of these cells are full or empty.
 """
 
 _SPOTS = (0.5, 0.37, 0.61)
-"""The relative positions in a cell that are tried as a spot, which must be certainly inside or outside."""
+"""The relative positions in a cell that are tried as the cell's spot, which must be certainly inside or outside the
+shape.
+"""
 
 
 @dataclass(slots=True)
 class NearEdges:
-    """Lists of the edges near a cell, while they are being built. Each list has a spot of the cell, whether the spot is
-    inside the shape, and the edges. An edge is the offset of its end vertex from the shape's key.
+    """Lists of the edges near each cell, while they are being built. A list also has a spot, a position in the cell
+    that is known to be inside or outside the shape. An edge is the offset of its end vertex from the shape's key.
 
     The straight line from a position of the cell to the spot crosses some of these edges. If their number is even, the
     position is on the same side as the spot, inside or outside; if it is odd, on the other side. For a distance, one of
@@ -65,7 +65,7 @@ class NearEdges:
 
 
 Spot = tuple[float, float, bool]
-"""A position, and whether it is inside of a shape; either is certain."""
+"""A position, and whether it is certainly inside (True) or certainly outside (False) a shape."""
 
 
 Edges = npt.NDArray[np.int32]
@@ -87,7 +87,8 @@ class _Cell:
 
 @dataclass(frozen=True, slots=True)
 class LargeShape:
-    """A shape of many vertices, at ``base`` in the memory of keys, in a square.
+    """A shape of many vertices, whose key begins at ``base`` in the memory of keys, and the square that its cells
+    divide.
 
     Cost: each cell that is divided costs a look at the edges near it, and the first cells cost a look at all edges.
     """

@@ -1,4 +1,4 @@
-"""Cells: a square divided into 2**26 by 2**26 cells, in Z-order."""
+"""Cells: the quadtree cells of a square, 2**26 columns by 2**26 rows, numbered in Z-order."""
 
 from __future__ import annotations
 

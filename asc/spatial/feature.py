@@ -1,4 +1,4 @@
-"""Rows of layers: GeoJSON Features, in the topics and files of layers."""
+"""Rows of layers: GeoJSON Features, as the topics and files of layers have them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A row of a layer: its shape (None if it has none), its properties as in JSON, and warnings on its repair."""
+    """A row of a layer: its shape (None if the row has no shape), its properties as in JSON, and warnings about
+    repairs.
+    """
 
     shape: BaseGeometry | None
     properties: Mapping[str, Any]

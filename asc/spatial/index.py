@@ -1,4 +1,4 @@
-"""The index of many shapes: finds the shapes that a position may meet."""
+"""The index of many shapes, which finds the shapes that a position may meet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The locality of shapes: a number by which neighbours sort near each other. It does not load the kernels."""
+"""The locality of a shape: its position in a Z-order, by which neighbouring shapes sort near each other. The module
+does not load the kernels.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Decisions whether a position satisfies the spatial test of a key, made by compiled loops if these can be certain.
+"""Compiled decisions whether a position satisfies the spatial test of a key; doubtful cases are left to GEOS.
 
 A ray from the position to the right is intersected with the rings, as in GEOS. The sign of a determinant decides on
 which side of an edge a position is, if the determinant is larger than its rounding error can be. This is Shewchuk's
@@ -38,21 +38,25 @@ _FILTER = 1e-15
 """The relative error bound of the determinant: times the sum of its two products, it exceeds all rounding errors."""
 
 _LEAST_PRODUCT = 1e-290
-"""The least product that has all of its digits."""
+"""The least product of two numbers that keeps its full precision."""
 
 _LEAST_SQUARE, LEAST_DISTANCE = 1e-300, 1e-140
-"""The least square that has all of its digits, and the least distance with such a square."""
+"""The least square that keeps its full precision, and the least distance with such a square."""
 
 _LEAST_EDGE = 1e-145
-"""The least length of an edge whose square has all of its digits. GEOS divides by the square, so for shorter edges it
-may be wrong by half of a distance.
+"""The least length of an edge whose square keeps its full precision. GEOS divides by the square, so for shorter edges
+it may be wrong by half of a distance.
 """
 
 _RELATIVE = 1e-9
-"""The relative difference from a distance below which GEOS decides. Rounding errors here are a millionth of that."""
+"""The relative difference from the limit of a distance below which GEOS decides. Rounding errors here are a millionth
+of that.
+"""
 
 _FAR_HALF, _AT_ANTIPODE_M = 0.99, 10.0
-"""The haversine beyond which rounding errors are large, near the antipode, and an error bound there in metres."""
+"""The haversine beyond which rounding errors are large, because the positions are nearly antipodal, and an error bound
+for such positions in metres.
+"""
 
 
 @inlined

@@ -23,13 +23,13 @@ VALIDITY_EFFORT_MAX = 1 << 25
 """The greatest effort of GEOS's test whether a shape is valid, in pairs of edges: some seconds."""
 
 COORDINATE_MAX = 1e100
-"""The greatest coordinate in the plane; products of greater ones may overflow."""
+"""The greatest coordinate in the plane; the product of greater coordinates may overflow."""
 
 _REASON = re.compile(r"(.*)\[(.*)\]")
 _WIDE, _AROUND, _POLE = 180.0, 360.0, 90.0
 
 _PLAIN_VERTICES = 1_024
-"""The most vertices of a shape for which the test takes less than a tenth of a second in any case."""
+"""The most vertices of a shape that GEOS always validates within a tenth of a second."""
 
 _KINDS = (0, 1, 3, 4, 5, 6)
 """The geometry types of GEOS that are accepted: points, lines and polygons, single or multiple; no rings, no
@@ -39,7 +39,7 @@ collections.
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """An accepted shape, and warnings on its changes."""
+    """An accepted shape, and warnings about changes of the shape."""
 
     geometry: BaseGeometry
     warnings: tuple[str, ...] = ()

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""The search in an index of shapes: finds the cells around a position, and the shapes in these cells that it meets.
+"""The search in an index of shapes, which finds the cells around a position and the shapes that the position meets.
 
 Positions are sorted by cell. The entries that they may meet are listed for some hundred positions at a time, and
 evaluated afterwards. So the shapes of the next entries are prefetched into the cache while one is evaluated. A hundred

@@ -1,5 +1,5 @@
-"""Spatial tests of a position: a relation to a shape, encoded as one byte string, so that it is a constant like any
-other.
+"""Spatial tests of a position. A relation to a shape is encoded as one byte string, which is a constant of a predicate
+like any other.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
 
 CONTAINS, INTERSECTS, WITHIN_DISTANCE, WITHIN_SPHERE, BELOW_SPHERE, COVERS, TOUCHES = range(7)
-"""In the interior; in the interior or on the boundary; at most so far in the plane; at most, or less than, so many
-metres on the sphere. The last two are asked of boxes alone: no part of it outside; boundaries alone in common.
+"""The relations of a position to a shape. CONTAINS: in the interior. INTERSECTS: in the interior or on the boundary.
+WITHIN_DISTANCE: at most a distance away in the plane. WITHIN_SPHERE and BELOW_SPHERE: at most, or less than, a number
+of metres away on the sphere. The last two are for boxes only. COVERS: no part of the box is outside. TOUCHES: only the
+boundaries meet.
 """
 
 POINTS, LINES, POLYGONS = range(3)
 """The kinds of parts of a shape: points, lines (each a row of vertices), rings of polygons."""
 
 PLANAR, WGS84 = range(2)
-"""Coordinates as they are; longitude and latitude in degrees."""
+"""The crs of coordinates: a plane, or longitude and latitude in degrees."""
 
 EARTH_RADIUS_M = 6_371_008.0
 """The radius of the sphere on which distances in metres are measured."""
@@ -39,7 +41,7 @@ HEAD_WORDS = 5
 RELATION_WORD, DISTANCE_WORD, KIND_WORD, RINGS_WORD = 1, 2, 3, 4
 
 _SHORT = 8
-"""The most vertices of a shape whose text shows all of them."""
+"""The most vertices of a shape that is shown in full."""
 
 _NAMES = {
     CONTAINS: "ST_Contains",
@@ -54,7 +56,7 @@ _SQUARE = 360.0
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A relation to a shape: a position must be in the shape (``relation``), or at most ``distance`` away.
+    """A spatial test: a position must have the ``relation`` to the shape, which may include a ``distance``.
 
     ``crs``: PLANAR or WGS84. With WGS84 the position is also tried 360 degrees to the east and to the west, because a
     shape may extend past the antimeridian.
@@ -69,10 +71,10 @@ class Asked:
     def key(self) -> bytes:
         """The key: whole words of 8 bytes, so that kernels read many of them in one array of float64.
 
-        The first word is the place of the shape's middle along a Z-order, big-endian: keys sort as the shapes lie, and
-        neighbours are neighbours in memory. Little-endian words follow: relation, distance, kind of shape with the crs
-        above it, the number r of rings (lines, points). Then come r words, the place behind the last vertex of each,
-        twice, plus one where the ring is a shell. Then come two words a vertex.
+        The first word is the position of the shape's middle along a Z-order, big-endian, so that neighbouring shapes
+        have neighbouring keys. Little-endian words follow: relation, distance, kind of shape with the crs above it, the
+        number r of rings (lines, points). Then come r words with the index after the last vertex of each ring, doubled,
+        plus one if the ring is a shell. Then come two words for each vertex.
         """
         kind, vertices, ends = _rings(self.geometry)
         middle = 0

@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Sixteenths of cells: in which of them a position may meet a shape, and in which it certainly does.
+"""Sixteenths of cells. Each has a state: no position in it, some positions, or all positions meet the shape.
 
 The states of a cell's sixteenths are one number in base three, with one digit for each sixteenth, in Z-order, the
 lowest first. A digit is EMPTY if no position meets the shape, FILLED if each does, otherwise PARTLY. The number uses

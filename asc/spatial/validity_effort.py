@@ -2,9 +2,10 @@
 """The cost of GEOS's test whether a polygon is valid, estimated before the test, in pairs of edges.
 
 GEOS compares the edges whose boxes meet. It finds them by halving monotone chains (runs of edges that go the same way
-in x and in y) whose boxes meet. Mostly they are a few an edge, but the teeth of a slanted comb all meet each other:
-16,000 vertices take seconds, a million would take hours. It also passes all of a shell for each of its holes, and all
-of a hole for each whose box is within its own. And it notes of any two rings that they have a vertex in common.
+in x and in y) whose boxes meet. Mostly these are a few pairs for each edge. But the teeth of a slanted comb all meet
+each other: 16,000 vertices take seconds, a million would take hours. GEOS also visits a whole shell for each of its
+holes, and a whole hole for each hole whose box is within its box. And it records each pair of rings that have a vertex
+in common.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Array = npt.NDArray[Any]
 Boxes = npt.NDArray[np.float64]
 
 _VERTICES_A_PAIR, _VERTICES_A_RING = 16, 32
-"""The vertices of a ring that GEOS visits in the time of one pair of edges, and in the time in which it
+"""The number of vertices of a ring that GEOS visits in the time of one pair of edges, and in the time in which it
 begins a ring.
 """
 
@@ -31,7 +32,7 @@ _PAIRS_A_TOUCH = 32
 """The pairs of edges that GEOS tests in the time in which it records that two rings touch."""
 
 _CUT = 4
-"""The ratio of the lengths of pieces of a chain from one step to the next."""
+"""The ratio between the lengths of the pieces of a chain in successive steps."""
 
 
 def validity_effort(shape: BaseGeometry) -> int:

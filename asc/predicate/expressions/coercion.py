@@ -1,8 +1,8 @@
-"""The position of a constant among the values of a p-attribute when Spark (ANSI mode off) compares the two.
+"""The position of a constant among the values of a p-attribute, if Spark (ANSI mode off) compares the two.
 
-A comparison is evaluated by position only if that is exact. There are three cases: Spark casts the constant; Spark
-casts the p-attribute without loss; or the loss cannot change the outcome. In every other case the position is None, and
-Spark evaluates the comparison.
+The engine evaluates a comparison by position only if the result is exactly Spark's. There are three cases: Spark casts
+the constant; Spark casts the p-attribute without loss; or the loss cannot change the result. In every other case there
+is no position (None), and Spark evaluates the comparison.
 
 The following rules give the type in which Spark compares a p-attribute with a constant, by the type of the constant.
 

@@ -1,4 +1,4 @@
-"""The common type of several values if one of them is chosen, or if they are the elements of one array.
+"""The common type to which Spark casts several values if an expression chooses one of them, or makes an array of them.
 
 Spark uses the narrowest type that holds all of the values. The common type is a string if one of the types is a string.
 The common type of arrays is an array of the common type of their elements.

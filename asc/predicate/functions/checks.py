@@ -1,4 +1,6 @@
-"""Checks that several families of functions share; a check returns the reason why a call is refused."""
+"""Checks of calls that several families of functions share. A check returns the reason why a call is
+refused, or None.
+"""
 
 from __future__ import annotations
 

@@ -66,4 +66,4 @@ CONCATENATION = {
     "reverse": Function(1, 1, "x", _reversed, _no_map_or_struct),
     "concat": Function(0, MANY, "x", _joined, _trouble, joined),
 }
-"""The functions of sequences of characters, bytes or elements."""
+"""The functions that concatenate or reverse strings, binaries or arrays, by name."""

@@ -1,4 +1,6 @@
-"""The format of ``format_string``: a constant for which the call cannot fail, and whose result has a bounded length."""
+"""The check of the format of ``format_string``: a constant for which the call cannot fail, with a result of bounded
+length.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The growth of a call: the factor by which its result may be longer than the text of a record."""
+"""The growth of a call: the factor by which its result may be longer than the text of the record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spellings of calls within null tests, by which Spark can infer whether a call can be NULL at all.
+"""The spellings of calls within null tests, from which Spark can infer whether a call can be NULL.
 
 The usual spelling of a function may be NULL when Spark's own call throws. For Spark, the usual spelling may always be
 NULL, whatever the arguments are. In a null test the call is therefore written as Spark's own call, or as an expression
@@ -24,7 +24,7 @@ to_binary to_csv to_date to_json to_timestamp to_timestamp_ltz to_timestamp_ntz 
 to_xml trunc try_to_timestamp unbase64 unix_timestamp url_decode validate_utf8 xpath xpath_boolean xpath_double
 xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string
 """
-"""The functions whose own call takes little work for any record."""
+"""The functions whose own call in Spark takes little work for any record, so that a null test contains that call."""
 
 
 def _with(call: Call, *made: tuple[int, str]) -> str:

@@ -1,4 +1,4 @@
-"""Time patterns as the second argument of calls.
+"""Time patterns that calls have as their second argument.
 
 A constant pattern is validated. Errors for a pattern from a record are caught.
 """
@@ -18,7 +18,9 @@ try_to_timestamp unix_timestamp
 OF_TIME_PATTERNS = frozenset(_OF_TIME_LIST.split())
 """The functions whose second argument may be a time pattern."""
 _MOST_SHOWN = 16.0
-"""The greatest growth of a pattern: two of its letters may become the name of a time zone."""
+"""The greatest growth of a text that a pattern formats: two letters of the pattern may become the name of a
+time zone.
+"""
 
 
 def pattern_check(*, parses: bool) -> Check:

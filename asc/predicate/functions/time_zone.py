@@ -1,4 +1,4 @@
-"""Time zones by the names that Spark accepts: regions, the short names of Java, and offsets."""
+"""Names of time zones that Spark accepts: regions, the short names of Java, and offsets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ W-SU WET Z Zulu
 """
 _NAMES = frozenset((*_SHORT_LIST.split(), *_OTHER_LIST.split()))
 _NOT_JAVAS = ("posix/", "right/", "America/Coyhaique")
-"""Names, and prefixes of names, in the operating system's table of time zones that Java's table may lack."""
+"""Names, and prefixes of names, that the operating system's table of time zones has and Java's table may lack."""
 
 
 def is_time_zone(name: str) -> bool:

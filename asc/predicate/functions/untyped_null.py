@@ -1,4 +1,4 @@
-"""NULL without a type as an argument of a function that derives types from this argument: Spark refuses the call."""
+"""NULL without a type as an argument: Spark refuses the call of a function that derives types from this argument."""
 
 from __future__ import annotations
 

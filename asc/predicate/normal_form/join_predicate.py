@@ -32,7 +32,7 @@ _DEFAULT_LIMITS = Limits()
 _LISTED = 20
 
 _ROW_NODES, _STEPS_A_NODE = 10, 80
-"""The fixed cost of a row, in operators, and the number of steps of a normal form that take as long as one operator."""
+"""The fixed cost of a row in operators, and the number of steps of a normal form that take as long as one operator."""
 
 LARGE_VERTICES = 512
 """The number of vertices from which an index subdivides a shape, which dominates the cost.

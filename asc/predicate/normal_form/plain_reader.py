@@ -1,6 +1,6 @@
-"""A reader of conjunctions of plain terms that does not parse them.
+"""A fast reader of conjunctions of plain terms, which does not use the parser.
 
-In a set of a million predicates, nearly all differ only in constants.
+In a set of a million predicates, nearly all predicates differ only in constants.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _TERM_CHARS = 200
 """The maximum length of a term in the cache, in characters."""
 
 _SHORT = 9
-"""The maximum length of a constant, including its sign, that is certain to fit into an INT."""
+"""The maximum length of a constant that is certain to fit into an INT, including its sign."""
 
 _LEAST_DEPTH = 5
 """The nesting depth that is sufficient for every plain conjunction."""

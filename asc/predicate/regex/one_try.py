@@ -9,7 +9,7 @@ Work = tuple[int, int]
 
 
 class LoopError(Exception):
-    """An error: something follows an unbounded repetition."""
+    """An error: a part of the expression follows an unbounded repetition."""
 
 
 def tried(part: Part, *, is_last: bool) -> Work:

@@ -138,7 +138,7 @@ def within(part: Part) -> Iterator[Part]:
 
 
 def atoms(part: Part) -> Iterator[Atom]:
-    """Return the atoms of a part, in the order of its text."""
+    """Yield the atoms of a part, in the order of its text."""
     return (own for own in within(part) if isinstance(own, Atom))
 
 

@@ -28,7 +28,7 @@ SHAPES = frozenset(("st_geomfromtext", "st_geomfromgeojson", "st_polygonfromenve
 """The functions that return a shape or a position, by lower-case name."""
 
 _SUM_WEIGHT = 24
-"""The cost for Spark of one more expression, including its casts and its operator, in nodes."""
+"""The cost for Spark of a sum of two numbers, including its casts and its operator, in nodes."""
 
 _LISTED = 20
 _COMPARED = 10_000

@@ -1,4 +1,4 @@
-"""Literals: their Spark types and exact values."""
+"""Literals: the Spark types and exact values of constants in a predicate."""
 
 from __future__ import annotations
 

@@ -84,9 +84,10 @@ class Node:
         collate             text                                       the name of its collation
         ==================  =========================================  =================================
 
-    A form with the same meaning as another form is parsed as that form. ``written`` is then the node of the form in the
-    text, else None. Spark parses the two forms to different trees. ``written`` is only used to write the text of the
-    predicate again. Its arguments are nodes of the tree. Its ``op`` is one of the above or one of the following:
+    Some forms mean the same as another form and are parsed as that form: ILIKE becomes a LIKE of lower-case operands.
+    ``written`` is then a node for the form that the user wrote; otherwise it is None. It is only used to write the text
+    of the predicate again, because Spark parses the two forms to different trees. The arguments of ``written`` are
+    nodes of this tree. Its ``op`` is one of the above or one of the following:
 
         ==================  =========================================  =================================
         op                  args                                       value

@@ -62,9 +62,11 @@ class _Step(NamedTuple):
     operand: Node
     decides: str
     result: Node | None = None
-    """The operand that Spark evaluates last if ``decides`` holds."""
+    """The operand that Spark evaluates last if ``decides`` holds; None if there is no such operand."""
     compared_with: Node | None = None
-    """The other side if Spark compares the operand with something. The comparison may be an error, too."""
+    """The other operand if Spark compares this operand with another one, which may be an evaluation error, too; else
+    None.
+    """
 
 
 def _condition(typer: Typer, node: Node) -> str | None:

@@ -1,4 +1,4 @@
-"""Hints for predicates that Spark probably reads differently than their authors intended."""
+"""Warnings about predicates that Spark probably reads differently than their authors intended."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Membership:
         return Expression(joined, pa.string(), self.array.node)
 
     def subject(self, text: PAttribute) -> PAttribute:
-        """Return the p-attribute in which the engine searches for the constants.
+        """Return the p-attribute, given by its text, in which the engine searches for the constants.
 
         ``text``: the p-attribute of the array's text.
         """

@@ -1,4 +1,4 @@
-"""The total work of the patterns of one predicate."""
+"""The total work of the patterns of one predicate, in steps of Spark's matcher for each character of a record."""
 
 from __future__ import annotations
 
