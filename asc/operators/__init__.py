@@ -1,1 +1,3 @@
-"""Operators as pure computation: for each kind, the state and the outputs that follow from feed messages."""
+"""The pure computation of operators: for each kind, the state and the outputs that follow from the messages
+of a feed.
+"""

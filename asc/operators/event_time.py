@@ -1,4 +1,4 @@
-"""The rule by which records move event time forward; it is the only such rule."""
+"""Progress of event time: the only rule by which records move the mark of a stream forward."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ class EventTimeProgress:
     ) -> EventTimeProgress:
         """Return the progress after a batch with the newest times of its partitions.
 
-        The mark is the least of these and of those of the partitions that wait, unless it was later before. A
-        partition that waits counts with the newest time of its last batch, if it had any, and holds the mark where it
-        was never read. One without records holds nothing back. ``read``: the partitions of which the batch has
-        records, be they without a time. ``waiting``: those of which it has none, though there are some.
+        The mark is the least of the newest times of the partitions with records, unless the mark was already later. A
+        partition that waits counts with the newest time of its last batch. If it was never read, the mark stays where
+        it was. A partition without records does not hold the mark back. ``read``: the partitions of which the batch has
+        records, even if these have no time. ``waiting``: the partitions of which the batch has no records, although
+        unread records exist.
         """
         known = {**dict.fromkeys(read), **self.newest, **newest}
         if not newest or not known.keys() >= set(waiting):

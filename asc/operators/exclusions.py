@@ -13,12 +13,12 @@ from asc.operators.feed import Kind, Observation
 from asc.operators.times import FIRST_US, LAST_US
 
 KEY_BYTES_MAX = 1_024
-"""The largest key of an object, in bytes: it is held for as long as the object is."""
+"""The most bytes of an object's key, which is held in memory as long as the object."""
 
 NOT_OF_RECORDS: Mapping[str, str] = MappingProxyType(
     {"too_many_pairs": "tick", "unreadable": "message", "replaced_writer": "message"}
 )
-"""The reasons for which something other than a record is excluded, each with what it is."""
+"""The reasons for which something other than a record is excluded: a tick, a message or another unit."""
 
 
 @dataclass(slots=True)

@@ -18,16 +18,16 @@ from asc.operators.feed_form_1 import messages_of_form_1
 FORM = 2
 
 TIME_KEY = "time"
-"""The Kafka key of watermarks; that of other messages is the tag of their kind."""
+"""The Kafka key of watermarks. The key of every other message is the name of its operator kind."""
 
 WRITER = "w"
-"""The field of the writer, the name under which a daemon claims the feed."""
+"""The field that names the writer of a message: the name under which a daemon claims the feed."""
 
 OF_SHAPE = "/"
-"""Between a selection and the shape of a join that accepts the record."""
+"""The character between a selection and the shape of a join that accepts the record."""
 
 Kind = str
-"""The type of an output, as ``enter`` or ``pair``."""
+"""The type of an output record, such as ``enter`` or ``pair``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +188,12 @@ Message = Settings | Watermarks | Observation
 
 
 def parse(text: str | bytes, op: str, query_of: Callable[[QuerySettings], object]) -> tuple[Message, ...]:
-    """Return the messages for a kind that a record of the feed has: one, or none where form 1 had it for another kind.
-    ``query_of`` reads a query of the kind, and raises where settings have none.
+    """Return the messages that a record of the feed contains for a kind. There is one message, or none if a record of
+    form 1 is for another kind. ``query_of`` reads a query of the kind from settings, and raises an exception for
+    invalid settings.
 
-    ValueError, KeyError, TypeError, AttributeError where it is no message of the kind; FeedFormError where a later
-    version wrote it.
+    Raise ValueError, KeyError, TypeError or AttributeError if the record is no message of the kind. Raise FeedFormError
+    if a later version wrote it.
 
     >>> parse(Watermarks({"a": 7}).text(), "near", lambda query: None)
     (Watermarks(by_time={'a': 7}),)

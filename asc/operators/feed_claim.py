@@ -1,4 +1,4 @@
-"""Claims of a feed: after a claim only the messages of the claim's writer count.
+"""Claims of a feed: after a claim, readers ignore the messages of every writer but the claim's writer.
 
 A suspended daemon may resume writing long after another daemon has replaced it. It would write outdated settings, and
 observations of times that are final. So each message names its writer, and a claim in a partition says whose messages

@@ -13,10 +13,10 @@ from asc.compiled import compiled
 def rows_by_query(
     rows: npt.NDArray[np.int64], places: npt.NDArray[np.int32], count: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the rows by the place of their query, int64[n], and int64[count + 1], where each query's rows begin.
+    """Return the rows sorted by query, int64[n], and the start of each query's rows, int64[count + 1].
 
-    ``places``: the place of the query of each row, below ``count``. The rows of a query stay in the order that they
-    had. Cost: a counting sort, two passes over the pairs and one over the places.
+    ``places``: for each pair the index of its query, below ``count``. The rows of one query stay in their order. Cost:
+    a counting sort, which is two passes over the pairs and one over the queries.
 
     >>> found, starts = rows_by_query(np.array([4, 7, 9]), np.array([2, 0, 2], dtype=np.int32), 3)
     >>> found.tolist(), starts.tolist()
@@ -29,7 +29,9 @@ def rows_by_query(
 
 @compiled
 def _scatter(rows: Any, places: Any, starts: Any, found: Any) -> None:
-    """Write rows by place. ``starts`` int64[count + 2] of zeros gets the first row of each place, then their number."""
+    """Write rows sorted by query. ``starts`` int64[count + 2], initially zeros, receives the first row of each query,
+    then the number of rows.
+    """
     # Shifted by two, so that the scatter, which moves each start to its end, leaves the starts one place further.
     for i in range(places.size):
         starts[places[i] + 2] += 1

@@ -72,8 +72,8 @@ def _bits(places: Sequence[int]) -> int:
 
 
 def interval_of(layout: Layout, read: Sequence[Cells], question: Question) -> list[str] | None:
-    """Return the interval that was asked for. A missing bound is taken from the cells. Return None if there is no
-    time.
+    """Return the interval of a question as text. A bound that the question omits is taken from the cells. Return None
+    if the cube has no time.
     """
     grain_us = layout.definition.grain_us
     some = [part.panes for part in read if part.count]

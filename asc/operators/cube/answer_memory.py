@@ -12,34 +12,45 @@ from asc.operators.cube.cells import Cells
 from asc.operators.cube.keys import Key
 
 Reserve = Callable[[int], None]
-"""A call before a step, with the bytes that are held from then on beside those of before, fewer where negative.
+"""A function that is called before each step of an answer, with the number of bytes that the step adds to the memory
+held. The number is negative if memory is released.
 
-It may raise, and then the step does not begin.
+The function may raise an exception, and then the step does not begin.
 """
 
 _WORK_BYTES = 72
-"""Bytes of a cell that is merged: its number, its place, its slots in a table of numbers, or a sort of them."""
+"""The bytes that merging takes for each cell: its number, its index, its slots in a table of numbers, or a sort of
+them.
+"""
 _VALUE_BYTES = 56
-"""Bytes of a different value of variable width beside its own: a table of values, its rank and place."""
+"""The bytes that ranking takes for each distinct value of variable width, besides the value: a table entry, a rank and
+an index.
+"""
 _ROW_BYTES, _FIELD_BYTES = 480, 112
-"""Bytes of a row of an answer, and of each of its groups and measures, beside those of texts."""
+"""The bytes of a row of an answer, and of each of its groups and measures, without the bytes of texts."""
 _TEXT_COPIES = 7
-"""The bytes of a text in a row, for each of its bytes in Arrow: four for each character, where one is rare."""
+"""The bytes that a text takes in a row, for each byte that it takes in Arrow. A single rare character makes Python
+store four bytes for each character.
+"""
 _BODY_BYTES, _NAME_BYTES = 480, 24
-"""Bytes of a question beside an answer, and of each of its names and fields: these are texts that others hold."""
+"""The bytes of a question next to an answer, and of each of its names and fields. The texts of these belong to other
+objects.
+"""
 _ORDER_BYTES = 128
-"""Bytes of a cell for each measure or dimension by which rows are ordered."""
+"""The bytes of a cell for each measure or dimension by which rows are sorted."""
 _COPIES = 3
-"""The copies of values of variable width while they are ranked: in a table, sorted, and the result."""
+"""The number of copies of values of variable width while they are ranked: in a table, sorted, and in the result."""
 
 
 def unbounded(_size_bytes: int) -> None:
-    """Reserve nothing: there is no bound."""
+    """Do nothing: this is the function for an answer without a bound."""
 
 
 @contextmanager
 def held(reserve: Reserve, size_bytes: int) -> Iterator[None]:
-    """Reserve bytes for one step only. If the step fails, the bound itself gives the bytes back."""
+    """Reserve bytes for one step and release them after it. If the step fails, the function with the bound releases
+    them.
+    """
     reserve(size_bytes)
     yield
     reserve(-size_bytes)
@@ -69,7 +80,7 @@ def merging_bytes(cells: Cells) -> int:
 
 
 def judging_bytes(keys: Sequence[Key]) -> int:
-    """Return the most bytes that evaluating a predicate over some keys holds: each distinct group is evaluated."""
+    """Return the most bytes that evaluating a predicate over some keys holds. Each distinct group is evaluated once."""
     return sum(_WORK_BYTES * len(key) + _ranking_bytes(key.dictionary) for key in keys)
 
 

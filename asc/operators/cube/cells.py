@@ -1,4 +1,4 @@
-"""Cells: the groups in each pane, with their states, and the folding and merging of cells."""
+"""Cells: the groups of each pane with their states, and the folding of records and the merging of states into cells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from asc.operators.cube.piece import Piece
 _Ints = npt.NDArray[np.int64]
 
 _SEARCH_CELLS = 64
-"""The cells a pane from which on a binary search for the first cell of a pane costs less than a pass."""
+"""The number of cells per pane from which on finding the first cell of each pane by binary search costs less than a
+pass.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""Columns of a batch of records, as cubes read them."""
+"""The columns of a batch of records, in the form that cubes read."""
 
 from __future__ import annotations
 

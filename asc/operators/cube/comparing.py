@@ -1,4 +1,4 @@
-"""Comparison of the groups of two windows, or of one window before and after late records."""
+"""Comparison of the groups of two windows, or of one window before and after late records arrived."""
 
 from __future__ import annotations
 

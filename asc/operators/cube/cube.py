@@ -1,4 +1,4 @@
-"""Cubes as a library: fold tables, merge cubes and query them."""
+"""Cubes without a daemon: a class that folds tables, merges cubes and answers questions."""
 
 from __future__ import annotations
 

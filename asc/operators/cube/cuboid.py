@@ -1,4 +1,4 @@
-"""Cuboids: a level of each dimension."""
+"""Cuboids: combinations of one level of each dimension."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CUBOIDS_MAX = 4_096
 """The most cuboids of a cube."""
 
 Levels = tuple[int, ...]
-"""A cuboid: of each dimension the number of its levels that group, 0 where it is rolled up."""
+"""A cuboid: for each dimension the number of levels by which it groups, 0 if the dimension is rolled up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Dimensions:
         return prod(len(hierarchy) + 1 for hierarchy in self.hierarchies)
 
     def cuboids(self) -> Iterator[Levels]:
-        """Yield every cuboid, the base first and () last."""
+        """Yield every cuboid, from the base cuboid to (), which groups by nothing."""
         yield from product(*(range(len(hierarchy), -1, -1) for hierarchy in self.hierarchies))
 
     def columns(self, cuboid: Levels) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Definitions of cubes: the checked parameters, in the form that the API and the registry's records have."""
+"""Definitions of cubes: checked parameters, which the API and the registry represent as the same JSON object."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from asc.operators.cube.measure import Measure
 from asc.spark_types import folded
 
 OP = "cube"
-"""The tag of the kind."""
+"""The name of the operator kind of cubes."""
 
 DEFAULT_TIME = "_timestamp"
 DIMENSIONS_MAX = 16
@@ -27,7 +27,7 @@ _EXPRESSION_CHARS_MAX = 10_000
 HOUR_S, DAY_HOURS = 3_600, 24
 _GRAIN_REMEDY = "give seconds that divide an hour, or whole hours that divide 24, as 60, 900, 3600 or 86400"
 _RESERVED = ("group", "query", "window", "revision", "whole", "inside", "touched", "pane")
-"""Names that the rows of answers and the values of windows use beside those of measures."""
+"""Field names that answers and windows use themselves, so that no measure can have one of them as its name."""
 
 _FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
 

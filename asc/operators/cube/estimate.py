@@ -11,9 +11,11 @@ from asc.operators.cube.cells import Cells
 from asc.operators.cube.layout import Layout
 
 RECORDS_A_CELL = 2
-"""The records of a cell below which a cube is hardly smaller than its records."""
+"""The number of records a cell below which a cube is hardly smaller than its records."""
 UNWARNED_CELLS = 100
-"""The cells up to which there is no warning: so few are no load, and so few records say nothing of a stream."""
+"""The most cells for which there is no warning. So few cells are no load, and so few records say nothing about a
+stream.
+"""
 
 
 @dataclass(frozen=True, slots=True)

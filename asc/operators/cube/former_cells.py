@@ -31,7 +31,9 @@ class FormerCells:
 
     @staticmethod
     def of(layout: Layout, late: Cells, before: Cells) -> FormerCells:
-        """Return the states before a batch of the cells that it has. ``before``: all cells of their panes, or more."""
+        """Return the former states of the cells that the late records of a batch have. ``before``: all cells of their
+        panes, or more cells, before the batch.
+        """
         found = matched(layout, before, late, by_pane=True)
         return FormerCells(before.take(found.before), late.take(found.new))
 

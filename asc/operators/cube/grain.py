@@ -1,4 +1,4 @@
-"""Check of a cube's grain against a time zone: panes begin in UTC, and a day of the zone must consist of whole
+"""The check of a cube's grain against a time zone: panes begin in UTC, and a day of the zone must consist of whole
 panes.
 """
 
@@ -13,9 +13,11 @@ from asc.predicate.normal_form.normaliser import check_time_zone
 
 _HOUR_S = 3_600
 _YEARS = range(2020, 2038)
-"""The years by whose offsets a zone is checked: fixed ones, so that a restart checks as the registration did."""
+"""The years for which the offsets of a zone are checked. They are fixed, so that a restart gives the same result as the
+registration.
+"""
 _MONTHS = (1, 7)
-"""Months in and out of summer time."""
+"""Two months, one of which is in summer time if the zone has summer time."""
 _SECOND = timedelta(seconds=1)
 
 

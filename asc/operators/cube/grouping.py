@@ -22,14 +22,18 @@ from asc.operators.cube.kernels import (
 )
 
 _KEYS_MOST = 2**62
-"""The most keys that there may be of several digits, so that each is an int64."""
+"""The largest number of possible keys that are combined from several digits, so that each key is an int64."""
 _DIRECT_LEAST = 1 << 16
-"""The keys that there may be for which a table of all of them is worth while, however few rows there are."""
+"""The number of possible keys up to which a table with an entry for each possible key pays, however few
+rows there are.
+"""
 _SLOTS_A_ROW = 2
 _PROBES_A_ROW, _PROBES_LEAST = 16, 4_096
-"""The probes of a hash table, beside those of a free slot at once, that rows may take; most rows take less than one."""
+"""The most probes of the hash table for each row, and the least bound for all rows together. Probes that find a free
+slot at once do not count; most rows take less than one.
+"""
 _CODES_MOST = 2**31 - 1
-"""The most codes of one digit."""
+"""The largest number of codes of one digit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,10 +58,10 @@ class Grouping:
     ) -> Grouping:
         """Return the cells of ``count`` rows by several digits, the most significant first.
 
-        A digit is int32[n], not writeable, with its radix. ``rows`` are the places of the rows in the digits; None for
-        all in their order. Without any digit all rows are one cell. Cost: a pass a digit; then a table of all keys that
-        there may be where these are few, else a hash table and a sort of cells. Where keys are chosen to meet in that
-        table, a sort of the rows.
+        A digit is a pair of codes int32[n], not writeable, and its radix. ``rows`` are the indices of the rows in the
+        codes; None means all rows in order. Without any digit all rows are one cell. Cost: a pass for each digit. Then
+        come a table of all possible keys if these are few, otherwise a hash table and a sort of the cells. If an
+        adversary chose keys that collide in the hash table, the rows are sorted instead.
         """
         keys = np.zeros(count, dtype=np.int64)
         radix = 1

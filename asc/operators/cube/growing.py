@@ -6,7 +6,7 @@ from asc.operators.cube.cells import Cells, merged
 from asc.operators.cube.layout import Layout
 
 _LOOSE_LEAST = 50_000
-"""The cells that may be unmerged, beyond as many as the merged ones."""
+"""The number of cells that may be unmerged, in addition to the number of merged cells."""
 
 
 class GrowingCells:

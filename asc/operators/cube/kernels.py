@@ -1,4 +1,4 @@
-"""Compiled loops that find the cells of records."""
+"""Compiled loops that assign records to cells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FACTOR_1, _FACTOR_2 = np.uint64(0xBF58_476D_1CE4_E5B9), np.uint64(0x94D0_49BB_1
 """The factors of the finaliser of SplitMix64, which mixes all bits of a key into each other."""
 
 DIGIT_BITS = 11
-"""The bits that one pass of a sort looks at."""
+"""The number of bits of a key by which one pass of a radix sort sorts."""
 
 
 @compiled
@@ -42,7 +42,7 @@ def gather(values: Array, places: Array, out: Array) -> None:
 
 @compiled
 def count_by_pane(panes: Array, cells: Array, starts: Array, counts: Array) -> int:
-    """Count the rows of each pane; return the number of panes.
+    """Count the rows of each pane, and return the number of panes.
 
     ``panes`` int64[cells], ascending: the pane of each cell. ``cells`` int32[rows]: the cell of each row. ``starts``
     int32[cells] receives the first cell of each pane, ``counts`` int64[cells] the number of its rows.
@@ -117,7 +117,7 @@ def hash_keys(keys: Array, slots: Array, probes_max: int, cells: Array, firsts: 
 
 @compiled
 def sort_pass(keys: Array, order: Array, shift: int, counts: Array, out: Array) -> None:
-    """Sort rows by one digit of their keys, stably.
+    """Sort rows by one digit of their keys, in one pass of a stable radix sort.
 
     ``counts`` int64[2**DIGIT_BITS]: zeros.
     """

@@ -1,4 +1,4 @@
-"""Keys of cells: the values of one expression, as ranks in a sorted dictionary."""
+"""Keys of cells: the values of one expression, each as a code, which is its rank in a sorted dictionary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from asc.operators.cube.states.memory import numbers
 Codes = npt.NDArray[np.int32]
 
 _BYTES_A_CODE = 32
-"""The bytes of texts that a dictionary may have for each code; one with more is reduced to the values that occur."""
+"""The bytes of texts that a dictionary may have for each code. A larger dictionary is reduced to the values
+that occur.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

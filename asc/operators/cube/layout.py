@@ -1,4 +1,4 @@
-"""Layouts: a cube over one schema, with the types of its expressions and the states of its measures."""
+"""Layouts of cubes: the types of a cube's expressions over one schema, and the states of its measures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from asc.schema import Schema
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slot:
-    """A state that each cell has, and the expression that is folded into it; for ``count(*)`` there is no expression.
+    """A state that each cell has, and the expression that is folded into the state. For ``count(*)`` there is no
+    expression.
 
     ``key``: equal for two measures that share the state.
     """
@@ -36,7 +37,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A measure as answers show it: the name, the Arrow type, and the slots whose states the measure is computed from.
+    """A measure in answers: the name, the Arrow type, and the slots from whose states the measure is computed.
 
     ``averaged``: the type of the averaged values; None if the measure is not an average. ``is_integer``: whether the
     answers, which are decimals in Arrow, are shown as integers.

@@ -1,4 +1,4 @@
-"""Roll-up and drill-down: the questions that are one level coarser or finer than a question."""
+"""Roll-up and drill-down: the questions that are one level coarser, or finer, than a question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from asc.operators.cube.cuboid import Dimensions, Levels
 from asc.operators.cube.question import Question
 
 _KEPT = ("where", "from", "to", "grain_s", "live", "late", "measures")
-"""The fields of a question that those beside it have as well."""
+"""The fields of a question that its roll-ups and drill-downs have unchanged."""
 
 
 def roll_up(question: Question, dimensions: Dimensions, reserve: Reserve = unbounded) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Outputs: the windows that a cube writes, in the form that the API and the registry's records have."""
+"""Windows of cubes: the parameters of the windows that a cube writes, as the API and the registry represent them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ OUTPUTS_MAX = 64
 WINDOW_PANES_MAX = 100_000
 """The most panes of a window."""
 WINDOWS_A_PANE_MAX = 1_440
-"""The most windows that hold one pane: each of them is written again after a late record."""
+"""The most windows that contain one pane: each of them is written again after a late record."""
 
 NO_OUTPUT: Mapping[str, Any] = MappingProxyType({"output": [], "window_s": None, "slide_s": None, "emit": "all"})
-"""The fields of a cube that writes no windows."""
+"""The fields of the JSON object of a cube that writes no windows."""
 
 Emit = Literal["all", "changes"]
 EMITS: tuple[Emit, ...] = ("all", "changes")

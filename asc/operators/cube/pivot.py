@@ -20,7 +20,7 @@ from asc.operators.cube.rows import order_of, rows_of
 from asc.operators.cube.source import Source, needed
 
 Row = Mapping[str, Any]
-"""A group and its measures, as the rows of answers have them."""
+"""A group and its measures, as a row of an answer has them."""
 
 
 @dataclass(frozen=True, slots=True)

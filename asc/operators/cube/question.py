@@ -1,4 +1,4 @@
-"""Questions to a cube: the checked body of a request."""
+"""Questions to cubes: checked requests for groups and measures of an interval."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIMIT_MAX = 100_000
 """The most rows of an answer."""
 
 TIME = "pane"
-"""The field of a row that has the begin of its interval, by which rows may be ordered."""
+"""The field of a row that holds the start of the row's interval; rows may be ordered by it."""
 
 _FIELDS = ("by", "where", "from", "to", "grain_s", "measures", "order", "limit")
 _NAMES_SHOWN = 20

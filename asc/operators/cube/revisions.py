@@ -1,4 +1,4 @@
-"""Revisions: new rows for windows that late records changed after the windows were written."""
+"""Revisions: new rows of windows that have already been written, because late records changed the windows."""
 
 from __future__ import annotations
 
@@ -16,21 +16,25 @@ from asc.operators.cube.window_versions import NOW, LateChange, WindowVersions
 from asc.operators.cube.windows import Reading, Windows
 
 REVISED_ROWS_MAX = 100_000
-"""The rows for late records that one commit writes."""
+"""The most rows for late records that one commit writes."""
 REVISED_WINDOWS_MAX = 1_000
-"""The windows that one commit computes again after late records, once for each output cuboid."""
+"""The most windows that one commit computes again after late records; a window counts once for each output cuboid."""
 REVISED_CELLS_MAX = 20_000_000
-"""The cells that one commit reads for windows that it computes again, but for those of the first one."""
+"""The most cells that one commit reads in order to compute windows again. The first window is always read, whatever its
+size.
+"""
 _SPAN_MOST = 128
-"""The windows after one another whose panes are read together."""
+"""The most successive windows whose panes are read together."""
 
 Unit = tuple[int, int]
-"""A window and the place of an output cuboid."""
+"""A window, and the index of an output cuboid."""
 
 
 @dataclass(frozen=True, slots=True)
 class RevisionLimits:
-    """The most that one commit does for late records. At least one row, or one window without rows, is always done."""
+    """The limits on the work that one commit does for late records. At least one row, or one window without rows, is
+    always done.
+    """
 
     rows: int = REVISED_ROWS_MAX
     windows: int = REVISED_WINDOWS_MAX
@@ -39,7 +43,8 @@ class RevisionLimits:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Position in a round of revisions. A round visits the windows that late records changed once, in ascending order.
+    """The position in a round of revisions. A round visits each window that late records changed once, in ascending
+    order.
 
     ``window``: the first window that is not done; None if no round is under way. ``place``: the index of the first
     output cuboid of this window that is not done. ``skipped``: how many rows of that cuboid are written. ``batch``: the
@@ -89,7 +94,7 @@ class Revised:
 
 
 class _Work:
-    """The rows and the work of one commit so far.
+    """The rows that one commit has computed so far, and the work that they took.
 
     ``room``: the number of rows that the commit may still write. ``windows``, ``cells``: the numbers of windows and
     cells processed. ``older``, ``newest``: the groups with rows of older windows and of the newest one, by cuboid
@@ -139,7 +144,8 @@ class _Span:
 
 
 class Revisions:
-    """The revisions that are due after one commit, in rounds.
+    """The revisions that are due after one commit. They are written in rounds, each of which visits the changed windows
+    once.
 
     A consumer that keeps the last record of each key would otherwise end with a row of an older window. So each group
     that gets a row of an older window also gets its row of the newest window again, or a tombstone, with a higher
@@ -249,7 +255,7 @@ class Revisions:
         return None
 
     def _stopped(self, begun: Position, number: int, place: int, skipped: int) -> Position:
-        """Return a position within a window. It keeps the last batch that the window's first rows include."""
+        """Return a position within a window, with the last batch that the rows written so far include."""
         found = Position(number, place, skipped, begun.batch)
         return replace(found, batch=self._late.newest(number)) if found.is_within and not begun.is_within else found
 

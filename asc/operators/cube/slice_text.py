@@ -1,4 +1,4 @@
-"""Slices: predicates that each accept exactly one group."""
+"""Predicates of groups: a predicate over dimensions that accepts exactly one group of an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sliding windows over panes: the panes that a window holds, and the windows that are due."""
+"""Sliding windows over panes: the panes of each window, and the windows that are due."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 Following = Callable[[int | None], int | None]
-"""The first of some panes from one on, and of all where it is None; None where there is none."""
+"""A function that returns the first pane with cells from a given pane on, or the first of all for None. It returns None
+if there is no such pane.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from asc.predicate import Predicate, normalise
 
 _NAMES_SHOWN = 20
 _GROUP_CELLS = 2
-"""The cells a group from which on a merge makes the next step so much cheaper that it is worth its pass."""
+"""The number of cells per group from which on merging costs less than it saves in the next step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

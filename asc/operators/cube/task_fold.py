@@ -1,4 +1,6 @@
-"""Cubes in the tasks of a stream: records are folded into cells, and the cells of tasks are merged, as bytes."""
+"""The fold of cubes in Spark tasks: records are folded into cells, and the cells of several tasks are
+merged as bytes.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from asc.schema import Schema
 
 _PANE = "pane"
 _RECORDS = b"records"
-"""The metadata key of the number of records by pane, as JSON."""
+"""The metadata key under which a partial stores the number of records by pane, as JSON."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +71,7 @@ class CubeState:
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of its cells, as far as they are merged."""
+        """Return the size of the merged cells in bytes. Cells that are not merged yet do not count."""
         return sum(part.size_bytes for part in self._cells.parts)
 
     def fold(self, columns: TaskColumns, rows: npt.NDArray[np.int64]) -> int:
@@ -91,14 +93,14 @@ class CubeFold:
     def prepare(self, definition: Mapping[str, Any]) -> Layout:
         """Return the layout of a cube.
 
-        ``cube``: its definition. ``schema``: the DDL of the columns that it reads. ``time_zone``: that in which Spark
-        reads times without one, by default UTC.
+        ``cube``: the definition of the cube. ``schema``: the DDL of the columns that the cube reads. ``time_zone``: the
+        zone in which Spark reads times without a zone, by default UTC.
         """
         schema, time_zone = Schema.from_ddl(definition["schema"]), definition.get("time_zone", "UTC")
         return Layout.of(CubeDefinition.parse(definition["cube"]), schema, time_zone)
 
     def columns(self, batch: pa.RecordBatch) -> TaskColumns:
-        """Return the columns of a batch, each made once for all cubes."""
+        """Return the columns of a batch, which are computed once for all cubes."""
         return TaskColumns(batch)
 
     def state(self, prepared: Layout) -> CubeState:

@@ -1,4 +1,4 @@
-"""Versions of windows: the groups of some windows as they are now, and as they were before late records arrived."""
+"""Versions of windows: the groups of a window now, and as they were before the late records of each batch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from asc.operators.cube.windows import Reading
 _Ints = npt.NDArray[np.int64]
 
 NOW = 2**62
-"""The number of a batch after all others."""
+"""A batch number that is greater than the number of every batch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

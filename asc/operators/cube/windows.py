@@ -9,10 +9,12 @@ from asc.operators.cube.comparing import changed, matched, rolled_up
 from asc.operators.cube.window_rows import WindowRow, WindowWriting
 
 Reading = Callable[[int, int], Sequence[Cells]]
-"""The cells of the base cuboid of the panes from one to before another, in parts, ascending by pane."""
+"""A function that returns the cells of the base cuboid in the panes from one pane to before another, in parts,
+ascending by pane.
+"""
 
 IsWhole = Callable[[int, int], bool]
-"""Tells of the panes from one to before another that no record is missing."""
+"""A function that returns True if no record is missing in the panes from one pane to before another."""
 
 
 class Windows:

@@ -1,4 +1,4 @@
-"""Caches of a worker for computed results. No result depends on a cache."""
+"""Caches of a worker for computed results. The results are the same without the caches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from asc.operators.dbscan.neighbours import Neighbours
 from asc.operators.dbscan.points import Floats, Ints, Points
 
 LABEL_BYTES = 64 << 20
-"""Bytes of labels of the last windows that are kept for the next ones."""
+"""The size in bytes of the cached labels of the last windows, which the next windows are compared with."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +47,9 @@ class StoredNeighbours:
 class NeighbourCache:
     """The neighbours of one track's points, extended as points arrive.
 
-    They are computed anew if the radii change, or if a point arrives that precedes a point with stored neighbours. They
-    are also computed anew if more than half of the stored neighbours belong to points that are gone.
+    The neighbours are computed anew if the radii change, or if a point arrives that precedes a point with stored
+    neighbours. They are also computed anew if more than half of the stored neighbours belong to points that were
+    removed.
     """
 
     def __init__(self, *, is_kept: bool = True) -> None:

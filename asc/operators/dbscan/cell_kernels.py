@@ -20,7 +20,7 @@ from asc.operators.dbscan.neighbour_kernels import squared_distance
 Array = Any
 
 _SORTED = 64
-"""The most cells near a cell that are listed nearest first: to sort takes the square of their number."""
+"""The most near cells that are listed in ascending order of distance: sorting takes the square of their number."""
 
 
 @compiled
@@ -49,9 +49,11 @@ def list_near(
     near: Array,
     squares: Array,
 ) -> int:
-    """List the cells near those from ``first`` on, until ``near`` is full, and return the cell after the last one.
+    """List the near cells of each cell from ``first`` on, until ``near`` is full. Return the first cell whose list is
+    missing.
 
-    Those with a box within the root of ``square`` are listed. ``near`` has capacity for those near one cell at least.
+    A cell is near if the squared distance of the two boxes is at most ``square``. ``near`` has capacity for the list of
+    at least one cell.
     """
     count = 0
     near_starts[0] = 0
@@ -120,9 +122,9 @@ def list_nearest(
     squares: Array,
     nearest: Array,
 ) -> None:
-    """Write the squared distances of the points nearest to each point, without itself, ascending.
+    """Write the squared distances from each point to its nearest other points, ascending.
 
-    ``nearest`` float64[points, number] is of infinities.
+    ``nearest`` float64[points, number] initially holds infinities.
     """
     number = nearest.shape[1]
     for cell in range(first, after):
@@ -165,7 +167,7 @@ def find_core(
     least: int,
     is_core: Array,
 ) -> None:
-    """Write whether each point of some cells has at least ``least`` neighbours."""
+    """Write for each point of some cells whether it has at least ``least`` neighbours, itself included."""
     for cell in range(first, after):
         own = starts[cell + 1] - starts[cell]
         begin, end = near_starts[cell - first], near_starts[cell - first + 1]
@@ -199,7 +201,9 @@ def find_core(
 def core_first(
     order: Array, values: Array, starts: Array, is_core: Array, ends: Array, own: Array, moved: Array
 ) -> None:
-    """Write the points of each cell with the core ones first, to ``own`` and ``moved``, and where these end."""
+    """Write the points of each cell to ``own``, core points first, and their values to ``moved``. Write the end of each
+    cell's core points to ``ends``.
+    """
     for cell in range(ends.size):
         place = starts[cell]
         for turn in range(2):
@@ -242,7 +246,9 @@ def connect(
     square: float,
     parents: Array,
 ) -> None:
-    """Unite some cells with others whose core points are neighbours. ``ends``: where those of each cell end."""
+    """Unite cells with other cells if some of their core points are neighbours. ``ends``: the end of each cell's core
+    points.
+    """
     for cell in range(first, after):
         if ends[cell] == starts[cell]:
             continue
@@ -257,9 +263,11 @@ def connect(
 
 @compiled
 def number_cells(order: Array, starts: Array, ends: Array, cell_of: Array, parents: Array, labels: Array) -> int:
-    """Write the label of each cell with core points, by the first core point of its component; return their number.
+    """Assign numbers to the components of cells with core points, by their first core point, and write the number as
+    each cell's label. Return the number of components.
 
-    ``cell_of`` gets the cell of each core point in order, -1 for others. ``labels`` int32[cells] is of -1.
+    ``cell_of`` receives the cell of each core point in order, -1 for other points. ``labels`` int32[cells] initially
+    holds -1.
     """
     for point in range(cell_of.size):
         cell_of[point] = -1
@@ -297,7 +305,7 @@ def label_points(
     labels: Array,
     is_core: Array,
 ) -> None:
-    """Write the label of each point of some cells, and whether it is core, from those of the cells."""
+    """Write the label of each point of some cells, and whether it is a core point, from the labels of the cells."""
     for cell in range(first, after):
         for i in range(starts[cell], ends[cell]):
             labels[order[i]] = cell_labels[cell]

@@ -1,4 +1,4 @@
-"""Clusters by cells, without listing pairs of neighbours, for windows in which points have many neighbours."""
+"""DBSCAN by grid cells, without listing pairs of neighbours, for windows in which points have many neighbours."""
 
 from __future__ import annotations
 
@@ -23,24 +23,26 @@ from asc.operators.dbscan.grid import Grid, orders_of, reach_of, side_within
 from asc.operators.dbscan.points import Flags, Floats, Ints
 
 _ALIKE = 1.25
-"""Radii that differ by this factor at most share their cells."""
+"""The largest ratio of two radii that share their cells."""
 
 _NEAREST_USERS = 4
-"""Settings of one window from which on the nearest points of each are listed."""
+"""The number of settings of one window from which on the nearest points of each point are listed."""
 
 _NEAREST = 32
-"""The most nearest points of each that are listed."""
+"""The most nearest points that are listed for each point."""
 
 _ROOM = 1 << 20
-"""The near cells that are listed at a time."""
+"""The number of near cells that are listed at a time."""
 
 _Near = tuple[Any, ...]
-"""The first cell and the one after the last, and the cells near each as compiled loops take them."""
+"""The range of cells, from the first to before the last, whose near cells are listed, and the lists in the form that
+compiled loops read.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class CellSetting:
-    """The radius and min_samples of a setting of one window."""
+    """A setting of one window, without its first point: the radius and min_samples."""
 
     radius: float
     min_samples: int
@@ -48,8 +50,8 @@ class CellSetting:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """The points of a window by cells. A cell is slightly smaller than the least radius over the root of the
-    attributes.
+    """The points of a window by cells. The side of a cell is slightly smaller than the least radius divided by the
+    square root of the number of attributes.
 
     ``widest``: the greatest of the radii. Invariant: for each radius, any two points of a cell are neighbours, and the
     labels equal the labels computed from pairs. Cost: each point is compared with the points of those cells within
@@ -98,8 +100,8 @@ class Cells:
             first = after
 
     def nearest(self, number: int) -> Floats:
-        """Return the squared distances of so many nearest points of each, up to the widest radius; in the order of the
-        window.
+        """Return for each point, in the order of the window, the squared distances of its ``number`` nearest points, up
+        to the widest radius.
         """
         grid = self.grid
         nearest = np.full((len(grid.order), number), np.inf)

@@ -14,10 +14,10 @@ Array = Any
 def count_pairs(
     starts: Array, older: Array, ranks: Array, rows: Array, places: Array, moved: Array, ends: Array
 ) -> int:
-    """Count the pairs among some rows by rank, in ``ends`` int64[ranks + 1] from 1 on, and return their number.
+    """Count the pairs among some rows by rank, cumulated in ``ends`` int64[ranks + 1], and return the number of pairs.
 
-    ``places``: the place of each row from the first one on among ``rows``, -1 for others. ``moved``: the rank that each
-    stored one becomes; pairs whose rank becomes the number of ranks are not counted.
+    ``places``: for each row from the first one on its index among ``rows``, -1 if it is not among them. ``moved``: the
+    new rank of each stored rank. Pairs whose new rank is the number of ranks are not counted.
     """
     count, first, limit = 0, rows[0], ends.size - 1
     for i in range(rows.size):
@@ -46,9 +46,10 @@ def sort_pairs(
     out_older: Array,
     degrees: Array,
 ) -> None:
-    """Write the same pairs by rank, as places among ``rows``, and count in ``degrees`` the neighbours of each place.
+    """Write the pairs that :func:`count_pairs` counted, sorted by rank, as indices among ``rows``. Count the neighbours
+    of each row in ``degrees``.
 
-    ``ends``: where the pairs of each rank begin; afterwards where they end.
+    ``ends``: at first the begin of the pairs of each rank, afterwards their end.
     """
     first, limit = rows[0], ends.size - 1
     for i in range(rows.size):
@@ -67,10 +68,10 @@ def sort_pairs(
 
 @compiled
 def list_both(newer: Array, older: Array, ends: Array, next_of: Array, near: Array, near_ranks: Array) -> None:
-    """List the neighbours of each point by rank, from pairs by rank.
+    """List the neighbours of each point by rank, from pairs that are sorted by rank.
 
-    ``ends``: where the pairs of each rank end. ``next_of``: where the list of each point begins; afterwards, where it
-    ends.
+    ``ends``: the end of the pairs of each rank. ``next_of``: at first the begin of the list of each point, afterwards
+    its end.
     """
     k = 0
     for rank in range(ends.size - 1):
@@ -90,8 +91,8 @@ def cover(ranks: Array, least: Array, firsts: Array, chains: Array, last: Array)
     """Write the chain of each setting, and return the number of chains.
 
     Settings are in ascending order of rank, then in descending order of ``least`` (min_samples) and of ``firsts`` (the
-    first point). A setting follows the last one of a chain that is at least as restricted and the most alike. ``last``
-    is memory for the last setting of each chain.
+    first point). A setting is appended to a chain whose last setting is at least as restricted, and of these to the one
+    whose last setting is most alike. ``last`` is scratch for the last setting of each chain.
     """
     count, widest, longest = 0, 1.0, 1.0
     for k in range(ranks.size):
@@ -123,10 +124,11 @@ def find_core(
     counts: Array,
     steps: Array,
 ) -> None:
-    """Write the first step of a chain at which each point is core; the number of steps for one that never is.
+    """Write for each point the first step of a chain at which it is a core point, or the number of steps if it never is
+    one.
 
-    ``rank_steps``: the first step whose radius reaches a rank; ``point_steps``: the first step whose window holds a
-    point; ``least``: min_samples of each step. ``counts`` int64[steps] is memory.
+    ``rank_steps``: the first step whose radius reaches a rank. ``point_steps``: the first step whose window contains a
+    point. ``least``: min_samples of each step. ``counts`` int64[steps] is scratch.
     """
     chain = least.size
     for point in range(steps.size):
@@ -162,9 +164,10 @@ def find_core(
 
 @compiled
 def list_ranks(near_starts: Array, near: Array, near_ranks: Array, first: int, ranks: Array) -> None:
-    """Write the ranks of the nearest neighbours of each point from ``first`` on, among these points.
+    """Write the ranks of the nearest neighbours of each point from ``first`` on, among these points only.
 
-    ``ranks`` uint16[number, points] is of the greatest number; its first row is of the point itself, of rank 0.
+    ``ranks`` uint16[number, points] initially holds the greatest number. Its first row is for the point itself, with
+    rank 0.
     """
     for point in range(first, near_starts.size - 1):
         ranks[0, point] = 0
@@ -179,7 +182,7 @@ def list_ranks(near_starts: Array, near: Array, near_ranks: Array, first: int, r
 
 @compiled
 def mark_core(ranks: Array, rank: int, step: int, steps: Array) -> None:
-    """Write a step for the points whose rank is at most ``rank``, unless they have an earlier one."""
+    """Write a step for the points whose rank is at most ``rank``, unless they already have an earlier step."""
     for point in range(steps.size):
         if ranks[point] <= rank and steps[point] > step:
             steps[point] = step
@@ -187,8 +190,8 @@ def mark_core(ranks: Array, rank: int, step: int, steps: Array) -> None:
 
 @compiled
 def sort_by_step(steps: Array, ends: Array, order: Array) -> None:
-    """Write the points by their step to ``order``, and where those of each step end to ``ends`` int64[steps + 1], of
-    zeros.
+    """Write the points to ``order``, sorted by step, and the end of each step's points to ``ends`` int64[steps + 1],
+    initially zeros.
     """
     for point in range(steps.size):
         ends[steps[point]] += 1
@@ -204,7 +207,7 @@ def sort_by_step(steps: Array, ends: Array, order: Array) -> None:
 
 @compiled
 def root_of(parents: Array, point: int) -> int:
-    """Return the root of a point, and halve the way to it."""
+    """Return the root of a point in the union-find, and halve the path to the root."""
     while parents[point] != point:
         parents[point] = parents[parents[point]]
         point = parents[point]
@@ -226,10 +229,11 @@ def grow(
     fresh: Array,
     parents: Array,
 ) -> None:
-    """Unite what a step of a chain connects: core points of earlier steps by its new pairs, and its new core points.
+    """Unite the components that a step of a chain connects, by its new pairs of earlier core points and by its new core
+    points.
 
-    ``low`` and ``high``: the pairs by rank that its radius is the first to reach. ``rank``: of its radius. ``fresh``:
-    its new core points. The root of a component is its first point.
+    ``low`` and ``high``: the range of the pairs that only this step's radius reaches, in order of rank. ``rank``: the
+    rank of that radius. ``fresh``: the new core points. The root of a component is its first point.
     """
     for k in range(low, high):
         one, other = parents[newer[k]], parents[older[k]]

@@ -1,5 +1,5 @@
-"""Chains: settings of one selection and end. Each setting is at most as restricted as the one before, so clusters
-grow.
+"""Chains: sequences of settings of one selection and end, each at most as restricted as the one before, so that
+clusters only grow.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from asc.operators.dbscan.neighbours import Neighbours
 from asc.operators.dbscan.points import Codes, Flags, Ints
 
 STEPS = 255
-"""The steps of the longest chain: the step of a point takes a byte."""
+"""The most steps of a chain, so that the step of a point fits into a byte."""
 
 NEAREST = 32
-"""The most nearest points of each whose ranks are listed."""
+"""The most nearest points whose ranks are listed for each point."""
 
 SHARING = 4
-"""Steps a first point from which on they are."""
+"""The number of steps per first point from which on the ranks at which points become core are listed."""
 
 CORE_RANK_BYTES = 64 << 20
-"""Bytes that they may take."""
+"""The most bytes of these listed ranks."""
 
 _Ranks = npt.NDArray[np.uint16]
 
@@ -83,8 +83,8 @@ class WindowPairs:
 
     @staticmethod
     def of(neighbours: Neighbours, rows: Ints, ranks: Ints) -> WindowPairs:
-        """Return the pairs among ascending rows of stored neighbours. ``ranks``: the stored ranks in use, ascending;
-        their places are the ranks here.
+        """Return the pairs among some ascending rows of stored neighbours. ``ranks``: the stored ranks that are in use,
+        ascending. The ranks of the result are the indices in this list.
         """
         places = np.full(int(rows[-1] - rows[0]) + 1, -1, dtype=np.int32)
         places[rows - rows[0]] = np.arange(len(rows), dtype=np.int32)
@@ -102,7 +102,7 @@ class WindowPairs:
         return WindowPairs(len(rows), newer, older, rank_ends, starts, near, near_ranks)
 
     def with_core_ranks(self, steps: Sequence[Step]) -> WindowPairs:
-        """Return the pairs with the ranks at which points become core, where enough steps share them."""
+        """Return the pairs with the ranks at which points become core points, if enough steps share these ranks."""
         firsts = {step.first for step in steps}
         number = min(max(step.least for step in steps), NEAREST)
         if len(steps) < SHARING * len(firsts) or len(firsts) * number * self.points * 2 > CORE_RANK_BYTES:
@@ -120,7 +120,8 @@ class WindowPairs:
 
 
 def chains_of(steps: Sequence[Step]) -> list[list[int]]:
-    """Return the places of steps, in chains: each at least once, in each chain from the most restricted on.
+    """Return chains of steps, as indices of the steps. Each chain begins with its most restricted step, and each step
+    is in one chain.
 
     >>> chains_of([Step(1, 5, 0), Step(0, 5, 0), Step(0, 4, 2), Step(1, 4, 0)])
     [[1, 0, 3], [2]]
@@ -141,8 +142,8 @@ def grown(pairs: WindowPairs, chain: Sequence[Step]) -> Iterator[Labels]:
     """Yield the labels of each step of a chain.
 
     Invariant: from step to step core points and connections only grow, so one count of neighbours and one union-find
-    serve all. Cost: a look at each pair that the last step reaches; then for each step its core points, and the
-    neighbours of the others.
+    serve all steps. Cost: a look at each pair that the last step reaches. Then each step costs its core points, and the
+    neighbours of the other points.
     """
     ranks, least, firsts = (np.array(column, dtype=np.int64) for column in zip(*_rows(chain), strict=True))
     steps, order = np.empty(pairs.points, dtype=np.uint8), np.empty(pairs.points, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Clusters: the DBSCAN queries of one part of a feed, whose messages are turned into output records in order."""
+"""The DBSCAN queries of one part of a feed, whose messages are turned into output records in order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from asc.operators.times import LAST_US
 _FORM = 1
 
 _TIMES_KEPT = 1_000
-"""The time expressions whose watermarks are remembered: those with the latest."""
+"""The most time expressions whose watermarks are remembered: the expressions with the latest watermarks."""
 
 _NEVER_US = -(2**62)
 
@@ -108,7 +108,7 @@ class Clusters:
     # -- settings
 
     def _set(self, settings: Settings) -> None:
-        """Replace the settings, and forget points that no query needs."""
+        """Replace the settings, and remove points that no query needs."""
         if settings == self._settings:
             return
         self._settings = settings

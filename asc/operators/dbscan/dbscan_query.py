@@ -1,4 +1,4 @@
-"""DBSCAN queries: their parameters, as a feed has them."""
+"""DBSCAN queries: their parameters, as the settings in a feed represent them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from asc.operators.dbscan.sphere import chord
 from asc.operators.feed import QuerySettings, whole
 
 OP = "dbscan"
-"""The tag of the kind."""
+"""The name of the operator kind of DBSCAN queries."""
 
 KINDS = ("cluster", "member", "window")
 """The types of output: a cluster of a window, a point of it, and the window itself."""
 
 Members = Literal["none", "changes", "all"]
 MEMBERS: tuple[Members, ...] = get_args(Members)
-"""The points that are output one by one: none, those whose cluster changed, or every one that is no noise."""
+"""The values of ``members``: output no points, points whose cluster changed, or every point that is not noise."""
 
 ATTRIBUTES_MAX = 8
 """The most attributes of a point."""

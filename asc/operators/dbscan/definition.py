@@ -1,4 +1,6 @@
-"""Definitions of DBSCAN queries: their checked parameters, in the form that the API and records have."""
+"""Definitions of DBSCAN queries: checked parameters, which the API and the registry represent as the same
+JSON object.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,17 @@ from asc.operators.dbscan.sphere import HALF_EARTH_M, chord
 DEFAULT_TIME = "_timestamp"
 LONGEST_S = 86_400
 SLIDES_MAX = 1_000
-"""The most slides of a window: each point is in as many windows."""
+"""The most slides of a window, which is the number of windows that contain one point."""
 SAMPLE_MAX = 1_000
 """The most points that a window record shows."""
 DEFAULT_SAMPLE = 200
 _EXPRESSION_CHARS_MAX = 10_000
 LEAST_S = 0.001
-"""The shortest slide: ids tell the ends of windows by milliseconds."""
+"""The shortest slide in seconds: ids give the ends of windows in milliseconds."""
 COUNT_MAX = (1 << 63) - 1
 """The largest number of points."""
 COMBINATIONS_MAX = 1_000
-"""The most queries that the lists of one definition stand for."""
+"""The most queries that one definition with lists of parameters creates."""
 SLIDE_IS_WINDOW = "slide = window: consecutive windows share no point, so no id lasts"
 
 _FIELDS = (

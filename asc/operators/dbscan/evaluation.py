@@ -18,10 +18,12 @@ from asc.operators.dbscan.records import DbscanOutput, PointTexts, Summary, Wind
 from asc.operators.dbscan.sphere import unit_vectors
 
 OnLabels = Callable[[DueWindow, Points, Ints, Labels], None]
-"""A callback with each window, the points of its track, the rows of its points among them, and its clusters."""
+"""A callback for each window: its arguments are the window, the points of its track, the rows of the window's points,
+and the clusters.
+"""
 
 _LABELS_AT_ONCE = 1 << 24
-"""Labels of settings and points that are held at a time."""
+"""The most labels, settings times points, that are held at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,9 +206,10 @@ def _is_partial(own: DueWindow) -> bool:
 
 
 def groups_of(due: Mapping[str, Iterator[DueWindow]]) -> Iterator[list[DueWindow]]:
-    """Yield the windows of queries in turns of one window a query at most: those whose last points are the first.
+    """Yield groups of windows, at most one window of each query in a group. The windows of a group end with the same
+    point of the track, and groups are in the order of these points.
 
-    The windows of each query come in their order, and those of one turn end after the same point of the track.
+    The windows of each query come in their order.
     """
     heads: list[tuple[int, int, str, DueWindow]] = []
 
@@ -228,5 +231,5 @@ def groups_of(due: Mapping[str, Iterator[DueWindow]]) -> Iterator[list[DueWindow
 
 
 def _last_row(window: DueWindow) -> int:
-    """Return the index after the last point before the end of a window."""
+    """Return the index after the last point of a window."""
     return int(window.view.rows[window.high - 1]) + 1 if window.high else 0

@@ -1,4 +1,4 @@
-"""Grids: points by cells, for any number of attributes and any magnitude of values."""
+"""Grids: points sorted into cells, for any number of attributes and any magnitude of values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from asc.operators.dbscan.grid_kernels import bin_values, find_cells, sort_by_bi
 from asc.operators.dbscan.points import Codes, Floats, Ints
 
 _DOUBT = 1e-9
-"""A share far above the rounding of a sum of squares."""
+"""A relative error bound, far above the rounding error of a sum of squares."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,8 @@ def orders_of(values: Floats) -> Ints:
 
 
 def reach_of(radius: float) -> float:
-    """Return a distance: points that differ by more in one attribute are no neighbours, as float64 squares and sums.
+    """Return the distance in one attribute beyond which two points are no neighbours, even with the rounding of squares
+    and sums in float64.
 
     >>> reach_of(0.5) >= 0.5, reach_of(1e-160) > 1e-160
     (True, True)
@@ -69,8 +70,8 @@ def reach_of(radius: float) -> float:
 
 
 def side_within(radius: float, attributes: int) -> float:
-    """Return the side of a cell, a little less than ``radius`` over the root of the attributes: all points of a cell
-    are neighbours, as float64 squares and sums.
+    """Return the side of a cell in which all points are neighbours, even with the rounding in float64. It is a little
+    less than ``radius`` divided by the square root of ``attributes``.
 
     >>> round(side_within(1.0, 4), 6)
     0.5

@@ -12,7 +12,9 @@ Array = Any
 
 @compiled
 def bin_values(values: Array, order: Array, side: float, bins: Array) -> int:
-    """Write the bin of each value, and return the number of bins. ``order``: the values ascending."""
+    """Write the bin of each value, and return the number of bins. ``order``: the indices of the values, ascending by
+    value.
+    """
     if not order.size:
         return 0
     number, begin = 0, values[order[0]]
@@ -27,7 +29,7 @@ def bin_values(values: Array, order: Array, side: float, bins: Array) -> int:
 
 @compiled
 def sort_by_bin(order: Array, bins: Array, ends: Array, out: Array) -> None:
-    """Sort points by their bin, keeping the order of those of one bin. ``ends`` int64[bins + 1] of zeros is memory."""
+    """Sort points by bin; points of one bin keep their order. ``ends`` int64[bins + 1], initially zeros, is scratch."""
     for point in order:
         ends[bins[point] + 1] += 1
     for number in range(1, ends.size):
@@ -39,8 +41,8 @@ def sort_by_bin(order: Array, bins: Array, ends: Array, out: Array) -> None:
 
 @compiled
 def find_cells(order: Array, bins: Array, starts: Array) -> int:
-    """Write where each cell begins among points that are in the order of their bins, and their end; return the number
-    of cells. ``bins`` int32[attributes, points].
+    """Write the start of each cell, and the end of the last cell, for points in the order of their bins. Return the
+    number of cells. ``bins`` int32[attributes, points].
     """
     count = 0
     for i in range(order.size):
@@ -57,10 +59,10 @@ def find_cells(order: Array, bins: Array, starts: Array) -> int:
 
 @compiled
 def cells_near(bins: Array, cell: int, reach: int, last: int, ranges: Array, found: Array) -> int:
-    """Write to ``found`` the cells up to ``last`` whose bins differ from those of a cell by at most ``reach`` each,
-    ascending, and return their number.
+    """Write to ``found`` the cells up to ``last`` whose bins each differ from a cell's bins by at most ``reach``,
+    ascending. Return their number.
 
-    ``ranges`` int64[2, attributes] is memory. Cost: two searches for each bin of each attribute that is there.
+    ``ranges`` int64[2, attributes] is scratch. Cost: two searches for each bin of each attribute in the range.
     """
     attributes = bins.shape[1]
     level, count = 0, 0
@@ -87,7 +89,9 @@ def cells_near(bins: Array, cell: int, reach: int, last: int, ranges: Array, fou
 
 @compiled
 def _lower_bound(bins: Array, low: int, high: int, level: int, least: int) -> int:
-    """Return the first cell of an interval whose bin is at least so much, or the end of it."""
+    """Return the first cell from ``low`` to before ``high`` whose bin is at least ``least``; ``high`` if
+    there is none.
+    """
     while low < high:
         middle = (low + high) >> 1
         if bins[middle, level] < least:

@@ -1,4 +1,4 @@
-"""Identity of clusters: their ids from window to window, and the events in which they change."""
+"""Identity of clusters: the ids that they keep from window to window, and the events by which they change."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from asc.operators.dbscan.points import Codes, Flags, Ints
 from asc.operators.dbscan.window_kernels import relate
 
 Id = tuple[int, int]
-"""The id of a cluster: the end of the window in which it appeared, and its label there."""
+"""The id of a cluster: the end of the window in which the cluster appeared, and its label in that window."""
 
 NEW = -2
-"""In place of the old label of a cluster whose id is new."""
+"""The value in place of an old label for a cluster whose id is new."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +90,9 @@ def evolved(
 
 
 def _pairs(before: Before, now: Labels, common: Ints | slice) -> list[list[int]]:
-    """Return old and new label, core points and points in both, of the clusters that have points in common."""
+    """Return for each pair of an old and a new cluster with common points: both labels, the common core points, and the
+    common points.
+    """
     count = len(before.labels)
     ends, order = np.zeros(len(before.ids) + 1, dtype=np.int64), np.empty(count, dtype=np.int64)
     slots, pairs = np.full(now.clusters, -1, dtype=np.int64), np.empty((count, 4), dtype=np.int64)
@@ -101,10 +103,10 @@ def _pairs(before: Before, now: Labels, common: Ints | slice) -> list[list[int]]
 
 
 def _related(pairs: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
-    """Return the relations: old and new label, and by how many points.
+    """Return the related pairs of an old and a new label, each with the number of points that relate them.
 
-    These are the points that are core in both. Clusters on both sides that have no such relation are related by all
-    points in both.
+    Normally these are the points that are core points in both windows. Clusters without such a relation on either side
+    are related by all common points.
     """
     related = [(old, new, core) for old, new, core, _ in pairs if core]
     old_related, new_related = {old for old, _, _ in related}, {new for _, new, _ in related}
@@ -117,7 +119,7 @@ def _related(pairs: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
 
 
 def _events(origins: Sequence[int], heirs: Sequence[int], size: int, sizes: npt.NDArray[np.int64]) -> list[str]:
-    """Return the events of a cluster of so many points, from the old labels that it is related to."""
+    """Return the events of a cluster of ``size`` points, from the old labels that it is related to."""
     if not origins:
         return ["appear"]
     events = ["merge"] if len(origins) > 1 else []

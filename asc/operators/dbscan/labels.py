@@ -1,4 +1,4 @@
-"""Labels: the clusters of points in order, for many settings."""
+"""Labels: the clusters of ordered points, for many settings at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from asc.operators.dbscan.points import Floats, Ints
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Radius, min_samples, and the first point of a window. The window ends with the last point."""
+    """A setting of one window: the radius, min_samples, and the first point. The window ends with the last point."""
 
     radius: float
     min_samples: int

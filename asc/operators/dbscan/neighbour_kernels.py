@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Compiled loops that find neighbours and list them."""
+"""Compiled loops that find pairs of neighbours and list them by point."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Array = Any
 
 @compiled
 def squared_distance(values: Array, one: int, other: int) -> Any:
-    """Return the squared differences of two rows, summed in the order of the attributes."""
+    """Return the sum of the squared differences of two rows, in the order of the attributes."""
     first = values[one, 0] - values[other, 0]
     total = first * first
     for place in range(1, values.shape[1]):
@@ -24,7 +24,7 @@ def squared_distance(values: Array, one: int, other: int) -> Any:
 
 @compiled
 def rank_of(squares: Array, square: float) -> int:
-    """Return the place of the first of ascending numbers that is at least ``square``."""
+    """Return the index of the first of ascending numbers that is at least ``square``."""
     low, high = 0, squares.size
     while low < high:
         middle = (low + high) >> 1
@@ -49,11 +49,11 @@ def search(
     older: Array,
     ranks: Array,
 ) -> int:
-    """Write the pairs of neighbours of which one at least is at or after ``new_from``, and return their number.
+    """Write the pairs of neighbours in which at least one point is at or after ``new_from``, and return their number.
 
-    Return -1 where ``newer`` has no capacity for all.
+    Return -1 if ``newer`` lacks capacity for all pairs.
 
-    ``order`` to ``bins``: a grid whose side is no less than the largest radius reaches.
+    ``order``, ``values``, ``starts`` and ``bins``: a grid whose side is at least the largest radius.
     """
     count, room, widest = 0, newer.size, squares[squares.size - 1]
     for cell in range(bins.shape[0]):
@@ -94,7 +94,9 @@ def sample_ranks(values: Array, step: int, squares: Array, counts: Array) -> Non
 
 @compiled
 def by_older(newer: Array, older: Array, ranks: Array, ends: Array, out_newer: Array, out_ranks: Array) -> None:
-    """Sort pairs by their older point. ``ends`` int64[points + 1] of zeros gets where those of each begin."""
+    """Sort pairs by their older point. ``ends`` int64[points + 1], initially zeros, receives the start of each point's
+    pairs.
+    """
     for k in range(older.size):
         ends[older[k] + 1] += 1
     for point in range(1, ends.size):
@@ -108,9 +110,10 @@ def by_older(newer: Array, older: Array, ranks: Array, ends: Array, out_newer: A
 
 @compiled
 def by_newer(newer: Array, ranks: Array, ends: Array, starts: Array, out_older: Array, out_ranks: Array) -> None:
-    """List pairs that are sorted by their older point by their newer one, the newest older point first.
+    """List pairs, which are sorted by their older point, by their newer point, with the newest older point first.
 
-    ``ends``: where the pairs of each older point end. ``starts`` int64[points + 1] of zeros gets where lists begin.
+    ``ends``: the end of the pairs of each older point. ``starts`` int64[points + 1], initially zeros, receives the
+    starts of the lists.
     """
     for k in range(newer.size):
         starts[newer[k] + 1] += 1

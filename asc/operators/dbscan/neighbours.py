@@ -12,13 +12,17 @@ from asc.operators.dbscan.neighbour_kernels import by_newer, by_older, sample_ra
 from asc.operators.dbscan.points import Codes, Floats, Ints
 
 PAIR_NEIGHBOURS = 64
-"""Neighbours a point up to which they are stored; beyond that cells are faster."""
+"""The average number of neighbours of a point up to which neighbours are stored. If points have more, cells
+are faster.
+"""
 
 _SAMPLE, _SAMPLE_PAIRS = 256, 1 << 22
-"""The most points of which all neighbours are counted before any are stored, and the pairs that are looked at then."""
+"""The most points whose neighbours are counted to decide whether neighbours are stored, and the most pairs that are
+computed for that.
+"""
 
 _RANKS = 1 << 16
-"""Radii that a rank of 16 bits tells apart."""
+"""The number of radii that ranks of 16 bits distinguish."""
 
 _Ranks = npt.NDArray[np.uint16]
 

@@ -1,4 +1,4 @@
-"""Points: the accepted records of a track, in order."""
+"""Points: the accepted records of a track, ordered by time, partition and offset."""
 
 from __future__ import annotations
 

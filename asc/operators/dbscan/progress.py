@@ -1,4 +1,4 @@
-"""Progress of a query: its final windows, and the data with which its next window is compared."""
+"""Progress of DBSCAN queries: the final windows of a query, and the data with which its next window is compared."""
 
 from __future__ import annotations
 
@@ -102,10 +102,10 @@ class QueryProgress:
         return self.query.schedule.late_before(watermark_us) if self.query.is_timed else watermark_us
 
     def due(self, view: View, mark: int, points_max: int) -> Iterator[DueWindow]:
-        """Yield the windows to output that end at or before a mark, ascending. A window is ``done`` when the next one
-        is due.
+        """Yield the windows that end at or before a mark and are to be output, ascending. A window is ``done`` when the
+        next one is requested.
 
-        Cost: a search for each of them, however many empty windows are in between.
+        Cost: a search for each window, however many empty windows are between two of them.
         """
         schedule = self.query.schedule
         last = schedule.last_final(mark)

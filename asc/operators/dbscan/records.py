@@ -1,4 +1,4 @@
-"""Records: the outputs of a window. First one for each cluster, then the members, then one for the window."""
+"""Output records of a window: one record for each cluster, then the members, then one record for the window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from asc.operators.times import FIRST_US, time_text
 _MS_US = 1_000
 
 IDS_MAX = 10_000
-"""The most ids of earlier or other clusters that one record lists: it is to be no larger than a topic takes."""
+"""The most ids of earlier or other clusters that one record lists, so that no record exceeds the size that a topic
+accepts.
+"""
 
 
 class DbscanOutput(NamedTuple):
@@ -79,7 +81,7 @@ class Summary:
 
     @staticmethod
     def of(now: Labels, values: Floats, *, is_position: bool) -> Summary:
-        """Return the summary of the points of a window, in order. ``values``: as they came."""
+        """Return the summaries of the clusters of a window. ``values``: the values of the window's points, in order."""
         space = unit_vectors(values) if is_position else values
         counts, newest, sums, low, high = _summed(now, space)
         if not is_position:
@@ -190,8 +192,8 @@ class WindowRecords:
         old_labels: Codes | None,
         is_partial: bool,
     ) -> Iterator[DbscanOutput]:
-        """Yield the records of a window. ``rows``: its points. ``old_labels``: the label of each in the preceding
-        window, -1 for noise and for those that were not there; None where nothing is compared.
+        """Yield the records of a window. ``rows``: its points. ``old_labels``: the label of each point in the preceding
+        window, -1 for noise and for points that were not in that window; None if nothing is compared.
         """
         yield from self._clusters(evolution, rows, summary)
         if self.query.members != "none":
@@ -280,7 +282,9 @@ def id_text(own: Id) -> str:
 
 
 def _disappeared(disappeared: Mapping[Id, Sequence[Id]]) -> tuple[str, str]:
-    """Return ids that have no successor, with those that their points joined, and how many are not listed."""
+    """Return the ids that have no successor, each with the clusters that its points joined, as JSON. Also return the
+    number of ids omitted.
+    """
     listed, room = list[str](), IDS_MAX
     for old, joined in disappeared.items():
         room -= 1 + len(joined)

@@ -1,4 +1,6 @@
-"""A literal implementation of the definition, by NumPy alone, which every faster one must equal. Cost: all pairs."""
+"""The reference implementation of DBSCAN queries: a literal translation of the definition to NumPy, whose results every
+faster implementation must equal. Cost: all pairs of points.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import numpy.typing as npt
 NOISE = -1
 
 Id = tuple[int, int]
-"""The end of the window in which a cluster appeared, and its label there."""
+"""The id of a cluster: the end of the window in which the cluster appeared, and its label in that window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,9 @@ def time_windows(
 
 
 def count_windows(points: int, window: int, slide: int) -> Iterator[tuple[int, int, npt.NDArray[np.int64]]]:
-    """Yield the numbers of the first and the last point, and the places of the points, of each full window."""
+    """Yield each full window: the number of its first point, the number of its last point, and the indices of its
+    points.
+    """
     for begin in range(0, points - window + 1, slide):
         yield begin + 1, begin + window, np.arange(begin, begin + window)
 

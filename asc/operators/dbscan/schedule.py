@@ -1,4 +1,4 @@
-"""Schedules: the windows that hold a point, and the windows that are final."""
+"""Schedules of sliding windows: the windows that contain a position, and the windows that are final."""
 
 from __future__ import annotations
 

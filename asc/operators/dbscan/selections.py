@@ -12,7 +12,7 @@ NONE = -1
 """The code of a point that no watched selection accepts."""
 
 _REMEMBERED = 10_000
-"""Texts of selections whose code is remembered; beyond that all are forgotten."""
+"""The most texts of selections whose code is remembered. Beyond that number all of them are forgotten."""
 
 _Codes = npt.NDArray[np.int32]
 

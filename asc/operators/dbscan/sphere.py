@@ -1,4 +1,4 @@
-"""Positions in degrees as unit vectors: the distance of two vectors in space represents the distance on the sphere."""
+"""Positions in degrees as unit vectors. The distance of two vectors in space represents the distance on the sphere."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def unit_vectors(positions: _Floats) -> _Floats:
 
 
 def chord(distance_m: float) -> float:
-    """Return the distance in space of two unit vectors that are so far apart on the sphere.
+    """Return the distance in space of two unit vectors that are ``distance_m`` apart on the sphere.
 
     >>> round(chord(6_371_008), 9) == round(2 * math.sin(0.5), 9)
     True

@@ -1,4 +1,4 @@
-"""Tracks: the points that one set of expressions reads, and the progress of the queries over them."""
+"""Tracks: the points of the queries that read the same expressions, and the progress of these queries."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ from asc.operators.feed import Observation
 from asc.operators.times import FIRST_US, LAST_US
 
 WINDOWS_HELD = 3
-"""The largest windows whose points a track holds."""
+"""The capacity of a track, as a multiple of the points of the largest window."""
 
 _SLACK = 8
-"""A share of the points held, by which they may become more before the oldest are dropped."""
+"""The share of the capacity, as a divisor, by which the held points may exceed the capacity before the oldest points
+are dropped.
+"""
 
 _NO_TIME_US = 2**62
 
@@ -187,7 +189,9 @@ class Track:
         self.points = self.points.take(slice(count, None))
 
     def _lose(self, come: Points) -> None:
-        """Take points as dropped that came after later ones were. They get no number: they may be repeats."""
+        """Count points as dropped that arrived after later points had been dropped. They get no number, because they
+        may be repeats.
+        """
         for progress in self.queries.values():
             if not progress.query.is_timed:
                 continue
@@ -200,7 +204,7 @@ class Track:
     def passed(
         self, watermark_us: int, source_topic: str, labels: LabelCache, on_labels: OnLabels | None
     ) -> Iterator[DbscanOutput]:
-        """Yield the records of the windows that are final at a watermark. Then forget points that no later one
+        """Yield the records of the windows that are final at a watermark. Then remove the points that no later window
         needs.
         """
         if watermark_us <= self.watermark_us:
@@ -289,7 +293,9 @@ def _until(points: Points, place: Place) -> Flags:
 
 
 def _numbered(progress: QueryProgress, views: Views, before_us: int, watermark_us: int) -> int:
-    """Give the points of a query by counts that become settled a number, and return how many have one."""
+    """Assign numbers to the points of a query by counts that have become settled, and return how many points have a
+    number.
+    """
     _, times_us = views.rows(progress)
     low, high = (int(np.searchsorted(times_us, time_us)) for time_us in (before_us, watermark_us))
     progress.numbered += high - low

@@ -7,13 +7,13 @@ from asc.operators.dbscan.dbscan_query import OP, DbscanQuery
 from asc.operators.feed import Message, Observation, Settings, Watermarks
 
 _POINTS = 100
-"""Points at one place: so many neighbours that cells take the place of pairs."""
+"""The number of points at one position: enough neighbours for cells to be used instead of pairs."""
 
 
 def warm_up() -> int:
     """Compute some windows of made-up points, by pairs and by cells, and return the number of records.
 
-    Costs seconds the first time on a machine, and a fraction of one later.
+    The first call on a machine costs seconds, a later call a fraction of a second.
     """
     queries, messages = [], list[Message]()
     for track, is_position in (("plain", False), ("position", True)):

@@ -1,1 +1,1 @@
-"""Enter, exit and lost events of objects."""
+"""Event queries: enter, exit and lost events of objects that queries accept."""

@@ -1,4 +1,6 @@
-"""Enter, exit and lost: events of objects that queries begin or cease to accept, or that are no longer observed."""
+"""The computation of enter, exit and lost events, for objects that queries begin or cease to accept, or that are no
+longer observed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Event queries: the parameters of enter, exit and lost, as a feed has them."""
+"""Event queries: the parameters of enter, exit and lost events, as the settings in a feed represent them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from asc.operators.feed import Kind, QuerySettings, names, whole
 
 OP = "events"
-"""The tag of the kind."""
+"""The name of the operator kind of event queries."""
 
 KINDS: tuple[Kind, ...] = ("enter", "exit", "lost")
 

@@ -1,1 +1,1 @@
-"""Pairs of objects within a distance of each other, at ticks of event time."""
+"""Near queries: pairs of objects within a distance of each other, at ticks of event time."""

@@ -1,4 +1,4 @@
-"""Near queries: the parameters of pairs within a distance, as a feed has them."""
+"""Near queries: the parameters of pairs of objects within a distance, as the settings in a feed represent them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from asc.operators.feed import Kind, QuerySettings, names, text_or_none, whole
 
 OP = "near"
-"""The tag of the kind."""
+"""The name of the operator kind of near queries."""
 
 KINDS: tuple[Kind, ...] = ("pair", "near", "apart")
 """The types of output. ``pair``: two objects are near at a tick. ``near``: they are near and were not at the previous

@@ -19,10 +19,12 @@ from asc.operators.near.positions import Snapshot
 from asc.operators.near.proximity import millimetres_m
 
 Pairs = npt.NDArray[np.int64]
-"""int64[pairs, 2]: places of objects in a snapshot, the smaller first, in ascending order."""
+"""Pairs of objects, int64[pairs, 2]: the indices of both objects in a snapshot, the smaller index first, in ascending
+order.
+"""
 
 Carried = tuple[str | None, str | None]
-"""The carried values of both objects of a pair."""
+"""The carried values of the two objects of a pair."""
 
 
 class PairEvent(NamedTuple):
@@ -124,7 +126,7 @@ class PairTick:
 
 
 def pairs_to_bytes(pairs: Pairs) -> bytes:
-    """Return pairs as bytes, for :func:`pairs_of_bytes`: places fit into 32 bits, as numbers of objects do."""
+    """Return pairs as bytes, for :func:`pairs_of_bytes`. The indices of objects fit into 32 bits."""
     return pairs.astype("<i4").tobytes()
 
 

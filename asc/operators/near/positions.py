@@ -1,4 +1,4 @@
-"""The last positions of objects in each interval of event time, as ticks need them."""
+"""The last position of each object in each interval of event time, from which ticks are computed."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ ROW_SCHEMA = pa.schema(
         ("carried", pa.string()),
     ]
 )
-"""An observation of an object; ``carried``: the values that a condition reads, as text."""
+"""The columns of an observation of an object. ``carried``: the values that a condition reads, as text."""
 
 _LOOSE_KEPT = 50_000
-"""The number of unfolded rows allowed, beyond as many as the folded ones."""
+"""The number of unfolded rows that are allowed, in addition to the number of folded rows."""
 
 _Ints = npt.NDArray[np.int64]
 

@@ -1,4 +1,4 @@
-"""The pairs of positions on the earth that are within a distance of each other."""
+"""The search for all pairs of positions on the earth that are within a distance of each other."""
 
 from __future__ import annotations
 
@@ -13,26 +13,30 @@ _Floats = npt.NDArray[np.float64]
 _Pairs = npt.NDArray[np.int64]
 
 _DOUBT = 1e-9
-"""The error bound, in metres and as a share, of a distance by NumPy against the deciding one by Python's ``math``."""
+"""The error bound, in metres and as a share, of a distance computed by NumPy. The distance by Python's ``math``
+decides.
+"""
 
 _ULPS = 1e-12
-"""A share: far more than the sines and roots of NumPy and of ``math`` differ by, whatever the distance is."""
+"""A relative error bound, far above the differences between the sines and roots of NumPy and of ``math`` at any
+distance.
+"""
 
 _DOUBTFUL_CHORD = 1e-14
-"""A chord of unit vectors: the rounding of their coordinates comes to less."""
+"""A length, in units of the earth's radius, above the rounding error of the chord between two unit vectors."""
 
 _PIECE = 1 << 20
-"""Pairs whose distances are computed at once."""
+"""The number of pairs whose distances are computed at once."""
 
 
 def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> _Pairs | None:
     """Return the pairs of positions, longitude and latitude in degrees, that are at most ``distance_m`` apart by
     haversine.
 
-    The pairs are int64[pairs, 2] of places, the smaller first, in ascending order. They agree with
-    :func:`asc.spatial.shape.distance_sphere_m` to the last bit. The result is None where a sphere that is a hair larger
-    has more than ``pairs_max`` pairs. Cost: n log n for a k-d tree of unit vectors, and a microsecond a pair. Where the
-    pairs are too many, the cost is some ten microseconds more for each allowed pair.
+    The pairs are int64[pairs, 2] of indices, the smaller index first, in ascending order. They agree with
+    :func:`asc.spatial.shape.distance_sphere_m` to the last bit. The result is None if there are more than ``pairs_max``
+    pairs within a distance that is larger by the error bound. Cost: n log n for a k-d tree of unit vectors, and a
+    microsecond a pair. If there are too many pairs, the cost is some ten microseconds more for each allowed pair.
 
     >>> near_pairs(np.array([0.0, 1.0, 180.0]), np.array([0.0, 0.0, 90.0]), 120_000, 10).tolist()
     [[0, 1]]
@@ -64,8 +68,8 @@ def near_pairs(x: _Floats, y: _Floats, distance_m: float, pairs_max: int) -> _Pa
 def _least_pairs(vectors: _Floats, chord: float) -> int:
     """Return a lower bound on the number of pairs that are at most ``chord`` apart.
 
-    It counts the pairs within one cube of a grid, whose diagonal is no longer than ``chord``. All pairs are at most
-    some hundred times these and the vectors. Cost: a sort.
+    The bound is the number of pairs within one cube of a grid, whose diagonal is at most ``chord``. The number of all
+    pairs is at most some hundred times the sum of the bound and the number of vectors. Cost: a sort.
     """
     cubes = np.floor(vectors * (math.sqrt(3) * (1 + _DOUBT) / chord))
     cubes = cubes[np.lexsort(cubes.T)]

@@ -1,4 +1,4 @@
-"""Pairs of objects that are within a distance of each other, at each tick of event time."""
+"""The computation of near queries: the pairs of objects within a distance of each other, at each tick of event time."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from asc.operators.near.proximity import near_pairs
 from asc.operators.times import LAST_US, time_text
 
 PAIRS_MAX = 1_000_000
-"""Pairs of one query at one tick: a tick that has more is excluded and counted, without output."""
+"""The most pairs of one query at one tick. A tick with more pairs is excluded and counted, without output."""
 
 _TIMES_KEPT = 1_000
-"""The time expressions whose watermarks are remembered: those with the latest."""
+"""The most time expressions whose watermarks are remembered: the expressions with the latest watermarks."""
 
 WIDEST_BYTES = 512
-"""Of an object's key and what it carries together: all objects of a query are held as one state."""
+"""The most bytes of an object's key and its carried values together, because all objects of a query are one state."""
 
 _Row = tuple[str | float | None, ...]
-"""An observation by the columns of ROW_SCHEMA."""
+"""An observation, as a tuple of the columns of ROW_SCHEMA."""
 
 _FORM = 2
 _NEVER_US = -(2**62)
@@ -58,7 +58,7 @@ class _Watch:
 
     @property
     def next_us(self) -> int:
-        """The first tick that is not final; the last one that is may have been of other ticks."""
+        """The first tick that is not final. (The last final tick may have been a tick of another ``every_us``.)"""
         return (self.done_us // self.query.every_us + 1) * self.query.every_us
 
     def is_late(self, time_us: int) -> bool:

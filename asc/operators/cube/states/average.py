@@ -13,12 +13,12 @@ from asc.operators.cube.states.memory import numbers, stored
 
 _DIGITS = 38
 _EXACT = 2**53
-"""Up to this magnitude each integer is a double."""
+"""Every integer up to this magnitude is exactly a double."""
 
 _QUOTIENT = Context(prec=_DIGITS + 1, rounding=ROUND_HALF_UP)
-"""The digits to which Spark divides decimals, before it rounds to the scale of the average."""
+"""The precision to which Spark divides decimals before it rounds the quotient to the scale of the average."""
 _WIDE = Context(prec=100)
-"""More digits than any sum has."""
+"""A precision beyond the number of digits of any sum."""
 
 
 def average_type(data_type: pa.DataType) -> pa.DataType:

@@ -14,9 +14,9 @@ from asc.operators.cube.states.state import Places, Rows, State, Values, merged_
 _LIMBS = 3
 _SHORT_DIGITS = 18
 _HALF = 2**63
-"""The first integer that 64 bits with a sign do not hold."""
+"""The least integer that does not fit into 64 bits with a sign."""
 _BOUND = 10**38
-"""The first integer of more digits than a DECIMAL has."""
+"""The least integer with more digits than a DECIMAL can have."""
 
 
 class ExactSum(State):

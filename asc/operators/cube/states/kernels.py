@@ -17,10 +17,10 @@ from asc.compiled import compiled, inlined
 Array = Any
 
 LARGE = 2.0**1000
-"""The magnitude from which on a pair of a sum is kept in units of UNIT, for the next sum might overflow."""
+"""The magnitude from which on a pair is kept in units of UNIT, because the next sum might overflow."""
 UNIT = 2.0**128
 IN_UNITS = 1.0
-"""The third number of a float sum whose pair is in units of UNIT; it is 0 where the pair is plain."""
+"""The third number of a float sum whose pair is in units of UNIT; it is 0 if the pair is in units of 1."""
 
 
 @compiled
@@ -40,14 +40,14 @@ def count_values(rows: Array, cells: Array, nulls: Array, counts: Array) -> None
 
 @compiled
 def add_counts(added: Array, cells: Array, counts: Array) -> None:
-    """Add counts to those of their cells."""
+    """Add partial counts to the counts of their cells."""
     for i in range(cells.size):
         counts[cells[i]] += added[i]
 
 
 @compiled
 def sum_short(values: Array, nulls: Array, rows: Array, cells: Array, limbs: Array, has_value: Array) -> None:
-    """Add int64 values as :func:`sum_integers` does, where no sum of them can leave 64 bits."""
+    """Add int64 values as :func:`sum_integers` does, for values of which no sum can exceed 64 bits."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[rows[i]]:
@@ -67,7 +67,8 @@ def sum_short(values: Array, nulls: Array, rows: Array, cells: Array, limbs: Arr
 def sum_integers(values: Array, nulls: Array, rows: Array, cells: Array, limbs: Array, has_value: Array) -> None:
     """Add int64 values to the sums of their cells, uint64[cells, 3] in two's complement, lowest limb first.
 
-    The third limb is that of a sum of 128 bits, which 2**63 such values fit; it is written at the end.
+    The third limb is written at the end, from the sum of 128 bits in the first two limbs: 2**63 values of 64 bits fit
+    into 128 bits.
     """
     for i in range(cells.size):
         row = rows[i]
@@ -111,7 +112,7 @@ def sum_decimals(values: Array, nulls: Array, rows: Array, cells: Array, limbs: 
 
 @compiled
 def sum_limbs(added: Array, nulls: Array, cells: Array, limbs: Array) -> None:
-    """Add sums, uint64[n, 3], to those of their cells."""
+    """Add partial sums, uint64[n, 3], to the sums of their cells."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[i]:
@@ -123,7 +124,7 @@ def sum_limbs(added: Array, nulls: Array, cells: Array, limbs: Array) -> None:
 
 @compiled
 def mark_values(nulls: Array, cells: Array, has_value: Array) -> None:
-    """Mark the cells that have a state of some value."""
+    """Mark the cells that have at least one state of a value that is not NULL."""
     for i in range(cells.size):
         if not nulls[i]:
             has_value[cells[i]] = True
@@ -139,10 +140,10 @@ def _two_sum(first: Any, second: Any) -> Any:
 
 @inlined
 def _add_pair(sums: Array, rests: Array, cell: Any, first: Any, second: Any, kind: Any) -> None:
-    """Add a pair to that of a cell. ``kind``: 0, IN_UNITS, or the sum of values that are not finite.
+    """Add a pair to the pair of a cell. ``kind``: 0 for a plain pair, IN_UNITS, or the sum of infinite and NaN values.
 
-    ``rests`` float64[cells] has the rounding errors of the second number: a plain sum of n errors would lose up to n**2
-    times the square of the rounding unit.
+    ``rests`` float64[cells] sums up the rounding errors of the second number. Without it, n errors would lose up to
+    n**2 times the square of the rounding unit.
     """
     own = sums[cell, 2]
     if own == 0.0 and kind == 0.0:
@@ -183,7 +184,8 @@ def _add_pair(sums: Array, rests: Array, cell: Any, first: Any, second: Any, kin
 def sum_floats(
     values: Array, nulls: Array, rows: Array, cells: Array, sums: Array, rests: Array, has_value: Array
 ) -> None:
-    """Add float64 values to the sums of their cells, float64[cells, 3]: a pair, and what its unit is.
+    """Add float64 values to the sums of their cells, float64[cells, 3]: a pair, and the third number of
+    :class:`FloatSum`.
 
     ``rests`` float64[cells] is working memory of zeros.
     """
@@ -203,7 +205,7 @@ def sum_floats(
 
 @compiled
 def sum_pairs(added: Array, nulls: Array, cells: Array, sums: Array, rests: Array) -> None:
-    """Add sums, float64[n, 3], to those of their cells, as :func:`sum_floats` does values."""
+    """Add partial sums, float64[n, 3], to the sums of their cells, as :func:`sum_floats` adds values."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[i]:
@@ -216,7 +218,9 @@ def sum_pairs(added: Array, nulls: Array, cells: Array, sums: Array, rests: Arra
 
 @inlined
 def _normalise(sums: Array, rests: Array) -> None:
-    """Make the first number of each pair the rounded sum, and the second the rest; no zero is negative."""
+    """Normalise each pair: the first number becomes the rounded sum, and the second number the rest. -0.0
+    becomes 0.0.
+    """
     for cell in range(sums.shape[0]):
         total, error = _two_sum(sums[cell, 0], sums[cell, 1])
         total, error = _two_sum(total, error + rests[cell])
@@ -226,7 +230,7 @@ def _normalise(sums: Array, rests: Array) -> None:
 
 @compiled
 def least(keys: Array, nulls: Array, rows: Array, cells: Array, found: Array, has_value: Array) -> None:
-    """Find the least of the int64 keys of each cell; ``found`` begins with the greatest int64 everywhere."""
+    """Find the least int64 key of each cell. ``found`` initially holds the greatest int64 for each cell."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[rows[i]]:
@@ -240,7 +244,7 @@ def least(keys: Array, nulls: Array, rows: Array, cells: Array, found: Array, ha
 
 @compiled
 def greatest(keys: Array, nulls: Array, rows: Array, cells: Array, found: Array, has_value: Array) -> None:
-    """Find the greatest of the int64 keys of each cell; ``found`` begins with the least int64 everywhere."""
+    """Find the greatest int64 key of each cell. ``found`` initially holds the least int64 for each cell."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[rows[i]]:
@@ -254,7 +258,7 @@ def greatest(keys: Array, nulls: Array, rows: Array, cells: Array, found: Array,
 
 @compiled
 def merge_least(keys: Array, nulls: Array, cells: Array, found: Array) -> None:
-    """Find the least of the integers of each cell, as :func:`least` does, of all rows in their order."""
+    """Find the least of the partial minimums of each cell, in their order."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[i]:
@@ -266,7 +270,7 @@ def merge_least(keys: Array, nulls: Array, cells: Array, found: Array) -> None:
 
 @compiled
 def merge_greatest(keys: Array, nulls: Array, cells: Array, found: Array) -> None:
-    """Find the greatest of the integers of each cell, as :func:`greatest` does, of all rows in their order."""
+    """Find the greatest of the partial maximums of each cell, in their order."""
     if nulls.size:
         for i in range(cells.size):
             if not nulls[i]:

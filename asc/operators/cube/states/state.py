@@ -53,7 +53,7 @@ class State(ABC):
     type: pa.DataType
     """The Arrow type of an answer."""
     takes_values: ClassVar[bool] = True
-    """Whether it reads an expression; else it counts records."""
+    """True if the state is computed from the values of an expression, False if it counts records."""
 
     @abstractmethod
     def values(self, column: pa.Array) -> Values:
