@@ -1,1 +1,1 @@
-"""Operators: the processing of accepted records, and the outputs of this processing."""
+"""Operators: the kinds of computation that queries apply to their accepted records, and the records that result."""

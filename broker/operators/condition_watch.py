@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Suspects(Protocol):
-    """Expressions, and the rows over which a child process computes them. The object is pickled to reach the child
+    """Expressions, and the rows over which a child process evaluates them. The object is pickled to reach the child
     process.
 
     ``master`` and ``driver_memory``: settings of the Spark session that computes them. ``subject``: the origin of the

@@ -1,4 +1,4 @@
-"""Definitions: the checked parameters of the operator of one query."""
+"""Definitions of operators: the protocol of the checked parameters of the operator of one query."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Definition(Protocol):
     """
 
     name: ClassVar[str]
-    """The tag of its kind."""
+    """The name of the operator kind."""
 
     @classmethod
     def parse(cls, plain: Mapping[str, Any]) -> Self:

@@ -1,4 +1,6 @@
-"""Expressions of operators over a record: their SQL, and the role that determines how they are checked and computed."""
+"""Expressions of operators over a record: SQL texts, each with a role that determines how the text is checked and
+computed.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,9 @@ from broker.errors import QueryError
 from broker.operators.value_predicate import value_predicate
 
 Role = Literal["key", "time", "number", "value", "position", "predicate"]
-"""The use of an expression: the text that identifies an object, a TIMESTAMP, a number, any scalar, a point, or a
-predicate. The latter is over several records, and the reader of the feed evaluates it.
+"""The role of an expression. ``key``: the text that identifies an object. ``time``: a TIMESTAMP. ``number``: a number.
+``value``: any scalar. ``position``: a point. ``predicate``: a predicate over several records, which the reader of the
+feed evaluates.
 """
 
 _COMPUTED: Mapping[Role, str] = {
@@ -37,16 +40,17 @@ _ASKED: Mapping[Role, str] = {
     "key": "{computed} >= ''",
     "time": "{computed} <= 9223372036854775807L",
 }
-"""The predicate by whose p-attribute an expression is read.
+"""For some roles, the predicate through which the value of an expression is read.
 
-It compares the value: a null test of an expression that may throw reads whether it is NULL, and not the value.
+The predicate compares the value. A null test of an expression that may throw would read whether the expression is NULL,
+and not its value.
 """
 
 _SHOWN_CHARS = 200
 
 
 class RecordAnalyser(Protocol):
-    """The meaning of predicates over the records of a stream, as far as operators ask for it."""
+    """The analyser of predicates over the records of a stream, reduced to the methods that operators use."""
 
     @property
     def attributes(self) -> Schema:
@@ -83,8 +87,8 @@ class Expression:
 
     @property
     def computed(self) -> str:
-        """Return the SQL that Spark computes for the role of the expression. For a position it is a predicate that
-        reads it.
+        """Return the SQL that Spark computes for the expression. For a position it is a predicate that reads the
+        position.
         """
         if self.role == "position":
             return f"ST_DistanceSphere(ST_Point(0, 0), {self.sql}) <= 1"
@@ -111,9 +115,7 @@ class Expression:
         return found
 
     def _asked(self, analyser: RecordAnalyser) -> str:
-        """Return the predicate by whose p-attribute the expression is read. Raise PredicateError if its value has no
-        type.
-        """
+        """Return the predicate through which the expression is read. Raise PredicateError if its value has no type."""
         if self.role == "position":
             return self.computed
         if self.role in ("number", "value"):

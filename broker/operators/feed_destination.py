@@ -1,4 +1,4 @@
-"""Destinations of the handoff ``feed``: the track, the selection and the parameters of a query, in a plan."""
+"""Destinations of the handoff ``feed``: the track, the selection and the parameters of a query, as plans store them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from asc.plan.plan import Plan
 from asc.predicate.normal_form.disjunctive_form import Conjunct, Predicate
 
 FORM = 2
-"""The form of the definitions in plans. Plans of form 1 are compiled anew from the registry."""
+"""The form of these definitions in plans. A plan with another form is compiled anew from the registry."""
 
 
 NO_KEY = "CAST(NULL AS STRING)"
-"""The key of a track whose observations are of no object."""
+"""The key of a track whose observations belong to no object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class FeedDestination:
         return self.query.selections[0]
 
     def in_plan(self) -> Destination:
-        """Return the destination in the form that plans have."""
+        """Return the destination in the form that plans store."""
         plain = {"track": self.track.plain(), "query": self.query.plain(), "conditions": list(self.conditions)}
         names = (self.track.name, self.selection)
         return Destination(self.query.id, self.track.op, FORM, *names, json.dumps(plain, separators=(",", ":")))

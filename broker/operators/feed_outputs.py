@@ -1,4 +1,4 @@
-"""Outputs of a feed: the state of each part over its messages, in Spark, and the records that result from it."""
+"""Outputs of a feed: Spark's stateful computation over the messages of each part, and the records that it returns."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.state import GroupState
 
 PartFunction = Callable[[Any, "Iterable[pd.DataFrame]", "GroupState"], "Iterator[pd.DataFrame]"]
-"""A function of ``applyInPandasWithState`` (:func:`broker.operators.feed_task.part_task`)."""
+"""A function for ``applyInPandasWithState``, as :func:`broker.operators.feed_task.part_task` returns it."""
 
 
 def outputs_of(feed: DataFrame, function: PartFunction, ddl: str) -> DataFrame:
-    """Return the outputs of a feed (FED_DDL): rows of ``ddl`` that the function returns for each part."""
+    """Return the outputs of a feed (FED_DDL): the rows, with the schema ``ddl``, that the function returns for each
+    part.
+    """
     from pyspark.sql.streaming.state import GroupStateTimeout
 
     from broker.operators.feed_task import PACKED_DDL, STATE_DDL, packed

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 PARTS = 16
-"""Partitions of a feed. States are kept by them, so the number never changes."""
+"""The number of partitions of a feed. States are stored by partition, so the number never changes."""
 
 _SEED = 42
 _MASK = 0xFFFFFFFF
 
 
 def part_of(track: str) -> int:
-    """Return the part of a track whose observations are all in one part: Spark's ``pmod(hash(track, NULL), 16)``.
+    """Return the number of the part that has all observations of a track: Spark's ``pmod(hash(track, NULL), 16)``.
 
     Spark's hash is the 32-bit MurmurHash3, except for the last bytes of a text that do not fill a word. These are mixed
     in one by one, as signed numbers. NULL leaves the hash unchanged.

@@ -1,4 +1,4 @@
-"""Projection of records to the expressions of tracks, as observations of the feed, in the job of a stream."""
+"""The projection of records to observations of the feed, in the job of a stream."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class FeedProjection(Operator):
         return (sf.octet_length("value") + _OVERHEAD_BYTES).cast("bigint")
 
     def _of_target(self, columns: Sequence[Column]) -> Column:
-        """Return, from columns that correspond to the tracks, the column of the track that the target names."""
+        """Return the column of the track that a target names, out of columns in the order of the tracks."""
         from pyspark.sql import functions as sf
 
         *others, found = columns
@@ -196,4 +196,4 @@ def carried_sql(columns: Sequence[tuple[str, str]]) -> str:
 
 
 _LEAST = f"{NO_TIME + 1}L - 1L"
-"""The least BIGINT as SQL: its literal would be one too large before the sign."""
+"""The least BIGINT as SQL. A literal would be one too large, because Spark reads its digits before its sign."""

@@ -1,4 +1,4 @@
-"""The shared code of feed queries in Spark's Python workers: messages by part of the feed, and their counts."""
+"""The code that the Spark tasks of all feed readers share: messages grouped by part of the feed, and their counts."""
 
 from __future__ import annotations
 
@@ -25,21 +25,23 @@ _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 
 _ROWS = 10_000
-"""Outputs in one piece."""
+"""The number of outputs in one DataFrame that a task yields."""
 
 FED_DDL = "bucket INT, offset BIGINT, message BINARY"
-"""The records of a feed; ``bucket`` is the part, under the name that states in checkpoints have had since form 1."""
+"""The columns of the records of a feed. ``bucket`` is the part; states in checkpoints have had this name
+since form 1.
+"""
 
 PACKED_DDL = "bucket INT, messages ARRAY<BINARY>"
-"""The arguments of the function: one row a part, with its messages in the order of the feed."""
+"""The arguments of the function of a part: one row for each part, with its messages in the order of the feed."""
 
 STATE_DDL = "bucket BINARY"
-"""The state of a part, as bytes."""
+"""The state of a part in Spark's state store, as bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedTally:
-    """Counts of a kind: the objects that each part of the feed holds, observations, exclusions by reason, outputs by
+    """The counts of a kind: objects held by each part of the feed, observations, exclusions by reason, and outputs by
     type.
 
     ``latest``: by part, the figures of the last output of each query of the part.
@@ -78,7 +80,7 @@ def feed_accumulator(context: SparkContext) -> Accumulator[FeedTally]:
 
 
 def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the records that a task has of a feed, FED_DDL, as PACKED_DDL: the function of ``mapInArrow``.
+    """Yield the records of a feed that a task reads, FED_DDL, as PACKED_DDL. This is the function of ``mapInArrow``.
 
     A task reads one partition, so each part has one row. With more rows than groups, PySpark 4.0 (with pyarrow 26)
     fails, because it reads the row indices of groups as floats. Cost: the records that the task reads of a batch, once

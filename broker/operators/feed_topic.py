@@ -1,4 +1,4 @@
-"""The topic of a feed: created if it is missing, and refused if it does not have the form of a feed."""
+"""The topic of a feed: it is created if it is missing, and refused if it is not suitable for a feed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from broker.kafka.cluster import KafkaCluster
 from broker.operators.feed_part import PARTS
 
 _SETTINGS = {"retention.ms": str(86_400_000)}
-"""The settings of a feed that is made: its readers read it within a day."""
+"""The settings with which the topic of a feed is created: its readers read a message within a day."""
 
 
 def make_feed(cluster: KafkaCluster, topic: str) -> None:

@@ -1,4 +1,4 @@
-"""Destinations of the handoff ``fold``: the expressions and the parameters of a query, in a plan."""
+"""Destinations of the handoff ``fold``: the expressions and the parameters of a query, as plans store them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from asc.plan.plan import Plan
 from asc.spark_types import ddl_of_type, type_of_ddl
 
 FORM = 1
-"""The form of the definitions in plans."""
+"""The form of these definitions in plans."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldColumn:
-    """An expression that the states of a query read. ``name``: the name of its column, by which the states find it."""
+    """An expression that the states of a query read. ``name``: the name of the column in which states find
+    its values.
+    """
 
     name: str
     attribute: PAttribute
@@ -32,9 +34,11 @@ class FoldDestination:
     """A query of a kind with the handoff ``fold``, in a plan.
 
     It contains all that tasks and the folder need to know about the query, so a replayed batch uses the definitions of
-    its plan. ``op``: the tag of the kind. ``time``: the SQL of its time, in microseconds. ``definition``: JSON.
-    ``since``: that of the registered query. If it changes, the query was removed in between, and begins with an empty
-    state. Invariant: within one kind, a column name has one expression.
+    its plan. ``op``: the name of the kind. ``time``: the SQL of its time, in microseconds. ``definition``: JSON.
+    ``since``: the version of the registry that identifies the registration of the query's state; -1 if the query has
+    none. A replacement with the same kind in the same stream keeps it. With another ``since``, the query was removed,
+    or replaced otherwise, in between, and begins with an empty state. Invariant: within one kind, a column name has one
+    expression.
     """
 
     op: str
@@ -52,7 +56,7 @@ class FoldDestination:
         return tuple(dict.fromkeys((time, *(column.attribute for column in self.columns))))
 
     def in_plan(self) -> Destination:
-        """Return the destination in the form that plans have."""
+        """Return the destination in the form that plans store."""
         columns = [
             [column.name, own.sql, ddl_of_type(own.type), None if own.path is None else list(own.path)]
             for column in self.columns

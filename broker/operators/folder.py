@@ -1,4 +1,4 @@
-"""Folders: the driver's side of the handoff ``fold``, which commits the states of each batch."""
+"""Folders: the part of the handoff ``fold`` in the driver, which commits the states of each batch."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ class FoldContext:
 class FoldBatch:
     """A batch that was written to Kafka, with the states of the queries of one kind over its records.
 
-    ``version``: the version of its plan. ``topic_id``: the id of the source topic, which changes if the topic is made
-    again; empty if Kafka does not report an id. ``first``, ``end``: offsets by source partition, the same each time the
-    batch runs. ``waiting``: the partitions without a record in this batch though they have later records.
+    ``version``: the version of its plan. ``topic_id``: the id of the source topic, which differs if the topic was
+    deleted and created again; empty if Kafka does not report an id. ``first``, ``end``: offsets by source partition,
+    the same each time the batch runs. ``waiting``: the partitions without a record in this batch though they have later
+    records.
 
     ``queries``: the queries of the kind in the plan, by id. ``partials``: the states of the queries that accepted a
     record and did not fail. ``failed``: the queries that are not counted from this batch on, with the reasons.
@@ -62,8 +63,8 @@ class FoldBatch:
 
 
 class FoldTotals:
-    """The numbers of records that the queries of a kind counted and excluded since the daemon started. One thread
-    adds.
+    """The numbers of records that the queries of a kind counted and excluded since the daemon started. Only one thread
+    adds to them.
     """
 
     def __init__(self) -> None:
@@ -86,7 +87,7 @@ class Folder(Protocol):
 
     @property
     def held(self) -> int | None:
-        """Return the number of things in the states. Return None if it is not known."""
+        """Return the number of objects in the states, such as cells. Return None if it is not known."""
 
     @property
     def watermarks_us(self) -> Mapping[str, int]:
@@ -113,10 +114,10 @@ class Folder(Protocol):
         """Repeat the writes that failed in :meth:`stand`. Call this often; it does nothing if no write is left."""
 
     def write_left(self) -> Mapping[str, str]:
-        """Write a part of what the last batch has left to write, if no batch came since the last call.
+        """Write a part of the outputs that the last batch left unwritten, if no batch came since the last call.
 
-        Return the queries that cannot be written, with the reasons. Call this often, between batches; it does nothing
-        if nothing is left. Raise BrokerError if the write is not possible now.
+        Return the queries whose outputs cannot be written, with the reasons. Call this often, between batches; it does
+        nothing if no output is left. Raise BrokerError if writing is not possible now.
         """
 
     def kept(self, query_id: str, where: str, definition: Any, *, is_brief: bool = False) -> Mapping[str, Any] | None:

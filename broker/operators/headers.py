@@ -1,4 +1,4 @@
-"""The headers of delivered records and dead letters, and their interpretation by consumers."""
+"""The headers of delivered records and of dead letters: their names, and how consumers read them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ HEADER_SOURCE = "asc-source"
 HEADER_TIMESTAMP = "asc-timestamp"
 HEADER_ERROR = "asc-error"
 HEADER_EVENT = "asc-event"
-"""The identity of an event, the same whenever it is written again."""
+"""The header with the identity of an event, which is the same whenever the event is written again."""
 
 HEADER_WINDOW = "asc-window"
-"""The identity of a window in an operator's output, before that of an event."""
+"""The header with the identity of a window's output; it precedes the header of an event."""
 
 _IDENTITIES = (HEADER_WINDOW, HEADER_EVENT)
 
 EXCESS = "record for topic "
-"""The beginning of the reason of a dead letter that is not whole: its record is too large for a destination."""
+"""The beginning of the reason of a dead letter that lacks a part of its record, because the record is too large for a
+destination.
+"""
 
 
 def event_headers() -> Column:
@@ -44,7 +46,7 @@ def event_headers() -> Column:
 
 @dataclass(frozen=True, slots=True)
 class LastHop:
-    """The delivery of a record by the last broker that it passed, as its headers describe it.
+    """The last delivery of a record, as its headers describe it: the record may have passed several brokers.
 
     ``queries``: the ids of the queries that accepted the record. ``shapes``: the shapes for which joins accepted it
     (``<query>/<shape>``). ``source``: the source record. ``identity``: the same for repeats of one delivery, and
@@ -58,12 +60,13 @@ class LastHop:
 
 
 def last_hop(headers: Iterable[tuple[str, bytes | None]]) -> LastHop:
-    """Read the last delivery of a record from its headers; without an identity it is none, and has no queries.
+    """Read the last delivery of a record from its headers. If the headers have no identity, return a delivery without
+    queries.
 
-    A record that went through several streams has the headers of each, those of the last one last: ``asc-window`` and
-    ``asc-event``, ``asc-shape``, ``asc-query`` and ``asc-source``. An output without a source record ends with
-    ``asc-window`` and ``asc-event`` instead, after ``asc-query``, so that they are not taken for those of the next hop.
-    A broker writes UTF-8 alone; other bytes are shown with replacement characters.
+    A record that went through several streams has the headers of each stream, those of the last stream at the end:
+    ``asc-window`` and ``asc-event``, ``asc-shape``, ``asc-query`` and ``asc-source``. An output without a source record
+    has ``asc-window`` and ``asc-event`` after ``asc-query`` instead. So these headers are not mistaken for those of the
+    next stream. A broker writes only UTF-8; other bytes are shown with replacement characters.
 
     >>> hops = [("asc-query", b"a"), ("asc-source", b"s-0-7"), ("asc-query", b"b"), ("asc-source", b"asc.a-0-3")]
     >>> last_hop(hops).queries, last_hop(hops).identity, last_hop(hops[:1]).queries
@@ -126,8 +129,7 @@ def dead_letter_error(headers: Iterable[tuple[str, bytes | None]]) -> str | None
 
 
 def is_whole(headers: Iterable[tuple[str, bytes | None]]) -> bool:
-    """Return whether a dead letter contains all of the record. It does not if the record is too large for a
-    destination.
+    """Return True if a dead letter contains the whole record. It does not if the record is too large for a destination.
 
     >>> is_whole([("asc-error", b"record for topic late takes 2000000 bytes ..."), ("asc-source", b"flights-0-7")])
     False
@@ -136,7 +138,8 @@ def is_whole(headers: Iterable[tuple[str, bytes | None]]) -> bool:
 
 
 def as_it_came(headers: Iterable[tuple[str, bytes | None]]) -> list[tuple[str, bytes | None]]:
-    """Return the headers that a record had before it became a dead letter: without ``asc-error`` and its consequences.
+    """Return the headers that a record had before it became a dead letter, without ``asc-error`` and the headers added
+    with it.
 
     >>> as_it_came([("trace", b"1"), ("asc-error", b"value is empty"), ("asc-source", b"flights-0-7")])
     [('trace', b'1')]

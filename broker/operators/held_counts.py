@@ -1,4 +1,4 @@
-"""The numbers of objects in the parts of a feed, preserved over restarts for the status."""
+"""The numbers of objects in the parts of a feed, stored for the status so that they survive a restart."""
 
 from __future__ import annotations
 

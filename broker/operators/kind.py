@@ -1,4 +1,4 @@
-"""Kinds of operators: the protocol through which all shared code uses a kind."""
+"""Kinds of operators: the protocols through which shared code uses a kind."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class StreamContext:
 
 @dataclass(frozen=True, slots=True)
 class FoldedQuery:
-    """A query that a kind with the handoff ``fold`` has to plan."""
+    """A query whose destination a kind with the handoff ``fold`` is asked for."""
 
     id: str
     stream: str
@@ -55,7 +55,7 @@ class FoldedQuery:
 
 
 class OperatorKind(Protocol[D]):
-    """A kind of operator: its name, its limits, and the parts that all kinds have.
+    """A kind of operator, such as ``events``: its name, its limits, and the functions that every kind has.
 
     ``name``: the tag in records, plans, messages and metrics. ``noun``: the name of one query of the kind, in messages
     to users. ``definition``: the class of its parameters. ``body``: the model of the parameters in the API.
@@ -109,7 +109,9 @@ class OperatorKind(Protocol[D]):
 
 
 class FeedKind(OperatorKind[D], Protocol[D]):
-    """A kind whose observations go to the feed of a stream, from which a second query of Spark's reads them."""
+    """A kind with the handoff ``feed``: its observations go to the feed of a stream, from which a second Spark query
+    reads them.
+    """
 
     def destination(
         self, definition: D, query: QuerySettings, predicate: Predicate, expressions: OperatorExpressions
@@ -128,7 +130,7 @@ class FeedKind(OperatorKind[D], Protocol[D]):
 
 
 class FoldKind(OperatorKind[D], Protocol[D]):
-    """A kind whose states workers fill while they evaluate records.
+    """A kind with the handoff ``fold``: workers fill its states while they evaluate records.
 
     ``partial_limit``: the key of ``[limits]`` that bounds the bytes of the states of one batch. ``kept``: the form of a
     state in answers.

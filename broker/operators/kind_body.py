@@ -23,6 +23,6 @@ class KindBody(Body):
     def combinations(cls, query_id: str, plain: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         """Return the ids and operators of the queries that the ``operator`` of a new query stands for; QueryError.
 
-        They are one, but for a kind in which a list of values stands for a query each.
+        The result has one query, except for a kind in which a list of values creates one query for each value.
         """
         return [(query_id, dict(plain))]

@@ -16,7 +16,7 @@ from broker.operators.near.kind import NEAR
 from broker.operators.operator_fields import shown
 
 ROUTE = "route"
-"""The tag of a query without an operator: each accepted record goes to its topic."""
+"""The name of the operator of a query without another operator: each accepted record goes to its topic."""
 
 _COMPUTED = ("summary",)
 
@@ -26,7 +26,7 @@ OPERATORS: Mapping[str, OperatorKind[Any]] = {
     DBSCAN.name: DBSCAN,
     CUBE.name: CUBE,
 }
-"""The kinds by their tags, in the order in which they are shown."""
+"""The kinds of operators by name, in the order in which they are displayed."""
 
 
 def definition_of(plain: Mapping[str, Any]) -> Definition | None:

@@ -1,4 +1,6 @@
-"""The figures of the last output of each query of a feed, preserved over restarts for the list of queries."""
+"""The figures of the last output of each query of a feed, stored for the list of queries so that they survive a
+restart.
+"""
 
 from __future__ import annotations
 

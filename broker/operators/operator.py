@@ -1,5 +1,5 @@
-"""The protocol of operators in the job of a stream: accepted records become outgoing records, one write for each
-batch.
+"""The protocol of operators in the job of a stream: it turns accepted records into outgoing records, with one write for
+each batch.
 """
 
 from __future__ import annotations
@@ -28,22 +28,24 @@ class Operator(Protocol):
         """Return the deliveries of a record, as a text or NULL, with the targets that the operator adds to them."""
 
     def takes(self) -> Column:
-        """Return whether the operator takes a target (BOOLEAN)."""
+        """Return the condition (BOOLEAN) that the operator processes a target."""
 
     def topic(self) -> Column:
-        """Return the topic (STRING)."""
+        """Return the column of the topic (STRING)."""
 
     def partition(self) -> Column:
-        """Return the partition (INT). It is NULL if the key determines the partition."""
+        """Return the column of the partition (INT). It is NULL if the key determines the partition."""
 
     def key(self) -> Column:
-        """Return the key (BINARY)."""
+        """Return the column of the key (BINARY)."""
 
     def value(self) -> Column:
-        """Return the value (BINARY)."""
+        """Return the column of the value (BINARY)."""
 
     def headers(self) -> Column:
-        """Return the headers (ARRAY<STRUCT<key: STRING, value: BINARY>>)."""
+        """Return the column of the headers (ARRAY<STRUCT<key: STRING, value: BINARY>>)."""
 
     def size(self) -> Column:
-        """Return an upper bound of the record's size in bytes, computed from the preceding columns as well (BIGINT)."""
+        """Return the column of an upper bound of the record's size in bytes (BIGINT), computed from the
+        other columns.
+        """

@@ -1,5 +1,5 @@
-"""The projections from matched records to written records: the outputs of operators for their targets, and dead
-letters.
+"""The projections from matched records to the records that are written: the outputs of operators for their targets, and
+dead letters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The expressions that Spark computes for a plan: those of its predicates, and those of its operators."""
+"""The expressions that Spark computes for a plan: the expressions of its predicates and of its operators."""
 
 from __future__ import annotations
 

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 SOURCE = f"concat({RECORD}.topic, '-', {RECORD}.partition, '-', {RECORD}.offset)"
-"""The identity of a record, as SQL."""
+"""The identity of a source record (``topic-partition-offset``), as SQL."""
 
 TIMESTAMP = f"CAST(unix_millis({RECORD}.timestamp) AS STRING)"
-"""The time of a record in milliseconds, as SQL."""
+"""The timestamp of a source record in milliseconds, as SQL."""
 
 _NO_HEADERS = "CAST(array() AS ARRAY<STRUCT<key: STRING, value: BINARY>>)"
 # The ids of queries and shapes are not longer than the target without its topic. A header's name of ours has 10 bytes

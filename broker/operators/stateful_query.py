@@ -1,4 +1,4 @@
-"""The stateful Spark query that reads a stream's feed for one kind of operator, and writes to Kafka."""
+"""The stateful Spark query that reads the feed of a stream for one kind of operator, and writes outputs to Kafka."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _FAILURE = f"{BatchFailure.__module__}.{BatchFailure.__qualname__}: "
 _STOP_S = 10.0
 
 _MESSAGES_LEAST = 20_000
-"""The messages that a batch may read of a feed, however few records a batch of the stream has.
+"""The least number of messages that a batch of a feed may read, however few records a batch of the stream has.
 
-A record may have a message for each track, and a batch costs over a second for whatever it reads.
+A record may have a message for each track, and a batch costs over a second, whatever it reads.
 """
 
 STATE_OPTIONS = {
@@ -61,7 +61,7 @@ def feed_messages_max(records_max: int) -> int:
 
 
 class FeedReader(Protocol):
-    """The part of a feed query that depends on its kind.
+    """The part of a feed query that depends on the kind of operator.
 
     ``name``: the tag of the kind, and the name of the folder of its state. ``messages_max``: the most messages of the
     feed in one batch.
@@ -124,11 +124,11 @@ class StatefulQuery:
         self._held = HeldCounts(self._folder)
         self._latest = LatestFigures(self._folder)
         self.failures = 0
-        """The number of times it ended with an error and was started again."""
+        """The number of times that the query ended with an error and was started again."""
         self.problem: str | None = None
-        """The reason, in one line, for which it does not run though it should."""
+        """The reason, in one line, why the query does not run although it should; None if it runs."""
         self.done: Offsets = {}
-        """The first offset that is not done, by partition of the feed, as far as Spark has reported since the start."""
+        """The first offset that is not processed, by partition of the feed, as Spark has reported since the start."""
 
     @property
     def is_used(self) -> bool:

@@ -1,1 +1,1 @@
-"""The parts of a stream: its schema, its predicates, its job and its metrics."""
+"""Streams: the schema, the analyser of predicates, the Spark job and the metrics of each stream."""

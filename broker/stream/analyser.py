@@ -45,7 +45,9 @@ Beyond it the oldest is forgotten; if it is used again, Spark analyses it again.
 """
 
 _TOGETHER_NODES = 2_000
-"""The largest total weight of the expressions in one question to Spark. One heavier expression is sent alone."""
+"""The largest total weight of the expressions that one question to Spark contains. An expression that is heavier by
+itself is sent alone.
+"""
 
 _TOGETHER_CHARS = 20_000
 """The largest number of characters of predicate text that Spark parses in one question."""
@@ -53,7 +55,7 @@ _TOGETHER_CHARS = 20_000
 _ASKED_S = 10.0
 """The timeout of one question to Spark, in seconds.
 
-The limits on predicates keep an answer within a twentieth of it.
+The limits on predicates keep an answer within a twentieth of this timeout.
 """
 
 _ASKED_AT_ONCE = 4
@@ -64,7 +66,7 @@ _BEGUN_S = 10.0
 _CONFIRMED_MAX = 20_000
 """The largest number of term forms that Spark is known to parse as this module does.
 
-When it is reached, all forms are forgotten.
+When the number is reached, all forms are forgotten.
 """
 
 _TOO_LONG = f"Spark did not make it out in {_ASKED_S:.0f} s: write it more simply, or try again"
@@ -307,7 +309,7 @@ class StreamAnalyser:
             raise error
 
     def close(self) -> None:
-        """Stop asking Spark."""
+        """Stop: no further question is sent to Spark."""
         for other in self._over_others.values():
             other.close()
         self._asking.shutdown(wait=False, cancel_futures=True)

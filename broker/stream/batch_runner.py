@@ -1,4 +1,6 @@
-"""The execution of one batch: the pipeline of its plan reads the records from Kafka and writes the results to Kafka."""
+"""The execution of one batch: a pipeline, which its plan determines, reads the records from Kafka and writes the
+results to Kafka.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def sink_options(config: Config, cluster: KafkaCluster) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """The inputs that a pipeline was built from: shipped plan, sampling, limits of its topics, decoder and feed."""
+    """The inputs that a pipeline was built from: the shipped plan, sampling, the limits of its topics, the decoder and
+    the feed.
+    """
 
     shipped: ShippedPlan
     sampling: Sampling | None
@@ -70,7 +74,7 @@ class _Made:
     feed: FeedProjection | None
 
     def crosses_as(self, other: _Made) -> bool:
-        """Return whether a pipeline of ``other`` differs from this one only in the Python function."""
+        """Return True if a pipeline for ``other`` would differ from this one only in the Python function."""
         is_read_alike = self.decoder is other.decoder and self.shipped.transport is other.shipped.transport
         return is_read_alike and self.limits == other.limits and self.feed == other.feed
 
@@ -129,7 +133,9 @@ class BatchRunner:
 
     @property
     def waits_for(self) -> str | None:
-        """Return the cause for which the batch waits before it runs, in one line. Return None if it does not wait."""
+        """Return the cause for which the current batch waits before it runs, in one line. Return None if it does not
+        wait.
+        """
         return self._questions.waits_for
 
     def run(

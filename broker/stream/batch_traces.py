@@ -20,7 +20,7 @@ LOG = logging.getLogger("asc.traces")
 _TOLD_EACH_S = 60.0
 _CLOSED_IN_S = 2.0
 _WITHIN = {"match": "run"}
-"""The phases that are part of another phase, each with the phase that contains it."""
+"""The phases that another phase contains, each with the name of that phase."""
 
 
 class BatchTraces:
@@ -50,7 +50,7 @@ class BatchTraces:
         self._tracer = self._provider.get_tracer("asc-broker")
 
     def tell(self, stream: str, batch: DoneBatch) -> None:
-        """Queue the spans of a finished batch for export, and return at once."""
+        """Queue the spans of a finished batch for export, without waiting."""
         from opentelemetry.trace import set_span_in_context
 
         said = {f"asc.{name}": count for name, count in batch.said.items()}

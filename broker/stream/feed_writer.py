@@ -30,7 +30,9 @@ class _Message(NamedTuple):
 
 
 class _Written(NamedTuple):
-    """The state of the feed as written: the settings and parts of each kind, and the marks of event time."""
+    """The state of the feed as this writer wrote it: the settings and parts of each kind, and the marks of
+    event time.
+    """
 
     settings: Mapping[str, tuple[Settings, frozenset[int]]]
     marks: Marks

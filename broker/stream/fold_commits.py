@@ -1,4 +1,6 @@
-"""The driver's side of the handoff ``fold``: attempts of batches, and commits of their tasks' partial states."""
+"""The part of the handoff ``fold`` in the driver: attempts of batches, and commits of the partial states of their
+tasks.
+"""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.job")
 
 CONSUMER = {"kafka.max.poll.records": "5000", "kafka.max.partition.fetch.bytes": str(2 << 20)}
-"""Options of the Kafka consumer, unless ``kafka.options`` sets others.
+"""Options of the Kafka consumer, unless ``kafka.options`` sets other values.
 
 With these, the consumer reads a backlog in fewer requests than with Kafka's defaults.
 """
@@ -65,7 +65,7 @@ _EARLIEST = -2
 
 _LOOK_S = 0.25
 _IDLE_S = 0.5
-"""The time in seconds, beyond a trigger interval, that a query must wait for data to count as healthy."""
+"""The time in seconds, beyond a trigger interval, for which a query must have waited for data to count as healthy."""
 
 
 _AGAIN = 10
@@ -345,7 +345,7 @@ class StreamJob:
         return any(attribute.is_computed for attribute in expressions_of(self._running.plan))
 
     def _tell_long_batch(self) -> None:
-        """Log a batch that runs for too long.
+        """Log a batch that has been running for too long.
 
         A stopped worker that Spark waits for, or a destination that accepts no records, raises no error.
         """

@@ -17,7 +17,7 @@ _KINDS: Mapping[str, tuple[str, tuple[bool, ...]]] = {
     "MapPartitionsWithEvaluatorRDD": ("evaluatorFactory", ()),
     "MapPartitionsRDD": ("f", (False, False, False)),
 }
-"""The RDD classes that Spark's operators create over the RDD of their child operator.
+"""The RDD classes that Spark's operators create on top of the RDD of their child operator.
 
 Each entry has the field that holds the function over the rows, and the further arguments of the constructor.
 """

@@ -38,7 +38,7 @@ _ANSWERED_WITHIN_S = 20.0
 _KEPT_S = 20.0
 """The time in seconds for which records are reused by further questions.
 
-A user who types a predicate asks at each pause.
+A user who types a predicate sends a question at each pause.
 """
 
 _Found = TypeVar("_Found")
@@ -90,7 +90,7 @@ class _Judged:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Held:
-    """Records that were read: as Kafka's client has them, and as a decoded DataFrame."""
+    """Records that were read, in the form of Kafka's client and as a decoded DataFrame."""
 
     last: int
     read_s: float

@@ -1,4 +1,4 @@
-"""The values of one record, or of a tuple in place of a record, for a plan."""
+"""The values of one record, or of a tuple that replaces a record, for the p-attributes of a plan."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from broker.operators.headers import as_it_came, is_whole, last_hop
 
 
 def replay(client: KafkaClient, dead_letter_topic: str, topic: str, places: Iterable[tuple[int, int]]) -> int:
-    """Send the dead letters at places (partition and offset) to the source topic, and return the number sent.
+    """Send the dead letters at some partitions and offsets to the source topic again, and return the number sent.
 
     A dead letter is skipped if it is missing or does not contain its whole record. Raise KafkaError.
     """

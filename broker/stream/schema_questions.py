@@ -1,4 +1,4 @@
-"""The wait of a batch for the schema registry before decoding, and the limit on that wait."""
+"""The wait of a batch for the schema registry, before its records are decoded, and the limit of that wait."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.job")
 
 BLAMES_MAX = 8
-"""The number of failed questions in a row about one schema, after which the stream gives the schema up, in some 40 s.
+"""The number of consecutive failed questions about one schema after which the stream gives up the schema. This takes
+some 40 s.
 
-Only failures while the registry answers another question are counted. Records that name the schema are then dead
-letters.
+Only failures are counted that occur while the registry answers another question. Records that name the schema are then
+dead letters.
 """
 
 _BACKOFF_S = (0.5, 1, 2, 5, 10)
 """The pauses in seconds between questions to a registry that does not answer."""
 
 _UNANSWERED_S = 600.0
-"""The time in seconds after which the registry is asked once more for a schema that was given up."""
+"""The time in seconds after which the registry is asked once more about a schema that was given up."""
 
 
 class SchemaQuestions:
     """The questions of one stream to its schema registry.
 
     If the registry answers no question, a batch waits without a time limit, and none of its records is lost. If the
-    registry answers other questions but never the one for some schema, the records that name the schema are considered
-    faulty.
+    registry answers other questions but never the question about one schema, the records that name this schema become
+    dead letters.
     """
 
     def __init__(self, stream: str, *, pauses_s: Sequence[float] = _BACKOFF_S) -> None:
@@ -97,7 +98,7 @@ class SchemaQuestions:
         return bool(beyond)
 
     def _asking_again(self, decoder: Decoder) -> Decoder:
-        """Return a decoder that asks once more for the schemas that were given up long ago."""
+        """Return a decoder that asks once more about the schemas that were given up long ago."""
         begun_s = time.monotonic() - _UNANSWERED_S
         kept = {schema_id: since_s for schema_id, since_s in self._unanswered.items() if since_s > begun_s}
         if len(kept) == len(self._unanswered):

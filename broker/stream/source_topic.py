@@ -16,7 +16,9 @@ _DATA_LOSS = re.compile(
     r"Reason:\s*(.*?)\s*(?:with consumer group|SQLSTATE|\.\s|\.?\Z)",
     re.DOTALL,
 )
-"""The pattern of Spark's error for lost offsets. Only the reason is used; the rest advises on a setting of Spark."""
+"""The pattern of Spark's error for lost offsets. Only the reason is shown, because the rest of the text suggests a
+setting of Spark.
+"""
 
 
 class SourceTopic:

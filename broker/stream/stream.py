@@ -115,7 +115,7 @@ class Stream:
             cluster=cluster,
         )
         self.folders = {op: kind.folder(context) for op, kind in fold_kinds().items()}
-        """The owners of the states that workers fill, by the tag of their kind."""
+        """The folders of the stream, which own the states that workers fill, by the name of their kind."""
         self._fold_parks = FoldParks()
         self._folds = FoldCommits(name, config, cluster, self.folders, self._fold_parks)
         self.job = StreamJob(
@@ -150,7 +150,7 @@ class Stream:
     def finding(self) -> DiagnosisResult | None:
         """Return a finding whose queries are to be parked, or None.
 
-        It blocks the stream, unless it names the queries by id.
+        The finding blocks the stream, unless it names the queries by id.
         """
         findings = (diagnosis.finding for diagnosis in self._conditions.values())
         return self.job.finding or next(filter(None, findings), None) or self._fold_parks.finding

@@ -1,4 +1,4 @@
-"""The partitions of a source topic that hold event time back, because they have records that are not read yet."""
+"""The partitions of a source topic that hold event time back, because they have unread records."""
 
 from __future__ import annotations
 

@@ -10,10 +10,12 @@ from asc.errors import CubeError
 from asc.operators.cube.answer_memory import Reserve
 
 ANSWER_BYTES_MAX = 128 << 20
-"""The most bytes of an answer: of its rows as JSON."""
+"""The most bytes of the rows of an answer, as JSON."""
 
 BESIDE_BYTES_MAX = 32 << 20
-"""The most bytes of an answer beside its rows as JSON: of the questions beside it, each with the whole WHERE."""
+"""The most bytes of the other fields of an answer, as JSON. These include the questions for roll-up and drill-down,
+each with the whole WHERE.
+"""
 
 _VALUES_AT_ONCE, _BYTES_AT_ONCE = 1_000, 1 << 20
 
@@ -21,8 +23,8 @@ _VALUES_AT_ONCE, _BYTES_AT_ONCE = 1_000, 1 << 20
 def answer_text(found: Mapping[str, Any], reserve: Reserve) -> bytes:
     """Return an answer as JSON in UTF-8.
 
-    CubeError where its rows are longer than ANSWER_BYTES_MAX, or all else is longer than BESIDE_BYTES_MAX. ``reserve``
-    is called with the bytes that are held, and may raise.
+    Raise CubeError if the rows have more than ANSWER_BYTES_MAX bytes, or the other fields more than BESIDE_BYTES_MAX.
+    ``reserve`` is called with the bytes that are held, and may raise.
     """
     shorter = "name fewer cuboids or measures, or shorten where"
     beside = f"gives roll_up and drill_down of over {BESIDE_BYTES_MAX >> 20} MiB: {shorter}"
@@ -38,7 +40,7 @@ def answer_text(found: Mapping[str, Any], reserve: Reserve) -> bytes:
 
 
 def _bounded(texts: Iterator[bytes], most_bytes: int, refusal: CubeError, reserve: Reserve) -> Iterator[bytes]:
-    """Yield texts while they are no longer than a bound, and raise the refusal then."""
+    """Yield texts as long as their total length is within a bound. Raise ``refusal`` if it exceeds the bound."""
     size_bytes = 0
     for text in texts:
         size_bytes += len(text)
@@ -50,7 +52,7 @@ def _bounded(texts: Iterator[bytes], most_bytes: int, refusal: CubeError, reserv
 
 
 def _beside_texts(found: Mapping[str, Any]) -> Iterator[bytes]:
-    """Yield the fields of an answer but for its rows, each with a comma behind it."""
+    """Yield the fields of an answer except its rows, each followed by a comma."""
     for name, value in found.items():
         if name == "rows":
             continue
@@ -64,7 +66,9 @@ def _beside_texts(found: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def _list_texts(values: Sequence[object]) -> Iterator[bytes]:
-    """Yield values as JSON, so many at a time as the last ones say, for texts and names of measures may be long."""
+    """Yield values as JSON, several at a time. Their number follows from the length of the preceding texts, because
+    texts may be long.
+    """
     start, count = 0, 1
     while start < len(values):
         part = _dumped(values[start : start + count])[1:-1]

@@ -1,4 +1,4 @@
-"""Request bodies of questions to a kept cube: the question with its interval, resolved against the state of a
+"""Request bodies of questions to a cube of the keeper: the question, and its interval resolved against the state of a
 commit.
 """
 
@@ -22,7 +22,7 @@ _CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})(?:-([0-9a-f]{8}))?", re.ASCII
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A checked request body.
+    """A checked request body of a question to a cube.
 
     ``is_live``: whether it also asks for the open panes. ``is_late``: whether it also asks for late records that stay
     apart. ``digest``: a hash of the cube and of all that the body asks except the limit; a cursor contains it.

@@ -11,15 +11,17 @@ from asc.operators.event_time import EventTimeProgress
 from broker.operators.cube.coverage import BatchInterval, Place
 
 PartitionState = Literal["read", "silent", "waits", "untimed"]
-"""State of a partition in a batch.
+"""The state of a partition in a batch.
 
-Records with a time; no record, and there is none; no record, though there are some; records without a usable time.
+``read``: the batch has records of the partition with a time. ``silent``: it has no record, and there is none.
+``waits``: it has no record, although unread records exist. ``untimed``: its records have no usable time.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The progress of event time, and by topic and partition the offset after the last batch that contributed a time.
+    """The progress of event time after a batch, for the cubes of one time expression. It also has, by topic and
+    partition, the offset after the last batch that contributed a time.
 
     All cubes of one time expression share the clock, whichever of them read the batch. A topic id identifies a topic: a
     topic made again has another id. ``states``: the state of each partition in the last batch; empty before the first
@@ -31,7 +33,9 @@ class Clock:
     states: Mapping[int, PartitionState] = field(default_factory=lambda: MappingProxyType({}))
 
     def after(self, batch: BatchInterval, newest: Mapping[int, int], waiting: Collection[int] = ()) -> Clock:
-        """Return the clock after a batch with the newest times of its partitions. Offsets already read move nothing."""
+        """Return the clock after a batch with the newest times of its partitions. Offsets that were already read do not
+        change the clock.
+        """
         topic, places = batch.topic_id, batch.places
         own = {
             partition: newest[partition]
@@ -46,7 +50,9 @@ class Clock:
         return Clock(self.progress.after(own, read=read, waiting=waiting), {**kept, **ends}, states)
 
     def time_after(self, place: Place, offset: int) -> int | None:
-        """Return the newest time of a partition, for offsets from ``offset`` on. Return None if none is known."""
+        """Return the newest time of a partition if it comes from a batch that ended at ``offset`` or later. Otherwise
+        return None.
+        """
         end = self.ends.get(place)
         if end is None:
             topics = [topic for topic, partition in self.ends if partition == place[1]]

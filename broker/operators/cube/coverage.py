@@ -8,16 +8,20 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 INTERVALS_MAX = 256
-"""The intervals of a partition that are kept; beyond it the nearest ones become one, with the offsets between."""
+"""The most intervals of a partition that are kept. Beyond that number the nearest intervals are joined, including the
+offsets between them.
+"""
 
 Interval = tuple[int, int]
-"""Offsets from the first to before the second."""
+"""The offsets from the first number to before the second."""
 
 Intervals = tuple[Interval, ...]
-"""Disjoint intervals, ascending, that do not touch. One without offsets says where coverage begins."""
+"""Disjoint intervals, ascending, that do not touch. An interval without offsets marks the offset at which coverage
+begins.
+"""
 
 Place = tuple[str, int]
-"""The id of a topic and a partition."""
+"""A partition: the id of its topic, and its number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,9 @@ from broker.operators.cube.panes import Panes, StoredPiece
 from broker.operators.cube.window_state import KeptChange, WindowState
 
 COUNTERS = ("counted", "late", "apart", "expired", "time", "future_timestamp", "too_large")
-"""Outcomes of accepted records; late ones are counted as well. None is expired while cubes keep all panes."""
+"""The outcomes of accepted records that are counted. A ``late`` record has joined a closed pane, and is ``counted`` as
+well. An ``apart`` record is late and stays apart. No record is ``expired`` as long as cubes keep all panes.
+"""
 
 PAUSED = "paused"
 BEHIND = "other cubes have read further"
@@ -34,14 +36,15 @@ class CubeState:
     """A cube after a commit.
 
     ``number``: the number of its row in the store. ``layout``: None if the records of the stream now have other types
-    than the pieces, or another time zone. ``missed``: the offsets that a gap reports. ``since``: the registration of
-    its query, see :class:`FoldDestination`. ``version``: the version of the plan with which the cube began.
+    than the pieces, or another time zone. ``missed``: the offsets whose records are missing, as a gap reports.
+    ``since``: the registration of its query, see :class:`FoldDestination`. ``version``: the version of the plan with
+    which the cube began.
 
-    ``watermark_us``: the watermark after its last batch; from there on the cube would miss records. It is None if other
-    cubes have read further, because their watermark holds then. ``batch``: the commit of its last batch. ``parked``:
-    the reason why the cube is parked; None if it is not. ``stopped``: the reason why it was parked, or that it is
-    paused, until its next batch. ``windows``: the progress of its windows; None if it writes none. ``apart``: the
-    pieces of late records that join no pane.
+    ``watermark_us``: the watermark after its last batch. If the cube stops here, it misses records from this time on.
+    It is None if other cubes have read further, because their watermark holds then. ``batch``: the commit of its last
+    batch. ``parked``: the reason why the cube is parked; None if it is not. ``stopped``: the reason why it was parked,
+    or that it is paused, until its next batch. ``windows``: the progress of its windows; None if it writes none.
+    ``apart``: the pieces of late records that join no pane.
 
     Invariant: its pieces are the fold of the accepted records with a time at the offsets of ``coverage``.
     """

@@ -1,4 +1,4 @@
-"""Definitions of the kind ``cube``."""
+"""Definitions of standing cubes: the checked parameters of the operator ``cube``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from broker.operators.operator_fields import check_known, shown
 
 _FIELDS = ("name", "dimensions", "measures", "time", "grain_s")
 _LATER = ("keep", "materialise", "cuboids", "cells", "from")
-"""Fields that cubes will have."""
+"""Names of fields that a later version may define, so that this version refuses them."""
 _NOT_NULL: Mapping[str, str] = MappingProxyType(
     {
         "time": "an expression over the record",
@@ -25,12 +25,12 @@ _NOT_NULL: Mapping[str, str] = MappingProxyType(
         "late": "merge or apart",
     }
 )
-"""Fields that are omitted and never null, with what to give."""
+"""The fields that may be omitted but must not be null, each with a description of its value for errors."""
 
 Late = Literal["merge", "apart"]
 LATES: tuple[Late, ...] = ("merge", "apart")
 STANDING_FIELDS = (*OUTPUT_FIELDS, "late")
-"""Fields that a cube over files has not."""
+"""The fields that only standing cubes have, not cubes over files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class StandingCube:
 
 
 def late_of(plain: Mapping[str, Any]) -> Late:
-    """Return how a cube treats late records, from its JSON object. Raise CubeError if the value is unknown.
+    """Return the treatment of late records (``late``) in a cube's JSON object. Raise CubeError if the value is unknown.
 
     >>> late_of({}), late_of({"late": "apart"})
     ('merge', 'apart')

@@ -1,4 +1,6 @@
-"""Dumps: copies of the file of cubes. One copy is made at a time, while commits continue; no file is left behind."""
+"""Dumps: copies of the file of cubes. One copy is made at a time, while commits continue. No copy remains after its
+use.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from broker.operators.cube.store import Store
 
 
 class Dump:
-    """A copy of the file of cubes, to be read once.
+    """A complete copy of the file of cubes, which can be read once.
 
     Invariant: a complete copy has no name in its folder. So the file system frees its bytes when the copy is closed or
     the process ends.
@@ -56,10 +58,11 @@ class Dumps:
         self._delete()
 
     def make(self, cancellation: Cancellation) -> Dump:
-        """Return a copy of all committed data. It is made next to the file.
+        """Return a copy of all committed data, which is written next to the file.
 
         Raise TooManyDumpsError while another copy exists, CubeStoreError if the copy cannot be written, and
-        CancelledError if it is no longer wanted. Cost: some 3 s for each GB, and as many bytes on the disk.
+        CancelledError if the caller no longer wants the copy. Cost: some 3 s for each GB, and as many bytes on the
+        disk.
         """
         found = Dump()
         with self._lock:

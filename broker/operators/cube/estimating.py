@@ -10,14 +10,16 @@ from broker.operators.fold_destination import FoldDestination
 from broker.operators.fold_sample import FoldEstimate, FoldSample
 
 MEASURED_PANES_MAX = 1_000
-"""The most panes of which the bytes are made: of 10,000 they take seconds, in which the daemon does little else."""
+"""The most panes whose stored size is measured. Measuring 10,000 panes takes seconds, in which the daemon does little
+else.
+"""
 
 
 def estimated(destination: FoldDestination, sample: FoldSample | str) -> FoldEstimate:
     """Return the size of a query's cube from a sample of records, folded as workers do.
 
-    If no record is counted, or ``sample`` is a text that says why there is no sample, figures are null, with the
-    reason.
+    If no record is counted, the figures are null, with the reason. The same holds if ``sample`` is a text, which is the
+    reason why there is no sample.
     """
     fold = CubeFold()
     layout = fold.prepare(destination.definition)

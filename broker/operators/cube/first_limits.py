@@ -1,20 +1,20 @@
-"""Limits of the windows that one commit writes for the first time."""
+"""Limits of the windows that one commit writes for the first time, in contrast to revisions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 FIRST_ROWS_MAX = 100_000
-"""The rows of windows that one commit writes for the first time."""
+"""The most rows of windows that one commit writes for the first time."""
 FIRST_WINDOWS_MAX = 5_000
-"""The windows that one commit writes for the first time, once for each output cuboid."""
+"""The most windows that one commit writes for the first time; a window counts once for each output cuboid."""
 FIRST_CELLS_MAX = 20_000_000
-"""The cells that one commit reads for windows that it writes for the first time."""
+"""The most cells that one commit reads for windows that it writes for the first time."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstLimits:
-    """The most that one commit does for windows that it writes for the first time.
+    """The limits on the work that one commit does for windows that it writes for the first time.
 
     Each window is written whole within one commit. So the last window of a commit may exceed a limit.
     """

@@ -1,4 +1,4 @@
-"""The folder of cubes: it passes the cells that workers folded from a batch to the keeper of the stream's cubes."""
+"""The folder of cubes, which commits the cells that workers folded from a batch to the keeper of the stream's cubes."""
 
 from __future__ import annotations
 
@@ -34,40 +34,41 @@ from broker.operators.folder import FoldBatch, FoldContext, FoldTotals
 LOG = logging.getLogger("asc.cubes")
 
 _WAITED_S = 2.0
-"""The seconds that a change of the queries waits for a commit."""
+"""The seconds for which a change of the queries waits for a running commit."""
 
 _REFUSED_S = 5.0
-"""The seconds for which lists take a file that could not be opened to be so still."""
+"""The seconds after a failure to open the file during which lists of cubes do not try to open it again."""
 
 _PURGED_S = 0.5
-"""The most time that one call of :meth:`CubeFolder.tidy` takes for deleted cubes."""
+"""The longest time that one call of :meth:`CubeFolder.tidy` spends on deleted cubes."""
 
 _PREPARED_MAX = 256
-"""The layouts that are kept, of destinations of the last plans."""
+"""The most layouts that are cached, of cubes in the last plans."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Standing:
-    """The registered queries: see :meth:`Folder.stand`."""
+    """The registered queries as the last call of :meth:`Folder.stand` gave them."""
 
     registered: Mapping[str, int | None]
     planned: Mapping[str, FoldDestination]
     version: int
 
     def has(self, query: str, since: int) -> bool:
-        """Return whether a query is registered, and was not removed since then."""
+        """Return True if the query is registered and its registration ``since`` is the given one, or cannot be read."""
         return query in self.registered and self.registered[query] in (since, None)
 
 
 class CubeFolder:
-    """The folder of the cubes of one stream. It opens the keeper if there are cubes, or if their file exists.
+    """The folder of the cubes of one stream: it commits each batch to the keeper, and then writes the windows that are
+    due.
 
-    After each commit it writes the windows that are due.
+    It opens the keeper when a plan has cubes, or when their file exists.
 
-    Invariant: the cubes of a committed batch are stored in the generation that the batch's plan has. A cube's part of
-    the batch is dropped if its query was removed or changed meanwhile. If the keeper parks a cube, the next batch with
-    this cube reports it. If a later batch has the cube again, without a failure and after a new registration, the cube
-    continues.
+    Invariant: the cubes of a committed batch are stored in the generation of the batch's plan. The cells of a cube are
+    dropped if its query was removed, or replaced by another generation, in the meantime. A cube that the keeper has
+    parked is reported by the next commit of a batch with this cube. If a later plan contains the cube again, because
+    its query was registered anew, the cube continues.
     """
 
     def __init__(self, stream: FoldContext) -> None:
@@ -156,7 +157,7 @@ class CubeFolder:
         return self._outputs.copy()
 
     def stand(self, registered: Mapping[str, int | None], planned: Mapping[str, FoldDestination], version: int) -> None:
-        """Begin the cubes of planned queries, and delete the cubes of queries that are no longer registered."""
+        """Create the cubes of planned queries, and delete the cubes of queries that are no longer registered."""
         self._standing = _Standing(registered, planned, version)
         try:
             self._tidy()
@@ -165,7 +166,7 @@ class CubeFolder:
             LOG.warning("the cubes of stream '%s' are not those that are registered: %s", self._stream.name, error)
 
     def tidy(self) -> None:
-        """Repeat what could not be done when the queries changed, as soon as it is possible."""
+        """Repeat the changes of cubes that failed in :meth:`stand`, and delete some data of deleted cubes."""
         with suppress(BrokerError):
             self._tidy()
             if (keeper := self._keeper) is not None:
@@ -193,7 +194,7 @@ class CubeFolder:
             self._changing.release()
 
     def write_left(self) -> Mapping[str, str]:
-        """Write a part of the windows that the last batch has left, if no batch came since.
+        """Write a part of the windows that the last batch left unwritten, if no batch came since the last call.
 
         Return the planned cubes whose windows cannot be written, with the reasons. Raise KafkaError and CubeStoreError.
         """
@@ -241,8 +242,8 @@ class CubeFolder:
     ) -> Mapping[str, Any] | None:
         """Return the state of a cube. Return None if the file cannot be read, or does not yet contain the cube.
 
-        With ``is_brief`` it has only the fields of a list. Otherwise it also has the accounting line, gaps, offsets,
-        the progress of each partition, and what holds the watermark back.
+        With ``is_brief`` the state has only the fields that a list shows. Otherwise it also has the accounting line,
+        gaps, offsets, the progress of each partition, and the cause that holds the watermark back.
         """
         keeper = self._readable(is_brief=is_brief)
         if keeper is None:
@@ -257,7 +258,7 @@ class CubeFolder:
         return snapshot.status(cube)
 
     def commit(self, batch: FoldBatch) -> Mapping[str, str]:
-        """Commit a batch, and write the windows that are due. Return the cubes that stop here, with the reasons.
+        """Commit a batch, and write the windows that are due. Return the cubes that do not continue, with the reasons.
 
         Raise KafkaError if windows cannot be written; then the batch runs again, and nothing is counted twice.
         """
@@ -316,7 +317,9 @@ class CubeFolder:
         self.keeper.pause(standing.registered.keys() - standing.planned.keys())
 
     def _define(self, query: FoldDestination, version: int) -> str | None:
-        """Keep the cube of a query. Return the reason if it cannot be kept, else None. Raise CubeStoreError."""
+        """Create the cube of a query unless the keeper has it. Return the reason if the definition is refused, else
+        None. Raise CubeStoreError if the file cannot be written.
+        """
         try:
             layout, own = self._layout(query), self._current(query)
             output = Output.parse(own.definition.get("output", {}), layout.definition)
@@ -329,8 +332,8 @@ class CubeFolder:
         return None
 
     def _current(self, query: FoldDestination) -> FoldDestination:
-        """Return the running plan's destination of the same cube, if there is one, because its windows may have
-        changed.
+        """Return the destination of the same cube in the running plan, because its windows may have changed. Return
+        ``query`` if the running plan does not have the cube.
         """
         planned = None if self._standing is None else self._standing.planned.get(query.id)
         is_same = planned is not None and (cube_of(planned), planned.since) == (cube_of(query), query.since)

@@ -1,4 +1,6 @@
-"""The state of a cube after a batch, without its pieces, computed before anything is written."""
+"""The next state of a cube, without its pieces: offsets, counters and gaps after a batch, computed before anything is
+written.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,12 @@ IN_PART = "a batch of which a part was folded already came again"
 def folded_state(
     state: CubeState, batch: BatchInterval, partial: Partial, batch_time: BatchTime, gap_numbers: Iterator[int]
 ) -> CubeState:
-    """Return the state of a cube that has the records of a batch, none of which it had: offsets, counters and gaps.
+    """Return the state of a cube after a batch whose records it did not have before: with new offsets, counters and
+    gaps.
 
-    Offsets between the last batch and this one are missed: the cube was paused or parked, or the topic lost them. Those
-    before its first batch are missed as well. After very many pauses some missed offsets count as folded: a batch that
-    has them is skipped when it comes again, and the gap that tells them stays.
+    Offsets between the last batch and this one are missed, because the cube was paused or parked, or the topic lost the
+    records. Offsets before its first batch are missed as well. After very many pauses, some missed offsets count as
+    folded. A batch with these offsets is then skipped when it is repeated, and the gap that reports them remains.
     """
     places = batch.places
     missed = _skipped(state, places)
@@ -57,7 +60,7 @@ def passed_state(
 
 
 def _skipped(state: CubeState, places: Mapping[Place, Interval]) -> dict[Place, list[Interval]]:
-    """Return the offsets between those that a cube has seen and a batch."""
+    """Return the offsets between the ones that a cube has seen and those of a batch."""
     if not state.batch:
         return {}
     ends = {place: state.end(place) for place in places}
@@ -65,12 +68,14 @@ def _skipped(state: CubeState, places: Mapping[Place, Interval]) -> dict[Place, 
 
 
 def _begins(coverage: Coverage) -> dict[Place, int]:
-    """Return the offsets at which coverage begins, of the partitions that have records before."""
+    """Return the first covered offset of each partition that has records before that offset."""
     return {place: own[0][0] for place, own in coverage.intervals.items() if own[0][0]}
 
 
 def _needed(state: CubeState) -> dict[Place, int]:
-    """Return the offsets up to which records are missed. Their newest time is known once a later record has a time."""
+    """Return by partition the offset up to which records are missed. The newest time of these records is known once a
+    later record has a time.
+    """
     return {**_begins(state.coverage), **{place: own[-1][1] for place, own in state.missed.intervals.items()}}
 
 

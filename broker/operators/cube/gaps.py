@@ -11,10 +11,10 @@ from asc.operators.cube.json_values import instant_text
 
 NO_BATCH = "before its first batch"
 SEVERAL = "several pauses, parks or lost offsets"
-"""The reason of gaps with several reasons that became one."""
+"""The reason of a gap that results from merging gaps with different reasons."""
 
 GAPS_MAX = 256
-"""The gaps of a cube that are kept; beyond it the nearest ones become one."""
+"""The most gaps of a cube that are kept. Beyond that number the nearest gaps are merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class Gap:
     """An interval of event time in which records may be missing, and the reason. A bound of None means that there is no
     bound.
 
-    ``number``: the number of its row; 0 if no row has it. ``newest_us``: for a gap that has no end yet, the newest time
-    of partitions that have had records since; None if there were none.
+    ``number``: the number of its row in the store; 0 if it has no row. ``newest_us``: for a gap without an end so far,
+    the newest time of partitions that have had records since; None if there were none.
     """
 
     first_us: int | None

@@ -1,4 +1,4 @@
-"""The keeper of the cubes of a stream: one transaction for each batch changes them, and snapshots read them."""
+"""The keeper of the cubes of a stream, which changes them in one transaction for each batch. Snapshots read them."""
 
 from __future__ import annotations
 
@@ -38,14 +38,15 @@ from broker.operators.cube.window_state import KeptChange, WindowState
 LOG = logging.getLogger("asc.cubes")
 
 KEPT_BYTES = 256 << 20
-"""The bytes of cells that stay in memory, of all cubes of a stream."""
+"""The most bytes of cells, of all cubes of a stream, that stay in memory."""
 _PURGED_AT_ONCE = 200
-"""The pieces of deleted cubes that one transaction deletes."""
+"""The most pieces of deleted cubes that one transaction deletes."""
 _TOLD: tuple[Outcome, ...] = ("folded", "covered", "partly")
 
 
 class Keeper:
-    """The cubes of a stream. One thread at a time changes them; any number of threads read them.
+    """The cubes of a stream, in memory and in a file. One thread at a time changes them; any number of threads read
+    them.
 
     Invariant: the pieces of a cube are the fold of exactly the accepted records with a time at the offsets that the
     cube covers, because one transaction writes both. A repeated batch is recognised by its offsets, never by its
@@ -143,12 +144,13 @@ class Keeper:
         since: int = -1,
         version: int = 0,
     ) -> bool:
-        """Keep a cube of a plan. Return whether it begins empty; a cube that is already kept continues.
+        """Create the cube of a plan's query. Return True if it begins empty, False if it already exists, or if the plan
+        is outdated.
 
-        ``output``: the windows that the cube writes to a topic; changed windows begin anew. ``since``: the registration
-        of the query; another value means that the query was removed in between. ``version``: the version of the plan;
-        an older one changes nothing. Other generations of the query are deleted. Raise CubeError if the definition does
-        not fit the records.
+        ``output``: the windows that the cube writes to ``topic``; if they differ from those of an existing cube, they
+        begin anew. ``since``: the registration of the query. Cubes of the query with another ``since`` or another
+        generation are deleted. ``version``: the version of the plan. If a newer plan has already created another
+        generation, nothing changes. Raise CubeError if the definition does not fit the records.
         """
         with self._lock:
             before = self._sure()
@@ -188,8 +190,8 @@ class Keeper:
             self._swap(before.commit + 1, before.batch, before.marks, kept)
 
     def purge(self, limit_s: float) -> None:
-        """Delete what deleted cubes have left in the file, for a limited time. A commit waits for one step of this at
-        most.
+        """Delete the data that deleted cubes still have in the file, for at most ``limit_s``. A commit waits for one
+        step of this at most.
         """
         until_s = time.monotonic() + limit_s
         has_more = True
@@ -198,7 +200,9 @@ class Keeper:
                 has_more = self._store.purge(_PURGED_AT_ONCE)
 
     def pause(self, queries: Collection[str]) -> None:
-        """Mark the cubes of queries as missing records from their watermark on, until they have a batch again."""
+        """Mark the cubes of queries as paused: they miss records from their watermark on, until they have a batch
+        again.
+        """
         with self._lock:
             before = self._sure()
             states = [own for own in before.cubes.values() if own.id.query in queries and own.batch]
@@ -242,7 +246,7 @@ class Keeper:
         return self._saved.windows.former_cells(layout, change)
 
     def note(self, cube: CubeId, windows: WindowState, raised: Mapping[Unit, int]) -> None:
-        """Record which windows of a cube are acknowledged. ``raised``: the revisions that are used.
+        """Record which windows of a cube are acknowledged. ``raised``: the new revision numbers, by window and cuboid.
 
         A daemon that is killed before this call writes the same windows again. Raise CubeStoreError if the write fails.
         """
@@ -299,7 +303,7 @@ class Keeper:
             self._store.close()
 
     def _define_windows(self, before: Snapshot, cube: CubeId, output: Output | None, topic: str) -> None:
-        """Change the windows or the topic of a kept cube, or remove its windows. Do nothing if they are unchanged."""
+        """Replace the windows of an existing cube if they or their topic have changed, or remove them."""
         state = before.cubes[cube]
         own = state.windows
         if own is None if output is None else own is not None and own.is_of(topic, output):
@@ -318,8 +322,8 @@ class Keeper:
         return replace(state, windows=windows)
 
     def _sure(self) -> Snapshot:
-        """Return the current snapshot. After a failed transaction, read it anew, because the data may be written all
-        the same.
+        """Return the current snapshot. After a failed transaction, read the snapshot from the store again, because the
+        transaction may have been written.
         """
         if self._is_unsure:
             found = self._loaded()

@@ -1,4 +1,4 @@
-"""The kind ``cube``: exact roll-ups of the records that a query accepts."""
+"""The operator kind ``cube``: exact roll-ups of the records that a query accepts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CubeKind:
-    """The kind of roll-ups. Workers fold records into the cells of each cube, and a keeper commits the cells."""
+    """The operator kind of cubes. Workers fold records into the cells of each cube, and a keeper commits the cells."""
 
     name: str = OP
     noun: str = "cube query"
@@ -111,4 +111,4 @@ class CubeKind:
 
 
 CUBE = CubeKind()
-"""The kind ``cube``."""
+"""The operator kind ``cube``."""

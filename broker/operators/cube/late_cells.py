@@ -16,15 +16,15 @@ from broker.operators.cube.panes import Panes, StoredPiece, sound
 from broker.operators.cube.window_state import KeptChange, WindowState
 
 _TOGETHER_BYTES = 32 << 20
-"""The bytes of panes that are looked through together, but where one pane has more."""
+"""The most bytes of panes that are searched together, unless one pane has more."""
 
 LateChanges = Sequence[tuple[KeptChange, bytes]]
-"""Changes of windows that are written, each with the bytes of its former cells."""
+"""Changes of windows that are already written, each with the bytes of its former cells."""
 NO_LATE_CHANGES: LateChanges = ()
 
 
 class LateCells:
-    """The late cells of one batch, for all cubes of a stream.
+    """The search for the cells that a batch changes in windows already written, for all cubes of a stream.
 
     Cost: the pieces of the cells' panes are read, as they are when the cells are merged into them.
     """
@@ -65,7 +65,9 @@ class LateCells:
 
 
 def _those(layout: Layout, parts: Sequence[Cells], late: Cells) -> Cells:
-    """Return the cells of some parts that late cells also have, merged, and ascending by pane."""
+    """Return the cells of some parts that have the same pane and group as a late cell, merged, and
+    ascending by pane.
+    """
     whole = joined(layout, parts)
     found = merged(layout, [whole.take(np.flatnonzero(is_within(layout, whole, late, by_pane=True)))])
     return replace(found, keys=tuple(key.compact() for key in found.keys))

@@ -1,4 +1,4 @@
-"""Late windows: windows of a cube that late records have changed, read from the cube's state and the store."""
+"""Late windows: the written windows of a cube that late records have changed since, and their former cells."""
 
 from __future__ import annotations
 

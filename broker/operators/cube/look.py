@@ -1,4 +1,4 @@
-"""Looks: the content of a page about a cube, all of it from one commit."""
+"""Looks: the content of a console page about a cube, all of it from one commit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from asc.spark_types import folded
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A page's request for the content of a cube.
+    """A console page's request for the content of a cube.
 
     ``body``: a question in the form of the API, without ``by``, ``measures`` and ``cursor``. ``skip``: the number of
     rows before the first one shown, whichever commit they were counted in. ``down``, ``across``: the dimensions of rows
@@ -63,8 +63,8 @@ class Look:
     """A pivot and a chart of a cube, from one commit.
 
     ``series``: the chart; None if the measure is not numeric, or if there are no cells. ``interval``, ``answered_by``:
-    the fields of an answer with these names. ``told``: watermark, gaps, completeness and commit of the answer.
-    ``cursor``: the cursor for the rows after those shown.
+    the fields of an answer with these names. ``told``: the watermark, the gaps, the completeness and the commit of the
+    answer. ``cursor``: the cursor for the rows after the last row shown.
     """
 
     layout: Layout

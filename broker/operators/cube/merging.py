@@ -16,9 +16,9 @@ from broker.operators.cube.cube_state import CubeState
 from broker.operators.cube.panes import Panes, StoredPiece, sound
 
 PIECES_MOST = 32
-"""The pieces of an open pane; with one more the last ones become one."""
+"""The most pieces of an open pane. If a batch adds one more, the last pieces are merged into one."""
 _WIDER = 2
-"""A piece that has so many times the cells of all later ones of its pane is not merged with them yet."""
+"""A piece is not merged yet if it has more than this many times the cells of all later pieces of its pane."""
 
 _Held = StoredPiece | Piece
 
@@ -81,7 +81,7 @@ class Merged:
 
 @dataclass(slots=True)
 class _Written:
-    """The pieces that a merge writes and deletes, and the panes that it changes."""
+    """The pieces that a merge writes and deletes, and the panes that the merge changes."""
 
     new: list[NewPiece] = field(default_factory=list)
     gone: dict[int, Cells] = field(default_factory=dict)
@@ -210,7 +210,7 @@ def _touched(
 
 
 def _start(held: Sequence[_Held]) -> int:
-    """Return the index of the first piece of an open pane that is merged with all later ones."""
+    """Return the index of the first piece that is merged with all later pieces of an open pane."""
     if len(held) <= PIECES_MOST:
         return len(held)
     start = len(held) - 1

@@ -10,11 +10,11 @@ from itertools import groupby, islice
 from types import MappingProxyType
 
 _RUN_PANES = 64
-"""The panes of a run, at most."""
+"""The most panes of a run."""
 _RUN_CELLS = 200_000
-"""The cells of a run, but where one pane has more."""
+"""The most cells of a run, unless one pane has more."""
 _LEAF_PANES = 512
-"""The panes of a leaf, and up to a run more: so many are copied where one changes."""
+"""The number of panes of a leaf, which may have up to a run more. A change of one pane copies the leaf."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +30,17 @@ class StoredPiece:
 
 
 Pieces = Mapping[int, tuple[StoredPiece, ...]]
-"""By pane its pieces, in the order of their commits."""
+"""The pieces of each pane, by pane number, in the order of their commits."""
 
 Run = tuple[tuple[StoredPiece, ...], ...]
-"""Some panes after one another, each with its pieces."""
+"""Successive panes, each with its pieces."""
 
 
 @dataclass(frozen=True)
 class _Leaf:
-    """Successive closed panes, ascending. No other leaf has panes of its first or last _RUN_PANES."""
+    """A part of the closed panes, ascending. The first and the last _RUN_PANES of the leaf's range have no panes in
+    another leaf.
+    """
 
     panes: Pieces
 

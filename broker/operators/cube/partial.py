@@ -13,7 +13,7 @@ from broker.operators.cube.cube_state import CubeId
 from broker.operators.cube.gaps import Gap
 
 Newest = Mapping[str, Mapping[int, int]]
-"""By time expression and partition, the newest usable time of all decoded records of a batch, in microseconds."""
+"""The newest usable time of all decoded records of a batch, in microseconds, by time expression and partition."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,12 +60,12 @@ class Partial:
 
 
 BATCH_PANES_MAX = 50_000
-"""The panes into which the records of one batch may go, of all cubes of a stream; a piece takes some 0.1 ms."""
+"""The most panes of the records of one batch, of all cubes of a stream together: writing a piece takes some 0.1 ms."""
 
 
 def of_bounded_panes(partials: Mapping[CubeId, Partial]) -> dict[CubeId, Partial]:
-    """Return partials that have at most BATCH_PANES_MAX panes together. To reach this, those with the most panes are
-    failed.
+    """Return the partials if they have at most BATCH_PANES_MAX panes together. Otherwise mark the partials with the
+    most panes as failed, until the others are within the bound.
     """
     found = dict(partials)
     panes = sum(len(own.records) for own in found.values())
@@ -83,7 +83,7 @@ def of_bounded_panes(partials: Mapping[CubeId, Partial]) -> dict[CubeId, Partial
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The outcome of a commit.
+    """The outcome of a commit for each cube.
 
     ``commit``: its number; None if there was nothing to write. ``folded``: the cubes that now have the batch.
     ``covered``: the cubes that had it before. ``partly``: the cubes that had a part of it; a gap reports the rest.

@@ -1,4 +1,4 @@
-"""Times of partitions: the progress of each partition of a stream in event time, and what holds a watermark back."""
+"""Progress of the partitions of a stream in event time, and the cause that holds a watermark back."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def _in_state(clock: Clock, state: PartitionState) -> list[int]:
 
 
 def _behind(clock: Clock, closes_us: int) -> str:
-    """Return a clause that names the partition of the last batch furthest behind a mark; empty if none is behind."""
+    """Return a clause that names the partition of the last batch that is furthest behind a mark. Return an empty text
+    if none is behind.
+    """
     newest = clock.progress.newest
     known = {each: time_us for each in _in_state(clock, "read") if (time_us := newest.get(each)) is not None}
     least = min(known, key=lambda each: (known[each], each), default=None)

@@ -1,4 +1,4 @@
-"""Metrics of questions: the seconds that they took, and the number of cells from which they were answered."""
+"""Metrics of questions to cubes: the seconds that the answers took, and the number of cells that they read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slots for questions: a few questions run at a time, each for a bounded time, and all within a bound of memory."""
+"""Slots of questions to cubes: a limit on concurrent questions, on the time of each, and on the memory of all."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from broker.cancellation import Cancellation
 from broker.errors import SlowAnswerError, TooManyQuestionsError
 
 QUESTIONS_MAX = 8
-"""The questions to the cubes of a stream that are answered at a time."""
+"""The most questions to the cubes of a stream that are answered concurrently."""
 
 QUESTIONS_BYTES_MAX = 2 << 30
-"""The bytes of memory that all questions to the cubes of a stream hold at a time: cells, work on them, and rows."""
+"""The most bytes of memory that all questions to the cubes of a stream hold together: cells, working memory
+and rows.
+"""
 
 
 class QuestionTurns:
@@ -66,9 +68,9 @@ class Turn:
     def reserve(self, size_bytes: int) -> None:
         """Hold more bytes from now on, or fewer if the number is negative.
 
-        Raise SlowAnswerError after the deadline, and CancelledError if the answer is no longer wanted. Raise CubeError
-        if the question alone exceeds the memory of all questions, TooManyQuestionsError if it does so together with
-        others.
+        Raise SlowAnswerError after the deadline, and CancelledError if the caller no longer wants the answer. Raise
+        CubeError if this question alone exceeds the memory for all questions. Raise TooManyQuestionsError if all
+        current questions together exceed it.
         """
         if self._cancellation is not None:
             self._cancellation.check()

@@ -1,4 +1,6 @@
-"""Questions to the cubes of a stream: each has a slot, and is answered again without a piece that it finds damaged."""
+"""Questions to the cubes of a stream: each gets a slot. If it finds a damaged piece, it is answered again without the
+piece.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from broker.operators.cube.snapshot import Snapshot
 
 Answer = TypeVar("Answer")
 Ask = Callable[[Snapshot, Reserve], Answer]
-"""A question to a snapshot, with a function that it calls between the parts of its work."""
+"""A function that answers a question from a snapshot, and calls the second argument between the parts of its work."""
 
 
 class Questions:
@@ -30,7 +32,7 @@ class Questions:
     def __init__(
         self, snapshot: Callable[[], Snapshot], park_damaged: Callable[[CubeId, int], None], limit_s: float
     ) -> None:
-        """Answer no question yet. ``snapshot`` returns the newest snapshot. ``limit_s``: the time limit of each answer.
+        """Create the object. ``snapshot`` returns the newest snapshot. ``limit_s``: the time limit of each answer.
 
         ``park_damaged`` is called with the cube and the number of a damaged piece.
         """

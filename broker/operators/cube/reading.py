@@ -1,4 +1,4 @@
-"""Reading of pieces of the store as cells, with a cache of bounded size."""
+"""The reader of pieces: it decodes pieces of the store to cells, with a cache of bounded size."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Read = Callable[[StoredPiece], "bytes | Cells"]
 class PieceReader:
     """The cells of pieces, decoded on first use and cached. Thread-safe.
 
-    Invariant: the cached cells take at most ``kept_bytes``. A number of a content is never reused, so cached cells are
-    never out of date. Cost: some 60 us for a piece of 1,000 cells that is not cached.
+    Invariant: the cached cells take at most ``kept_bytes``. The number of a piece is never reused for another content,
+    so cached cells are never out of date. Cost: some 60 us for a piece of 1,000 cells that is not cached.
     """
 
     def __init__(self, kept_bytes: int) -> None:

@@ -1,4 +1,4 @@
-"""Saving of the states of cubes as rows of the store."""
+"""Conversion of the states of cubes to rows of the store, and back."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class SavedCubes:
         return Layout.of(definition, self._schema, self._time_zone)
 
     def numbers(self) -> Mapping[str, int]:
-        """Return the numbers of the last commit and of the last batch's commit, and the largest of pieces and of
-        gaps.
+        """Return the number of the last commit, of the last commit of a batch, of the newest piece, and of the newest
+        gap.
         """
         found = {"commit": 0, "batch": 0, **dict(self._store.execute("SELECT name, value FROM stream"))}
         for table in ("pieces", "gaps"):

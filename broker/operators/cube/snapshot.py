@@ -1,4 +1,4 @@
-"""Snapshots: all cubes of a stream as one commit left them."""
+"""Snapshots: all cubes of a stream as one commit left them, for readers."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class Snapshot:
         store: Store,
         reader: PieceReader,
     ) -> None:
-        """Hold the cubes of a commit. ``numbers``: the numbers of this commit and of the last batch. ``clocks``: by
-        time.
+        """Create the snapshot of a commit. ``numbers``: the numbers of this commit and of the last batch. ``clocks``:
+        by time expression.
 
         The attribute ``ends`` has the offsets up to which any of the cubes has read.
         """

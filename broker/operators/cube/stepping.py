@@ -1,4 +1,4 @@
-"""The step of all cubes of a stream over a batch, computed before anything is written."""
+"""The steps of all cubes of a stream over one batch, computed before anything is written."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Step:
     """A cube before and after a batch.
 
     ``outcome``: how the cube used the batch; ``absent`` if the batch has nothing for the cube. ``merged``: its pieces.
-    ``damaged``: the numbers of the pieces that were found damaged. ``late``: the changes of windows that it has
-    written, and the bytes of their former cells.
+    ``damaged``: the numbers of the pieces that were found damaged. ``late``: the changes of windows that are already
+    written, each with the bytes of its former cells.
     """
 
     before: CubeState
@@ -92,7 +92,9 @@ class BatchSteps:
 
     @property
     def is_repeat(self) -> bool:
-        """Return whether nothing is to be written: there are no cubes, or some have the batch and none needs it."""
+        """Return True if nothing is to be written: there are no cubes, or some cubes have the batch and no cube needs
+        it.
+        """
         wanted = {cube for cube, own in self._outcomes.items() if own in ("folded", "partly")}
         return not self._outcomes or ("covered" in self._outcomes.values() and not wanted)
 
@@ -164,8 +166,8 @@ class BatchSteps:
         return merged.kept_by(state), merged, NO_LATE_CHANGES
 
     def _with_watermark(self, state: CubeState, batch_time: BatchTime) -> CubeState:
-        """Return a state with the watermark up to which the cube has the records, if it has read as far as other
-        cubes.
+        """Return a state with the watermark of the batch if the cube has read as far as the other cubes, otherwise
+        without a watermark.
         """
         has_all = state.reaches(self._snapshot.ends)
         return replace(state, watermark_us=batch_time.watermark_us if has_all else None)

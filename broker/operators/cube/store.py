@@ -1,6 +1,7 @@
-"""The store: one SQLite file with all cubes of a stream.
+"""The store of cubes: one SQLite file with all cubes of a stream.
 
-Tables, each row of which but those of ``stream``, ``marks`` and ``newest`` belongs to a cube, by the cube's number:
+Each row belongs to a cube, by the cube's number, except in the tables ``stream``, ``marks`` and ``newest``. The tables
+are:
 
 - ``stream``: the number of the last commit, and of the last one of a batch;
 - ``marks``: the mark of each time expression;
@@ -19,11 +20,11 @@ Tables, each row of which but those of ``stream``, ``marks`` and ``newest`` belo
 - ``revisions``: the last revision of each window and output cuboid that has one;
 - ``removed``: the numbers of cubes that are deleted, but for some of their pieces and former cells.
 
-Invariant: the rows of one transaction are there all together or not at all, also after a ``kill -9``, a power failure
-or a full disk. No number of a piece is given twice while the file is open, so a number names one content.
+Invariant: the rows of one transaction are written all together or not at all, also after a ``kill -9``, a power failure
+or a full disk. The number of a piece is never reused while the file is open, so a number identifies one content.
 
 Cost: one synced write of the log for a commit, and as many bytes again when the log of 16 MiB is copied into the file.
-A blob begins in the row of its piece and goes on in pages of its own, so that the rows are read without the bytes.
+Long bytes begin in the row of their piece and continue in separate pages, so that rows are read without these pages.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ from typing import Any
 from broker.errors import CubeStoreError, DamagedFormerCellsError, DamagedPieceError
 
 FORM = 1
-"""The form of the file that this version writes, and the only one it reads."""
+"""The form of the file that this version writes. It reads no other form."""
 
 _APPLICATION = 0x41_53_43_43
-"""The number by which SQLite's tools tell this file from others: ASCC."""
+"""The application id by which SQLite's tools identify the file: the letters ASCC."""
 
 _PAGE_BYTES = 8_192
 _LOG_PAGES = (16 << 20) // _PAGE_BYTES

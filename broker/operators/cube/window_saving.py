@@ -1,4 +1,4 @@
-"""Saving of the states of windows as rows of the store."""
+"""Conversion of the states of windows to rows of the store, and back."""
 
 from __future__ import annotations
 

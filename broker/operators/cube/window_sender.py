@@ -1,4 +1,4 @@
-"""The sender of windows: it writes rows to the topics of cubes; each is acknowledged before the store records it."""
+"""The producer of windows: it writes rows to the topics of cubes, and waits until they are acknowledged."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class WindowSender:
             self._wait()
 
     def close(self) -> None:
-        """Close the connection; a later row opens it again. A thread that waits for Kafka meanwhile is not
+        """Close the connection. A later row opens another one. A thread that is waiting for Kafka is not
         interrupted.
         """
         if self._lock.acquire(timeout=_CLOSED_WITHIN_S):

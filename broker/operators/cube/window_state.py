@@ -1,4 +1,4 @@
-"""States of windows: the windows of a cube that are written after a commit, and later changes by late records."""
+"""States of windows: the windows of a cube that are written after a commit, and the later changes of these windows."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from asc.operators.cube.revisions import Position, Unit
 from asc.operators.cube.sliding import Sliding
 
 _CHANGE_BYTES = 256
-"""The bytes of a row of former cells, and of its entry in memory, beside the cells."""
+"""The bytes of a row of former cells and of its entry in memory, without the cells themselves."""
 _REVISION_BYTES = 32
-"""The bytes of a row of a revision."""
+"""The bytes of a row for one revision."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptChange:
-    """The changes by the late records of one batch, without the former cells, which are in the store.
+    """The panes that the late records of one batch changed, and the written windows whose rows still show the former
+    cells. The former cells themselves are in the store.
 
-    ``number``: the number of its row; later batches have greater numbers. ``first``, ``end``: the written windows that
-    have rows of the former cells and hold a pane, from ``first`` to before ``end``. ``panes``: int64, ascending.
+    ``number``: the number of its row; later batches have greater numbers. ``first``, ``end``: these windows, from
+    ``first`` to before ``end``. ``panes``: int64, ascending. ``size_bytes``: the bytes in memory and in the store.
     ``is_damaged``: whether the panes can no longer be read.
     """
 
@@ -37,11 +38,13 @@ class KeptChange:
 
     @staticmethod
     def of(number: int, first: int, end: int, panes: npt.NDArray[np.int64], data_bytes: int) -> KeptChange:
-        """Return a change. ``data_bytes``: the size of its former cells."""
+        """Return a change. ``data_bytes``: the size of the former cells."""
         return KeptChange(number, first, end, panes, _CHANGE_BYTES + panes.nbytes + data_bytes)
 
     def following(self, sliding: Sliding, window: int) -> int | None:
-        """Return the first window of the change from ``window`` on. Return None if there is none."""
+        """Return the first window of the change from ``window`` on that contains a changed pane. Return None if there
+        is none.
+        """
         window = max(window, self.first)
         first, end = sliding.panes(window)
         place = int(np.searchsorted(self.panes, first))
@@ -52,8 +55,8 @@ class KeptChange:
         return found if found < self.end else None
 
     def spans(self, sliding: Sliding) -> list[tuple[int, int]]:
-        """Return the panes of the change that its windows hold, as ranges of successive panes, each from first to
-        before end.
+        """Return the changed panes that these windows contain, as ranges of successive panes, each from first to before
+        end.
         """
         first, end = sliding.panes(self.first)[0], sliding.panes(self.end - 1)[1]
         panes = self.panes[np.searchsorted(self.panes, first) : np.searchsorted(self.panes, end)]
@@ -65,18 +68,19 @@ class KeptChange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowState:
-    """Progress of the windows of a cube in its topic.
+    """The progress of writing a cube's windows to its topic.
 
-    ``begun``: the first window to be written; None if that is the first window that exists. ``written``: the last
-    window that is acknowledged; None if there is none. ``changes``: the changes by late records since, ascending by
-    number. ``position``: the position of their revisions. ``is_due``: whether the last commit's rows of revisions are
-    still to be written. ``is_behind``: whether the last commit wrote as many final windows as it may, so that the next
-    one continues. ``revisions``: the number of stored rows with a revision. ``count``: the windows written for the
-    first time.
+    ``begun``: the first window that is written at all; None if that is the first window with a pane. ``written``: the
+    last acknowledged window, or at first the one before ``begun``; None if there is neither. ``changes``: the changes
+    by late records that the topic does not have yet, ascending by number. ``position``: the position in the round of
+    revisions that writes these changes. ``is_due``: whether the revisions of the last commit are still to be written.
+    ``is_behind``: whether the last commit reached its limit of windows, so that the next commit continues.
+    ``revisions``: the number of stored revision numbers. ``count``: the number of windows written for the first time.
 
     Invariant: the rows of each window up to ``written`` reflect its cells, with former cells in place of changed ones.
-    For the window at the position, this holds for the rows not yet revised. Windows before the position include the
-    changes up to its batch. A change ends before the window at the position, or begins at or after it.
+    For the window at the position, this holds for the rows that are not revised yet. Windows before the position
+    include the changes up to the position's batch. A change ends before the window at the position, or begins at or
+    after it.
     """
 
     topic: str
@@ -112,12 +116,12 @@ class WindowState:
         return sum(own.size_bytes for own in self.changes) + _REVISION_BYTES * self.revisions
 
     def is_of(self, topic: str, output: Output) -> bool:
-        """Return whether the state continues with a topic and an output."""
+        """Return True if the topic and the windows are those of this state, so that the state continues."""
         return (self.topic, self.output) == (topic, output)
 
     def due_to(self, open_from: int | None) -> int | None:
-        """Return the last final window to be written. Return None if no window is to be written before the next
-        commit.
+        """Return the last final window that is not written yet. Return None if there is none, or if the next commit has
+        to continue first.
         """
         if open_from is None or self.is_behind:
             return None
@@ -172,8 +176,8 @@ class WindowState:
         return [own for own in met if np.diff(np.searchsorted(own.panes, panes))[0]]
 
     def begun_by(self, change: KeptChange) -> Unit | None:
-        """Return the window and output cuboid for which a part of a change's rows is written. Return None if there is
-        none.
+        """Return the window and the output cuboid that are partly written with a change. Return None if
+        there is none.
         """
         at = self.position
         is_begun = at.window is not None and at.skipped and change.first <= at.window < change.end
@@ -182,7 +186,7 @@ class WindowState:
     def without_change(self, gone: KeptChange, raised: Mapping[Unit, int]) -> WindowState:
         """Return the state without a damaged change. A partly revised window with this change begins anew.
 
-        ``raised``: the revision of such a window, which is used.
+        ``raised``: the revision number of such a window, which was already used.
         """
         kept, at = tuple(own for own in self.changes if own.number != gone.number), self.position
         if not kept:
@@ -196,7 +200,9 @@ class WindowState:
         return max(own.number for own in self.changes if own.first <= window < own.end)
 
     def revised(self, position: Position, raised: Mapping[Unit, int]) -> WindowState:
-        """Return the state after revisions up to a position. ``raised``: the revisions that are used."""
+        """Return the state after revisions up to a position. ``raised``: the revision numbers that were used, by window
+        and cuboid.
+        """
         begun, following = self.position, position.window
         if following is None:
             assert self.written is not None

@@ -1,4 +1,4 @@
-"""The writer of windows: it sends the rows that are due, and records them when they are acknowledged."""
+"""The writer of windows: it sends the rows that are due, and records the windows after the rows are acknowledged."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class WindowWriter:
         limits: RevisionLimits | None = None,
         first_limits: FirstLimits | None = None,
     ) -> None:
-        """Write through a keeper and a sender. ``outputs`` counts the recorded rows by kind.
+        """Create the writer, which reads from a keeper and writes through a sender. ``outputs`` counts the recorded
+        rows by kind.
 
         ``limits``, ``first_limits``: the limits of each commit.
         """
@@ -56,7 +57,8 @@ class WindowWriter:
         self._first_limits = FirstLimits() if first_limits is None else first_limits
 
     def write(self, cubes: Iterable[CubeId]) -> Mapping[str, str]:
-        """Send the due rows of some cubes. Return the cubes that cannot be written, with the reasons. Raise KafkaError.
+        """Send the rows that are due for some cubes. Return the cubes whose windows cannot be written, with the
+        reasons. Raise KafkaError.
 
         A call before a commit sends the rows that the last commit left unrecorded, which may have arrived already.
         """
@@ -160,7 +162,9 @@ class WindowWriter:
     def _noted(
         self, cube: CubeId, after: WindowState, sent: Counter[str], raised: Mapping[Unit, int] = _NONE
     ) -> WindowState:
-        """Record windows after their rows are acknowledged."""
+        """Record the windows of a cube whose rows are acknowledged, and return the new state. ``sent``: the number of
+        rows by kind. ``raised``: the revision numbers that were used.
+        """
         if sent:
             self._sender.flush(after.topic)
         self._keeper.note(cube, after, raised)

@@ -1,1 +1,1 @@
-"""The `dbscan` operator: its definition, and the reader of its observations."""
+"""The `dbscan` operator: its definition, and the feed reader that computes its clusters."""

@@ -1,4 +1,4 @@
-"""Definitions of the kind ``dbscan``."""
+"""Definitions of standing DBSCAN queries: the checked parameters of the operator ``dbscan``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind ``dbscan``: clusters of the points that a query accepts, window by window."""
+"""The operator kind ``dbscan``: clusters of the points that a query accepts, window by window."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ if TYPE_CHECKING:
     from broker.operators.stateful_query import FeedReader
 
 _BATCH_MESSAGES = 20_000
-"""The most messages of the feed in one batch. It may have many windows, and a batch that fails repeats all of them."""
+"""The most messages of the feed in one batch. A batch may complete many windows, and a batch that fails repeats all of
+them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class DbscanKind:
-    """The kind of clusters.
+    """The operator kind of DBSCAN queries.
 
-    A track has the records that its queries accept, all in one part, because any two points may be neighbours.
+    A track has the records that its queries accept. All of them are in one part of the feed, because any two points may
+    be neighbours.
     """
 
     name: str = OP
@@ -94,4 +97,4 @@ class DbscanKind:
 
 
 DBSCAN = DbscanKind()
-"""The kind ``dbscan``."""
+"""The operator kind ``dbscan``."""

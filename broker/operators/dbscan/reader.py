@@ -1,4 +1,4 @@
-"""The reader of a feed for clusters: from observations to the topics of queries."""
+"""The feed reader of DBSCAN queries: it turns observations into output records in the topics of the queries."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from broker.operators.feed_outputs import PartFunction
 from broker.operators.feed_task import FeedTally, part_task
 
 RECORDS_DDL = "topic STRING, key STRING, value STRING, identity STRING, query STRING, source STRING"
-"""The records of windows: :class:`asc.operators.dbscan.records.DbscanOutput`."""
+"""The columns of output records, as in :class:`asc.operators.dbscan.records.DbscanOutput`."""
 
 
 def dbscan_task(tallies: Accumulator[FeedTally], parts: Broadcast[WorkerParts]) -> PartFunction:
@@ -40,7 +40,7 @@ WARM_DDL = "records BIGINT"
 
 
 def warmed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the number of records of made-up windows, for each batch of rows: the function of ``mapInArrow``.
+    """Yield the number of records of made-up windows, for each batch of rows. This is the function of ``mapInArrow``.
 
     All rows are read, because otherwise Spark does not reuse the worker.
     """

@@ -1,4 +1,4 @@
-"""The parts of a feed that a Python worker of Spark computed last, with their caches."""
+"""The cache of the parts of a feed that a Python worker of Spark computed last."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from asc.operators.exclusions import FeedCounts
 from broker.operators.feed_part import PARTS
 
 CACHE_BYTES = 256 << 20
-"""Bytes of the parts that a worker keeps between two batches; those read longest ago leave first."""
+"""The most bytes of the parts that a worker caches between two batches. The parts that were read longest ago are
+dropped first.
+"""
 
 
 class WorkerParts:
-    """The parts that one worker process caches, each under the bytes of its state.
+    """The parts of a feed that one worker process caches, each keyed by the bytes of its state.
 
     The object is sent to workers as a broadcast; each process keeps one copy for as long as it runs. Invariant: a
     cached part is reused only for exactly the bytes that it wrote, and behaves like a part read from these bytes. So no
@@ -45,7 +47,7 @@ class WorkerParts:
         return WorkerPart(kept, self)
 
     def keep(self, state: bytes, part: Clusters) -> None:
-        """Cache a part under the bytes that it wrote, and drop other parts beyond the capacity."""
+        """Cache a part, keyed by the bytes of its state, and drop other parts beyond the capacity."""
         self._kept[state] = part
         while len(self._kept) > PARTS or self._held_bytes() > self._room:
             del self._kept[next(iter(self._kept))]
@@ -76,7 +78,7 @@ class WorkerPart:
         return self.part.read(texts)
 
     def to_bytes(self) -> bytes:
-        """Return the state, and cache the part under it in the worker."""
+        """Return the state as bytes, and cache the part in the worker, keyed by these bytes."""
         state = self.part.to_bytes()
         self.worker.keep(state, self.part)
         return state

@@ -1,1 +1,1 @@
-"""The `events` operator: its definition, and the reader of its observations."""
+"""The `events` operator: its definition, and the feed reader that computes its events."""

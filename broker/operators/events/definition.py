@@ -1,4 +1,4 @@
-"""Definitions of the kind ``events``."""
+"""Definitions of event queries: the checked parameters of the operator ``events``."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ DEFAULT_LOST_AFTER_S = 3_600
 
 LOST_AFTER_LEAST_S = 0.001
 LONGEST_S = 2_592_000
-"""Thirty days: the longest time for which an object that is not seen may be held."""
+"""The longest time for which an object that is not observed may be held: thirty days."""
 
 _FIELDS = ("name", "events", "key", "time", "dwell_s", "lost_after_s")
 
 
 @dataclass(frozen=True, slots=True)
 class EventsDefinition:
-    """The parameters of enter, exit and lost.
+    """The parameters of enter, exit and lost events.
 
     ``key`` and ``time`` are expressions over a record: the identity of an object, and the TIMESTAMP of the record.
     ``kinds``: the events that the query requests. ``dwell_s``: the time for which an object must be inside or outside

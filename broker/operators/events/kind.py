@@ -1,4 +1,4 @@
-"""The kind ``events``: enter, exit and lost of the objects that a query accepts."""
+"""The operator kind ``events``: enter, exit and lost events of the objects that a query accepts."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EventsKind:
-    """The kind of enter, exit and lost.
+    """The operator kind of event queries.
 
-    A track has an observation of each record, because a record that is not accepted lets an object leave. The object's
-    key determines the part of an observation.
+    A track has an observation of each decoded record, because a record that the query does not accept may cause an
+    exit. The object's key determines the part of the feed.
     """
 
     name: str = OP

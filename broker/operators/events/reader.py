@@ -1,4 +1,4 @@
-"""The reader of a feed for events: from observations to the topics of queries."""
+"""The feed reader of event queries: it turns observations into events in the topics of the queries."""
 
 from __future__ import annotations
 

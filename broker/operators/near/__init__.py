@@ -1,1 +1,1 @@
-"""The `near` operator: its definition, its condition, and the reader of its observations."""
+"""The `near` operator: its definition, its condition, and the feed reader that computes its pairs."""

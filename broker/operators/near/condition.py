@@ -1,4 +1,6 @@
-"""The condition of a near query: a predicate over two observations, ``a`` and ``b``, by the values that they carry."""
+"""The condition of a near query: a predicate over two observations, ``a`` and ``b``, which reads the values that they
+carry.
+"""
 
 from __future__ import annotations
 
@@ -70,10 +72,10 @@ class CarriedColumn:
 
 @dataclass(frozen=True, slots=True)
 class NearCondition:
-    """A parsed condition.
+    """The parsed condition of a near query.
 
-    ``predicate``: a predicate over one p-attribute, which has a value if the condition holds. ``columns``: the columns
-    that it reads of both objects, sorted by name. ``warnings``: the warnings about its text as a predicate.
+    ``predicate``: a predicate with one p-attribute, which is not NULL exactly if the condition holds. ``columns``: the
+    columns that it reads of both objects, sorted by name. ``warnings``: the warnings about its text as a predicate.
     """
 
     predicate: Predicate

@@ -1,4 +1,4 @@
-"""Definitions of the kind ``near``."""
+"""Definitions of near queries: the checked parameters of the operator ``near``."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ HALF_EARTH_M = 3.15 * EARTH_RADIUS_M
 WINDOW_LEAST_S, EVERY_LEAST_S = 0.001, 0.1
 LONGEST_S = 86_400
 _TICKS_MAX = 100
-"""The most ticks that one observation may be in: each looks at it anew."""
+"""The most ticks whose window contains one observation: each of these ticks compares the observation again."""
 
 _FIELDS = ("name", "key", "time", "position", "distance_m", "window_s", "every_s", "on", "events")
 
 
 @dataclass(frozen=True, slots=True)
 class NearDefinition:
-    """The parameters of pairs within a distance.
+    """The parameters of a query for pairs of objects within a distance.
 
     ``key``, ``time`` and ``position`` are expressions over a record: the identity of an object, the record's TIMESTAMP,
     and a point in degrees. At every multiple of ``every_s``, the last positions within ``window_s`` are compared. Two

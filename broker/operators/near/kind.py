@@ -1,4 +1,4 @@
-"""The kind ``near``: pairs of the objects that a query accepts, within a distance of each other."""
+"""The operator kind ``near``: pairs of the objects that a query accepts, within a distance of each other."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ if TYPE_CHECKING:
     from broker.operators.stateful_query import FeedReader
 
 _TRACK_PREFIX = "n"
-"""The first letter of the names of tracks. Messages of form 1 have no tags and are known as this kind's by it
-(:mod:`asc.operators.feed_form_1`). Names stay as they are, so that states that began in form 1 go on.
+"""The first letter of the names of tracks of near queries. Messages of form 1 have no kind, and are recognised by this
+letter (:mod:`asc.operators.feed_form_1`). The names do not change, so that states from form 1 remain valid.
 """
 
 _BATCH_MESSAGES = 50_000
-"""The most messages of the feed in one batch. It may have as many ticks as observations, and a batch that fails repeats
-all of them.
+"""The most messages of the feed in one batch. A batch may complete as many ticks as it has observations, and a batch
+that fails repeats all of them.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class NearKind:
-    """The kind of pairs.
+    """The operator kind of near queries.
 
-    A track has the records that its queries accept, all in one part, because any two objects may be near each other.
+    A track has the records that its queries accept. All of them are in one part of the feed, because any two objects
+    may be near each other.
     """
 
     name: str = OP

@@ -1,4 +1,6 @@
-"""The feed reader for pairs: it writes the pairs of ticks whose condition holds to the topics of their queries."""
+"""The feed reader of near queries: it writes the pairs of each tick whose condition holds to the topics of their
+queries.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,12 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("asc.operators")
 
 _INTERVAL = "1 second"
-"""The time between two batches: a tick is final only some seconds after it, so that a second more costs little."""
+"""The trigger interval of the reader. A tick is final only some seconds later, so one more second of delay hardly
+matters.
+"""
 
 _CONDITIONS_KEPT = 100
-"""The most checked conditions that are kept; a stream has few near queries."""
+"""The most checked conditions that are cached; a stream has few near queries."""
 
 _HOLDS = {"own": "__asc_own", "other": "__asc_other"}
 

@@ -1,4 +1,4 @@
-"""The pairs of a batch in a file, over which a child process tries the conditions of near queries."""
+"""The pairs of a failed batch in a file, on which a child process evaluates the conditions of near queries."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 _SCHEMA = pa.schema([("condition", pa.string()), *((name, pa.string()) for name in OBJECTS)])
 _ROWS = 10_000
-"""The rows of the file that are written at once."""
+"""The number of rows that are written to the file at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuspectPairs:
-    """Conditions as expressions over two objects. Each condition is evaluated only for the pairs of its own queries.
+    """Conditions as expressions over the pairs in a file. Each condition is evaluated only for the pairs of its own
+    queries.
 
     ``file``: the values that objects carry, as JSON, with the fields ``carried_ddl``. ``objects``: both objects as
     Spark SQL. The other fields are those of :class:`broker.operators.condition_watch.Suspects`.

@@ -1,1 +1,1 @@
-"""Diagnosis of batches that fail or stall, and the quarantine of the queries at fault."""
+"""Diagnosis of batches that fail or take too long, and the quarantine of the queries that cause this."""

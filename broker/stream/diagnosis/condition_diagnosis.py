@@ -37,7 +37,7 @@ _LOOK_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """The contents of the note file: the batch that evaluates conditions, and the conditions that are excluded.
+    """The contents of the note file: the batch that is evaluating conditions, and the conditions that are excluded.
 
     ``times``: the number of starts of the batch. ``is_slow``: whether the batch took too long. ``excluded``: the reason
     of each excluded condition.
@@ -205,7 +205,8 @@ class ConditionDiagnosis(ConditionWatch):
     # -- a batch that takes too long
 
     def _end_overdue(self, spark: SparkSession, done: threading.Event) -> None:
-        """Start a thread that cancels the batch if its conditions take too long; the replay of the batch searches them.
+        """Start a thread that cancels the batch if its conditions take too long. When the batch is replayed, its
+        conditions are searched.
 
         The thread cancels the job group of the streaming query, on whose thread this method is called.
         """

@@ -1,4 +1,4 @@
-"""The result of a diagnosis: the causes for which queries are to be parked."""
+"""The result of a diagnosis: the causes of failing batches, for which queries are to be parked."""
 
 from __future__ import annotations
 

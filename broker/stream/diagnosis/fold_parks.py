@@ -1,4 +1,4 @@
-"""The queries whose fold states failed while the stream went on; they are reported until they are parked."""
+"""The queries whose fold states failed while the stream continued. They are reported until they are parked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from broker.stream.diagnosis.diagnosis_result import DiagnosisResult
 
 
 class FoldParks:
-    """The finding of queries whose records are not folded any more. The stream does not wait until they are parked.
+    """The finding of queries whose records are no longer folded. The stream does not wait until these queries are
+    parked.
 
     Invariant: a query is reported until no plan contains it, because each batch reports all queries that fail in it.
     Thread-safe.
@@ -35,7 +36,7 @@ class FoldParks:
                 self._finding = DiagnosisResult(queries=reasons, version=version)
 
     def tell_more(self, reasons: Mapping[str, str], version: int) -> None:
-        """Add failed queries to the last finding, as no batch will report all of them together."""
+        """Add failed queries to the last finding, for failures that no batch reports."""
         with self._lock:
             known = self._finding
             if reasons:

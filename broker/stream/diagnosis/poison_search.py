@@ -1,4 +1,4 @@
-"""The bisection for the expressions that end a batch, in a child process that they may end."""
+"""The bisection for the expressions that end a batch, in a child process that such expressions may end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _Answer = tuple[bool, "str | None"]
 DIED = "the process that computes it ends"
 _START_S = 120.0
 _ENDLESS_S = 600.0
-"""The time in seconds after which expressions over one batch count as endless."""
+"""The time in seconds after which the evaluation of expressions over one batch counts as endless."""
 
 _TRIALS_MAX = 48
 """The largest number of trials in a search for slow expressions.
@@ -96,7 +96,7 @@ class SuspectBatch:
 
 
 class Trial(Protocol):
-    """The protocol of a run of some expressions, chosen by their indexes, over a batch."""
+    """The protocol of a trial: it evaluates some expressions, chosen by their indexes, over a batch."""
 
     def __call__(self, slots: Sequence[int], /) -> str | None:
         """Return the reason why the expressions fail. Return None if they pass.
@@ -106,7 +106,8 @@ class Trial(Protocol):
 
 
 def guilty(trial: Trial, count: int) -> dict[int, str]:
-    """Return the indexes of the expressions to remove so that the others pass together, with the reasons.
+    """Return the indexes of the expressions to remove, with the reasons, so that the remaining expressions pass
+    together.
 
     ``count``: the number of expressions. Bisection finds the shortest failing prefix and removes its last expression.
     This repeats until the remaining expressions pass, so all of these have been run. Each removed expression failed

@@ -22,7 +22,7 @@ MINUTES = 60
 _ENTRIES_MAX = 4_000_000
 """The largest number of counts that all minutes hold together, which take 48 MB.
 
-If more queries accept records in each minute, fewer minutes are kept.
+If more queries accept records in each minute, the counts cover fewer minutes.
 """
 
 _LOOKED_UP_ONE_BY_ONE = 1_000

@@ -1,4 +1,4 @@
-"""The counts of failed evaluations by query: for example a division by zero, or a cast or decimal that does not fit."""
+"""The counts of evaluation errors by query, for example of a division by zero, or of a cast that does not fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lag of a stream: the number of records in its source topic that it has not processed yet."""
+"""The lag of a stream: the number of records in its source topic that are not processed yet."""
 
 from __future__ import annotations
 

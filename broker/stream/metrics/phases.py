@@ -41,7 +41,7 @@ KEPT = 20
 """The number of last batches with records from which the median of a phase is computed."""
 
 _AWAITING_SPARK = 200
-"""The largest number of finished batches that wait here for Spark's report."""
+"""The largest number of finished batches that are held until Spark reports their durations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,8 @@ class BatchPhases:
         self._batch = {}
 
     def count_spark(self, batch_id: int, began_s: float, durations_ms: Mapping[str, float]) -> None:
-        """Add Spark's report of a batch with records: its start, and its milliseconds by Spark's names.
+        """Add Spark's report of a batch with records: the start of the batch, and the milliseconds of its parts by
+        Spark's names.
 
         Call it once a batch.
 
