@@ -1,4 +1,4 @@
-"""The broker: everything that touches Spark, Kafka, HTTP, files and time."""
+"""The broker: the daemon and its parts, which use Spark, Kafka, HTTP, files and clocks, and the client for programs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ check_packages(library_packages())
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used. So the command line starts without PySpark, and a consumer needs no
-    PySpark.
+    """Import a public name when it is first used. So the command line starts without PySpark, and a consumer does not
+    need PySpark at all.
     """
     if name == "match":
         from broker.matching.dataframe import match

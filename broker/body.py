@@ -1,4 +1,4 @@
-"""The base class of request bodies. Their fields are checked, and an answer of the API can be sent back as a body."""
+"""The base class of request bodies. It checks fields, and accepts an answer of the API as a body."""
 
 from __future__ import annotations
 

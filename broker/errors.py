@@ -1,4 +1,4 @@
-"""Exceptions of the broker, each one line of subject, value and remedy, and the HTTP status of each."""
+"""The exceptions of the broker. Each has one line of subject, value and remedy, and an HTTP status."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ NICENESS = "ASC_WORKER_NICENESS"
 """The environment variable of workers that run with lower priority."""
 
 _LESS = 10
-"""The niceness of such workers. When two processes compete, the one with this niceness gets a tenth of the processor
+"""The niceness of such workers. If two processes compete, the one with this niceness gets a tenth of the processor
 time.
 """
 

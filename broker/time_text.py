@@ -42,7 +42,7 @@ def _page_form(at: datetime) -> str:
 
 
 def _time(timestamp_ms: float | None) -> datetime | str:
-    """Return a time as a date, or the text of one that is none."""
+    """Return a time as a date, or a text if the number is no date."""
     if timestamp_ms is None or timestamp_ms < 0:
         return "none"
     try:

@@ -40,7 +40,9 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def _levels(document: object) -> int:
-    """Return the number of levels of tables and arrays; of a document that has too many, a number beyond."""
+    """Return the number of levels of nested tables and arrays. If there are too many, return a number
+    beyond the limit.
+    """
     levels, inner = 0, [document]
     while inner and levels <= LEVELS_MAX:
         levels += 1

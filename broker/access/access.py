@@ -1,4 +1,4 @@
-"""Authentication: from the header of a request to a scope."""
+"""Authentication: the scope of a request, by the bearer token in its header."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Access:
 
     @property
     def asks_for_token(self) -> bool:
-        """Whether requests need a token."""
+        """True if requests need a token."""
         return self._token_digest is not None or self._named is not None
 
     def replace(self, named: Mapping[str, Scope]) -> None:

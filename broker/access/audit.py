@@ -17,8 +17,8 @@ LOG = logging.getLogger("asc.audit")
 _FILE_MODE = 0o600
 
 _LOGGED = 1_000
-"""The most changes of one request that are each logged in a line of the log if the audit has a file too. A million
-lines in the log take ten seconds.
+"""The most changes of one request for which each change has a line in the daemon's log, if the audit also has a file. A
+million lines in the log take ten seconds.
 """
 
 

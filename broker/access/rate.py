@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 _BURST_S = 4.0
-"""The burst of a caller who was silent, as the number of seconds whose requests may arrive at once."""
+"""The size of a full bucket, as the number of seconds whose requests a previously silent caller may send at once."""
 
 _CALLERS_MAX = 10_000
 """The most callers that are remembered. Beyond it, the caller that was silent for longest is forgotten, and later

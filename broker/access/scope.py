@@ -83,12 +83,12 @@ class Scope:
 
     @property
     def sees_all(self) -> bool:
-        """Whether the caller owns every query."""
+        """True if the caller owns every query."""
         return not self.id_prefix and self.streams is None
 
     @property
     def sees_whole_streams(self) -> bool:
-        """Whether the caller owns all queries of each stream that the caller sees."""
+        """True if the caller owns all queries of each stream that the caller sees."""
         return not self.id_prefix
 
 

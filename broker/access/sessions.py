@@ -15,7 +15,7 @@ from broker.access.secret import digest
 
 COOKIE = "asc_session"
 IDLE_S = 12 * 3600.0
-"""The seconds without a request after which a session ends, and the user has to enter the token again."""
+"""The number of seconds without a request after which a session ends, so that the user has to enter the token again."""
 
 _SESSIONS_MAX = 1_000
 

@@ -6,10 +6,10 @@ from typing_extensions import TypedDict
 
 
 class Region(TypedDict):
-    """A region of a construct; ``satisfied``: the conjuncts that it does not rule out.
+    """A region of a construct. ``satisfied``: the number of conjuncts that the region does not exclude.
 
-    ``constrained``: those of them that constrain the p-attribute. ``next_constructs``: the constructs that may still
-    rule out one. ``arrow``: the construct that its micro-arrow leads to.
+    ``constrained``: the number of these conjuncts that constrain the p-attribute. ``next_constructs``: the number of
+    constructs that may still exclude a conjunct. ``arrow``: the construct that the region's micro-arrow leads to.
     """
 
     region: int
@@ -44,7 +44,7 @@ class MicroArrow(TypedDict):
 
 
 class MeasuredConstruct(TypedDict):
-    """A construct at its place in the sequence, as the monitor measured it."""
+    """A construct at its position in the sequence, as the monitor measured it."""
 
     construct: int
     conditional_selectivity: float | None
@@ -52,7 +52,7 @@ class MeasuredConstruct(TypedDict):
 
 
 class BlockFigures(TypedDict):
-    """The figures that the sequence of a block began with."""
+    """The figures of a block's sequence when the sequence was put in place."""
 
     dropping_ratio: float
     cost: float

@@ -1,4 +1,4 @@
-"""The API's answers of cubes."""
+"""The API's answers about cubes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import Literal, TypeAlias
 from typing_extensions import NotRequired, TypedDict
 
 CubeGap = TypedDict("CubeGap", {"from": str | None, "to": str | None, "reason": str})
-"""An interval of event time in which records may be missing, and why; null for no bound."""
+"""An interval of event time in which records may be missing, and the reason. A bound of null means that there is no
+bound.
+"""
 
 
 CubeOffsets = TypedDict("CubeOffsets", {"topic_id": str, "partition": int, "from": int, "to": int})
-"""Offsets of a partition, from the first to before the last."""
+"""The offsets of a partition from ``from`` to before ``to``."""
 
 
 class CubePartition(TypedDict):
-    """A partition in event time: its newest time, and what the last batch had of it."""
+    """The progress of a partition in event time: its newest time, and its state in the last batch."""
 
     partition: int
     newest: str | None
@@ -23,7 +25,7 @@ class CubePartition(TypedDict):
 
 
 CubeValue: TypeAlias = str | int | float | bool | None
-"""A value of a dimension, or a measure; decimals, dates and timestamps are texts, as are NaN and infinities."""
+"""The value of a dimension or of a measure. Decimals, dates, timestamps, NaN and infinities are texts."""
 
 NextQuestion = TypedDict(
     "NextQuestion",
@@ -38,11 +40,11 @@ NextQuestion = TypedDict(
         "measures": NotRequired[list[str]],
     },
 )
-"""A question beside another one, as a body to post."""
+"""A question that is one level coarser or finer than another one, as a body to post."""
 
 
 class CubeSource(TypedDict):
-    """The cells that an answer was made of."""
+    """A description of the cells from which an answer was computed."""
 
     cuboid: list[str]
     grain_s: int | None
@@ -53,10 +55,11 @@ class CubeSource(TypedDict):
 class CubeAnswer(TypedDict):
     """The rows of an answer, from one commit.
 
-    ``rows``: each with its ``group``, and the measures by their names; with a grain also the begin of its interval as
-    ``pane``. ``groups``: their number without the limit.
-    ``overflows``: sums that are null for over 38 digits. ``whole``: whether no record of the interval is missing, else
-    ``gaps`` says where. ``cursor``: asks for the rows after these. ``roll_up``, ``drill_down``: questions beside this.
+    ``rows``: each row has its ``group``, and the measures by their names; if the question has a grain, it also has the
+    start of its interval as ``pane``. ``groups``: the number of groups without the limit. ``overflows``: the number of
+    sums that are null because they have over 38 digits. ``whole``: whether no record of the interval is missing; if
+    records are missing, ``gaps`` says where. ``cursor``: the cursor for the rows after these. ``roll_up``,
+    ``drill_down``: the questions that are one level coarser or finer.
     """
 
     interval: list[str] | None

@@ -11,7 +11,9 @@ from broker.answers.refusal import RefusedLine
 
 
 class Layer(TypedDict):
-    """A configured layer; ``refused``: the Features that its rules refuse, ``unkeyed``: records without an id."""
+    """A configured layer. ``refused``: the number of Features that its rules refuse. ``unkeyed``: the number of records
+    without an id.
+    """
 
     name: str
     topic: str
@@ -36,9 +38,9 @@ class RefusedShape(TypedDict):
 
 
 class LayerDetails(Layer):
-    """A layer with its first refused Features, and the offsets up to which the plans have its topic.
+    """A layer with its first refused Features, and the offsets of its topic up to which the plans contain its shapes.
 
-    ``bounds``: west, south, east and north of all its shapes; None where it has none.
+    ``bounds``: the west, south, east and north of all its shapes; None if it has no shape.
     """
 
     bounds: list[float] | None
@@ -47,7 +49,7 @@ class LayerDetails(Layer):
 
 
 class ShapeSummary(TypedDict):
-    """One shape of a layer; ``bounds``: west, south, east and north of one that is not empty."""
+    """One shape of a layer. ``bounds``: its west, south, east and north, unless the shape is empty."""
 
     id: str
     kind: str | None
@@ -56,7 +58,7 @@ class ShapeSummary(TypedDict):
 
 
 class ShapePage(TypedDict):
-    """A page of the shapes of a layer; ``cursor`` asks for the next page."""
+    """A page of the shapes of a layer. ``cursor``: the cursor for the next page."""
 
     shapes: list[ShapeSummary]
     cursor: str | None
@@ -72,9 +74,10 @@ class LayerFeature(TypedDict):
 
 
 class ShapesWritten(TypedDict):
-    """The shapes that were put and removed, and the first offsets, by stream, that see them.
+    """The shapes that were put and removed, and by stream the first offsets from which they hold.
 
-    Of those put, some are new (``added``), some differ from the one of their id (``changed``), some do not.
+    Of the shapes that were put, ``added`` are new, ``changed`` differ from the former shape of their id, and the others
+    are unchanged.
     """
 
     put: int

@@ -8,7 +8,8 @@ from broker.answers.predicate import AttributeOfPredicate
 
 
 class Flow(TypedDict):
-    """Rates a second and latencies of the last minute, and the records of the source topic that are not processed.
+    """The rates per second and the latencies of the last minute, and the number of records of the source topic that are
+    not processed yet.
 
     The rates of accepted and written records are missing for a token that does not see the whole stream.
     """
@@ -45,7 +46,7 @@ class PlannedBlock(TypedDict):
 
 
 class ListedShapes(TypedDict):
-    """A block with posting lists: its conjuncts by the shapes that they name."""
+    """A block whose conjuncts are indexed by the shapes that they require."""
 
     position: str
     conjuncts: int
@@ -54,7 +55,7 @@ class ListedShapes(TypedDict):
 
 
 class ListedValues(TypedDict):
-    """A block with posting lists: its conjuncts by the value of one attribute that they require."""
+    """A block whose conjuncts are indexed by the values of one p-attribute that they require."""
 
     attribute: str
     conjuncts: int
@@ -63,14 +64,16 @@ class ListedValues(TypedDict):
 
 
 class MeasuredBlock(TypedDict):
-    """The share of tuples that a sequence drops, and the constructs that it evaluates for a tuple."""
+    """The effect of a block's sequence: the share of tuples that it drops, and the constructs that it evaluates for a
+    tuple.
+    """
 
     dropping_ratio: float
     cost: float
 
 
 class Rearrangement(TypedDict):
-    """A look of the monitor at one block: its trigger, the sequences before and after, and their costs."""
+    """A check of one block by the monitor: the trigger, the sequences before and after, and their costs."""
 
     at: str
     stream: str
@@ -96,7 +99,7 @@ class Rearrangement(TypedDict):
 
 
 class MonitorSettings(TypedDict):
-    """The keys of ``[monitor]``."""
+    """The keys of the section ``[monitor]`` of the configuration."""
 
     enabled: bool
     mode: str
@@ -132,7 +135,7 @@ class DeliveredToQuery(TypedDict):
 
 
 class Delivered(TypedDict):
-    """The records delivered to the queries of a stream, and the queries with most of them."""
+    """The number of records delivered to the queries of a stream, and the queries that received the most."""
 
     total: int
     most: list[DeliveredToQuery]
@@ -141,8 +144,8 @@ class Delivered(TypedDict):
 class OperatorFigures(TypedDict):
     """The operators of one kind: their state, outputs by type, exclusions by reason, and watermarks.
 
-    ``held``: the number of things in the state, which ``held_noun`` names; null where no batch has counted them.
-    ``lateness_s``: that of the stream, by which the watermarks are before its latest record.
+    ``held``: the number of objects in the state, which ``held_noun`` names; null if no batch has counted them.
+    ``lateness_s``: the allowed lateness of the stream, by which the watermarks are behind the marks.
     """
 
     queries: int
@@ -159,7 +162,7 @@ class OperatorFigures(TypedDict):
 
 
 class StreamPlan(TypedDict):
-    """The running plan of a stream. For a token that does not see the whole stream the optional fields are missing.
+    """The running plan of a stream. The optional fields are missing for a token that does not see the whole stream.
 
     ``phases``: the median seconds of each phase of a batch.
     """
@@ -189,7 +192,7 @@ class Plans(TypedDict):
 
 
 class Moment(TypedDict):
-    """The batches of some seconds, by the first of these since 1970."""
+    """The counts of the batches that ended within some seconds. ``at_s``: the first of these seconds, since 1970."""
 
     at_s: int
     batches: int
@@ -202,7 +205,7 @@ class Moment(TypedDict):
 
 
 class Timeline(TypedDict):
-    """The moments of the last hour that had batches; each is of ``moment_s`` seconds."""
+    """The moments of the last hour in which batches ended. A moment covers ``moment_s`` seconds."""
 
     moment_s: int
     moments: list[Moment]

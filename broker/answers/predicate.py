@@ -1,4 +1,4 @@
-"""The API's answers about predicates that are not registered: checked, and tried on records."""
+"""The API's answers about predicates that are not registered: checks, and trials on records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ConjunctTerm(TypedDict):
 
 
 class AttributeOfPredicate(TypedDict):
-    """An expression that a predicate reads; ``spark``: Spark computes it."""
+    """An expression that a predicate reads. ``spark``: whether Spark computes it."""
 
     sql: str
     type: str
@@ -21,10 +21,11 @@ class AttributeOfPredicate(TypedDict):
 
 
 class StateEstimate(TypedDict):
-    """The size that a cube would have, by the last ``records`` of its stream, of which it would count ``counted``.
+    """The size that a cube would have, estimated from the last ``records`` of its stream, of which the cube would count
+    ``counted``.
 
-    ``undecodable``: dead letters among them. ``cuboids`` depends on no record. All other figures are null where nothing
-    is known, and ``reason`` says why.
+    ``undecodable``: the number of dead letters among these records. ``cuboids`` does not depend on the records. All
+    other figures are null if they are not known, and ``reason`` is the cause.
     """
 
     cuboids: int
@@ -43,9 +44,9 @@ class StateEstimate(TypedDict):
 class CheckedPredicate(TypedDict):
     """The normal form of a predicate, the ``expressions`` that the operator reads, and the warnings of a registration.
 
-    For a join: the number of ``shapes`` of its layer, and the ``shape`` whose normal form it is. ``estimate``: of a
-    cube, the size that it would have. ``combinations``: the number of queries that the lists of values in its operator
-    stand for, where these are several.
+    For a join: the number of ``shapes`` of its layer, and the ``shape`` to which the normal form belongs. ``estimate``:
+    the size that a cube would have. ``combinations``: the number of queries that the lists of values in the operator
+    define, if there are several.
     """
 
     conjuncts: list[list[ConjunctTerm]]
@@ -62,7 +63,9 @@ class CheckedPredicate(TypedDict):
 
 
 class TriedRecord(TypedDict):
-    """A record; key and value as text, or as base64 under the other name, and shortened where ``truncated``."""
+    """A record, with key and value as text, or as base64 under another name. ``truncated``: whether they
+    are shortened.
+    """
 
     partition: int
     offset: int
@@ -75,7 +78,7 @@ class TriedRecord(TypedDict):
 
 
 class Trial(TypedDict):
-    """The last records of a stream, those of them that a predicate accepts, and the latest of these."""
+    """The last records of a stream: their number, the number that a predicate accepts, and the latest accepted ones."""
 
     records: int
     dead_letters: int

@@ -10,11 +10,13 @@ from broker.answers.refusal import RefusedLine
 
 Became = Literal["registered", "replaced", "unchanged"]
 EffectiveOffsets = dict[str, int]
-"""The first offset of each source partition that a change holds for."""
+"""The first offset of each source partition for which a change is in force."""
 
 
 class Join(TypedDict):
-    """The layer over which a query is a join; ``per_shape``: one output record for each record and shape."""
+    """The layer over which a query is a join. ``per_shape``: whether there is one output record for each pair of a
+    record and a shape.
+    """
 
     layer: str
     per_shape: bool
@@ -23,7 +25,7 @@ class Join(TypedDict):
 class PlainQuery(TypedDict):
     """The fields of a query that can be set, and the version of its registration.
 
-    ``operator``: the fields of its operator, by ``name``; None: accepted records are routed.
+    ``operator``: the fields of its operator, by ``name``; None if accepted records are routed to the topic.
     """
 
     id: str
@@ -41,10 +43,11 @@ class PlainQuery(TypedDict):
 class Query(PlainQuery):
     """A registered query, and its state.
 
-    ``served`` is false, with a ``reason``, where no plan can hold it. ``pending_shapes``: shapes that it names and no
-    layer has. ``shapes`` and ``excluded_shapes``: of a join the shapes that its plan holds, and those that it excludes.
-    ``delivered`` and ``evaluation_errors`` count records since the start of the daemon; in the answer to a change they
-    are None and 0. ``kept``: what the daemon keeps for its operator; in a list, the figures of its columns.
+    ``served`` is false, with a ``reason``, if no plan can contain the query. ``pending_shapes``: the shapes that it
+    names and no layer has. ``shapes`` and ``excluded_shapes``: for a join, the numbers of shapes that its plan contains
+    and that the join excludes. ``delivered`` and ``evaluation_errors`` count records since the start of the daemon; in
+    the answer to a change they are None and 0. ``kept``: the state of its operator; in a list, only the figures of the
+    list's columns.
     """
 
     served: bool
@@ -66,7 +69,7 @@ class PreviousQuery(TypedDict):
 
 
 class Registered(TypedDict):
-    """A query that was registered, the version that holds it, and the first offsets that it sees."""
+    """A query that was registered, the version that contains it, and the first offsets from which it is in force."""
 
     query: Query
     change: Became
@@ -77,7 +80,7 @@ class Registered(TypedDict):
 
 
 class Removed(TypedDict):
-    """The version without a query, and the first offsets that it does not see."""
+    """The version without a removed query, and the first offsets from which the query is no longer in force."""
 
     version: int
     effective_offsets: EffectiveOffsets
@@ -86,7 +89,8 @@ class Removed(TypedDict):
 class Applied(TypedDict):
     """The queries that one step registered, replaced and removed.
 
-    ``effective_offsets`` by stream, ``warnings`` by id; ``errors``: the refused lines, where the others were applied.
+    ``effective_offsets`` is by stream, ``warnings`` by id. ``errors``: the refused lines, if the other lines were
+    applied.
     """
 
     registered: int
@@ -113,21 +117,23 @@ class ExcludedShapes(TypedDict):
 
 
 class DeliveredMinute(TypedDict):
-    """The records of one minute, by its first second since 1970."""
+    """The number of records of one minute. ``at_s``: the first second of the minute, since 1970."""
 
     at_s: int
     records: int
 
 
 class Deliveries(TypedDict):
-    """The records delivered to a query since the start of the daemon, and by minute of the last hour."""
+    """The number of records delivered to a query since the start of the daemon, and for each minute of the
+    last hour.
+    """
 
     delivered: int
     minutes: list[DeliveredMinute]
 
 
 class Load(TypedDict):
-    """A change in progress: its queries, those read so far, and the last step that is done."""
+    """A change in progress: the number of its queries, the number read so far, and the last step that is done."""
 
     queries: int
     read: int
@@ -135,7 +141,7 @@ class Load(TypedDict):
 
 
 class PartLoad(TypedDict):
-    """A bulk load that comes in parts and is not made yet: its parts, and their bytes."""
+    """A bulk load in parts that is not applied yet: the number of its parts, and their bytes."""
 
     id: str
     parts: int

@@ -20,7 +20,7 @@ class ErrorText(TypedDict):
 
 
 class RefusedLine(TypedDict):
-    """One refused line of a bulk load: its number, from 1, and its id where it could be read."""
+    """One refused line of a bulk load: its number, counted from 1, and its id if the id could be read."""
 
     line: int
     id: str | None

@@ -6,14 +6,14 @@ from typing_extensions import TypedDict
 
 
 class Ready(TypedDict):
-    """The readiness of the daemon, and the reason where it is not ready."""
+    """The readiness of the daemon, and the reason if it is not ready."""
 
     ready: bool
     reason: str | None
 
 
 class Stream(TypedDict):
-    """A configured stream, and its queries: all, and those that no plan can hold."""
+    """A configured stream: the number of its queries, and the number of these that no plan can contain."""
 
     name: str
     topic: str
@@ -27,7 +27,7 @@ class Stream(TypedDict):
 
 
 class KafkaAddress(TypedDict):
-    """The Kafka of the daemon, and the protocol that it asks for."""
+    """The addresses of the Kafka that the daemon uses, and the security protocol."""
 
     bootstrap_servers: str
     security_protocol: str

@@ -1,4 +1,4 @@
-"""The API's answers about a record that is followed through a plan, and about one query's terms."""
+"""The API's answers about a record that is traced through a plan, and about the terms of one query."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class JudgedTerm(TypedDict):
 
 
 class JudgedConjunct(TypedDict):
-    """A conjunct of a query, and the step that it was eliminated by."""
+    """A conjunct of a query, and the step that eliminated it."""
 
     holds: bool
     terms: list[JudgedTerm]
@@ -39,7 +39,7 @@ class Verdict(TypedDict):
 
 
 class EliminatedConjunct(TypedDict):
-    """A conjunct that was eliminated: its number in its query, from 1, and a term that fails."""
+    """An eliminated conjunct: its number in its query, counted from 1, and a term that fails."""
 
     query: str
     number: int
@@ -47,7 +47,7 @@ class EliminatedConjunct(TypedDict):
 
 
 class Eliminations(TypedDict):
-    """The conjuncts eliminated at one place, and the queries that have none left."""
+    """The conjuncts eliminated at one step, and the queries that have no conjunct left."""
 
     conjuncts: int
     queries: int
@@ -113,7 +113,7 @@ class PlanTrace(TypedDict):
 
 
 class RecordPart(TypedDict):
-    """A key or value: text, or base64 where it is no UTF-8; ``truncated``: it is longer."""
+    """A key or a value: as text, or as base64 if it is not UTF-8. ``truncated``: whether it is shortened."""
 
     text: NotRequired[str | None]
     base64: NotRequired[str]
@@ -151,7 +151,7 @@ class DeadLetter(TypedDict):
 class Trace(TypedDict):
     """A record or tuple, the verdict of one query, and the path through the plan.
 
-    ``trace`` is None for a token that does not see the whole stream, and of a dead letter.
+    ``trace`` is None for a token that does not see the whole stream, and for a dead letter.
     """
 
     stream: str
@@ -174,7 +174,9 @@ class PlacedTerm(TypedDict):
 
 
 class Explanation(TypedDict):
-    """The constructs that a query uses, in words; ``accepted``: whether it accepts the tuple, None without one."""
+    """The constructs that a query uses, in words. ``accepted``: whether the query accepts the tuple; None if there is
+    no tuple.
+    """
 
     query: PlainQuery
     version: int

@@ -1,1 +1,1 @@
-"""Back-tests: standing queries over files, by Arrow or by Spark."""
+"""Back-tests: the evaluation of standing queries over files of past records, by Arrow or by Spark."""

@@ -1,4 +1,4 @@
-"""Back-tests without Spark, for queries that compare plain columns, over files whose values have a plain form."""
+"""Back-tests without Spark: queries that compare plain columns, over files whose values Arrow reads as Spark would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standing queries over files, by Spark."""
+"""Back-tests by Spark: standing queries over files."""
 
 from __future__ import annotations
 

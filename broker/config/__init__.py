@@ -1,1 +1,1 @@
-"""The configuration: one TOML file, its sections, and the checks of both."""
+"""The configuration: the TOML file, its sections, and the checks of both."""

@@ -12,7 +12,7 @@ from broker.config.text_file import read_text
 from broker.errors import ConfigError
 
 _OUT_OF_TIME = (9, 10)
-"""OpenSSL's error codes for a certificate that is not valid yet, or no longer."""
+"""OpenSSL's error codes for a certificate that is not valid yet, and for one that has expired."""
 
 
 def server_context(certificate: Path, key: Path) -> ssl.SSLContext:

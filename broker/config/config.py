@@ -1,4 +1,4 @@
-"""The configuration: one TOML file, checked as a whole before anything starts."""
+"""The configuration: one TOML file, which is checked as a whole before any component starts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Config(Section):
         return f"{stream}.dead-letter"
 
     def feed_topic(self, stream: str) -> str:
-        """Return the feed topic of a stream: its job writes there what operators with a state read."""
+        """Return the feed topic of a stream: the job of the stream writes to it, and operators with a state read it."""
         return f"asc.feed.{stream}"
 
     @cached_property

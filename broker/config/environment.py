@@ -18,7 +18,7 @@ from broker.toml_text import parse_toml
 PREFIX = "ASC__"
 _FILE = "_FILE"
 _NAMED, _OPTIONS = ("streams", "layers"), "options"
-"""Sections of tables with names of their own."""
+"""The sections that contain tables with names that the user chooses, and the name of the tables of options."""
 
 
 KeyPath = tuple[str, ...]

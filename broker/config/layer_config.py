@@ -1,4 +1,4 @@
-"""The layers of the configuration: topics of shapes that predicates name."""
+"""The section of a layer in the configuration: a topic of shapes that predicates can name."""
 
 from __future__ import annotations
 

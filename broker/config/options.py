@@ -66,8 +66,8 @@ _PLAIN_KEYS = frozenset(
         "value.serializer",
     ]
 )
-"""Pass-through options that are known to hold no secret. All others are masked, because a list of secret ones is never
-complete.
+"""The pass-through options that are known to hold no secret. All others are masked, because a list of secret options is
+never complete.
 """
 
 

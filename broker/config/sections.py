@@ -25,7 +25,7 @@ TOPIC_FORM = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 def collision_name(topic: str) -> str:
-    """Return a name that is equal for topics whose names collide in Kafka: it does not tell ``.`` from ``_``.
+    """Return a name that is equal for topics whose names collide in Kafka, which does not distinguish ``.`` from ``_``.
 
     >>> collision_name("asc.feed.flights") == collision_name("asc_feed_flights")
     True
@@ -37,7 +37,7 @@ REQUEST_BYTES = 16 * 1024 * 1024
 """The largest record that is sent to Kafka if ``kafka.options`` does not set ``max.request.size``."""
 
 _SIZES: Mapping[str, int] = MappingProxyType({"max.request.size": REQUEST_BYTES, "buffer.memory": 2 * REQUEST_BYTES})
-"""The options that bound a record, with what holds where they are not set."""
+"""The options that bound the size of a record, with the value of each if it is not set."""
 
 _MEMORY_FORM = re.compile(r"[1-9][0-9]*[mg]", re.IGNORECASE)
 _MASTER_FORM = re.compile(r"local(\[(\*|[1-9]\d*)(,\d+)?\])?|spark://[^\s/,]+:\d+(,[^\s/,]+:\d+)*|yarn|k8s://\S+")

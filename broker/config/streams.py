@@ -1,4 +1,4 @@
-"""The streams of the configuration: source topics with a record format and a schema."""
+"""The section of a stream in the configuration: a source topic with a record format and a schema."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from broker.kafka.reading import polled
 from broker.operators.headers import last_hop, source_timestamp_ms
 
 WINDOW = 100_000
-"""The number of last deliveries that are remembered to detect repeats; some ten megabytes."""
+"""The number of last deliveries that are remembered to detect repeats. They take some ten megabytes."""
 
 _COMMITTED_EACH_S = 1.0
 
@@ -57,19 +57,20 @@ def consume(
     window: int = WINDOW,
     timeout_s: float = 15,
 ) -> Iterator[Delivery]:
-    """Yield the deliveries in topics, as they come, without an end; each is done when the next one is asked for.
+    """Yield the deliveries in topics, as they arrive, without an end. A delivery counts as processed when the next one
+    is requested.
 
-    The group's offsets are committed as far as deliveries are done. That is about a second after, while the iterator is
-    asked, before partitions go to another member, and when it is closed. So a program that is killed gets the current
-    delivery again, and those since the last commit. Members of one group share the partitions. A member that takes
-    longer than five minutes for a single delivery is taken for dead, and another one gets that delivery as well. A
-    group that is new begins with the oldest record.
+    The group's offsets are committed up to the processed deliveries. This happens about once a second while the
+    iterator is used, before partitions move to another member, and when the iterator is closed. So a program that is
+    killed gets the current delivery again, and the deliveries since the last commit. Members of one group share the
+    partitions. A member that takes longer than five minutes for a single delivery counts as dead, and another member
+    gets that delivery as well. A new group begins with the oldest record.
 
-    A fault makes the broker deliver a record twice. A record is skipped where one of the last ``window`` deliveries of
-    its topic to this consumer has the same identity, queries, shapes, key and value. Records without an identity are
-    never skipped. ``options`` are Kafka's own, by the names that ``[kafka.options]`` has: TLS and SASL. Raises
-    KafkaError where Kafka does not answer at the start for ``timeout_s``, refuses, or has no such topic. Later the
-    iterator waits for Kafka.
+    After a fault, the broker may deliver a record twice. A record is skipped if one of the last ``window`` deliveries
+    of its topic to this consumer has the same identity, queries, shapes, key and value. Records without an identity are
+    never skipped. ``options`` are the options of Kafka's clients, under the names of ``[kafka.options]``: TLS and SASL.
+    Raises KafkaError if Kafka does not answer within ``timeout_s`` at the start, refuses, or has no such topic. Later
+    the iterator waits for Kafka.
 
     ::
 

@@ -1,1 +1,1 @@
-"""The daemon: all components of the broker, and the process in which they run."""
+"""The daemon: its components, the process in which they run, and leader election."""

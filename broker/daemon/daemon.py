@@ -49,7 +49,9 @@ _UPKEEP_PAUSE_S = 1.0
 _UPKEEP_ENDS_S = 2.0
 
 _SETTLED_QUERIES = 50_000
-"""The garbage collector's objects are frozen again at 1.5 times the queries of the last time, plus this number."""
+"""The garbage collector is frozen again when the number of queries exceeds 1.5 times the number at the last freeze,
+plus this number.
+"""
 
 _FIRST_TRIGGER_S = 10.0
 
@@ -57,9 +59,9 @@ _FIRST_TRIGGER_S = 10.0
 class Daemon:
     """All components of the broker, started in order and stopped in reverse order.
 
-    The API answers from the start; ``/readyz`` reports which start phase is running. A given ``spark`` session is used
-    and left running. Queries whose id is in ``set_aside`` are not served until they are registered anew. The daemon's
-    state is only in the registry topic and the checkpoint folder.
+    The API answers from the start; ``/readyz`` reports which start phase is running. If a ``spark`` session is passed,
+    it is used and left running. Queries whose id is in ``set_aside`` are not served until they are registered anew. The
+    daemon's state is only in the registry topic and the checkpoint folder.
 
     Of several daemons on one registry, one serves (:class:`broker.kafka.leadership.Leadership`). With ``stands_by``,
     this daemon starts as far as it can beside another one, and serves when the other is gone. Without ``stands_by``,

@@ -1,7 +1,7 @@
-"""The rows of CSV files in columnar batches, equal to the rows that `read_csv` yields one by one.
+"""The rows of CSV files in columnar batches, equal to the rows that `read_csv` yields individually.
 
-Arrow parses the lines that it certainly parses like Python's `csv` module, several times as fast. From the first
-unusually written line on, Python parses the rest.
+Arrow parses the lines that it certainly parses like Python's `csv` module, several times as fast. From the first line
+on for which this is not certain, Python parses the rest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The rows of files, read by Spark under the rules of a stream: a row that a stream would not decode is undecodable."""
+"""The rows of files, read by Spark under the rules of a stream: a row that the stream would not decode counts as
+undecodable.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The rows of files, read by Arrow if Spark would certainly decode them to the same values.
 
-Doubtful files are left to Spark: a text with an unusual spelling, a line that is not plainly divided, an option of the
-stream. This module knows no undecodable rows.
+Files for which this is doubtful are left to Spark: a text has an unusual spelling, a line is not divided plainly, or
+the stream sets an option. This module therefore has no undecodable rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Plain values as TOML."""
+"""Conversion of plain values to lines of TOML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The type of a field, guessed from its values one after the other."""
+"""A guess at the type of a field, from its values, which are inspected one after the other."""
 
 from __future__ import annotations
 

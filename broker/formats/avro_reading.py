@@ -1,4 +1,6 @@
-"""Conversion of values that were written with one Avro schema to the columns of a stream: by name, without loss."""
+"""Conversion of values that were written with one Avro schema to the columns of a stream: fields are matched by name,
+and no value is changed.
+"""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ class CloudEventsDecoder(Decoder):
 
     @property
     def _is_wrapped(self) -> bool:
-        """Whether the inner decoder reads a member ``data``. If the object were passed as text, Spark would round
+        """True if the inner decoder reads a member ``data``. If the object were passed as text, Spark would round
         numbers.
         """
         return self.inner.options.get("envelope") == "data"

@@ -1,4 +1,4 @@
-"""Reasons why a record cannot be decoded."""
+"""The reasons why a record cannot be decoded, as dead letters report them."""
 
 from __future__ import annotations
 

@@ -54,7 +54,9 @@ _TYPE_CHARS = 100
 """The most characters of a column's type in a reason."""
 
 _CONNECT_DECIMAL = "; where Debezium writes it, set decimal.handling.mode=string there"
-"""A decimal as base64, or as an object with its scale: the scale is in the message's schema alone, or beside."""
+"""The remedy for a decimal that arrives as base64, or as an object with its scale. Kafka Connect puts the scale into
+the message's schema, or into such an object.
+"""
 
 _BASE64 = "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
 

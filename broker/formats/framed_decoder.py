@@ -74,10 +74,10 @@ class FramedDecoder(Decoder, Generic[Reading]):
     registry: SchemaRegistry | None
     writers: tuple[Writer[Reading], ...]
     unanswered: frozenset[int]
-    """Schemas that are no longer requested."""
+    """The ids of schemas that are no longer requested, because the registry gave no answer for them."""
     asked: frozenset[int]
-    """Schemas of the present batch for which an earlier attempt got an answer, also the answer that they do not
-    exist.
+    """The ids of schemas of the current batch for which an earlier attempt got an answer, including the answer that
+    they do not exist.
     """
 
     @property

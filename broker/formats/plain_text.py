@@ -1,4 +1,4 @@
-"""Values as text: the spelling of scalars in every format and key, and of values in JSON."""
+"""The text of values: scalars in all formats and keys, and values in JSON."""
 
 from __future__ import annotations
 

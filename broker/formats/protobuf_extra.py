@@ -1,4 +1,4 @@
-"""The extra ``protobuf`` of the distribution: whether it is installed, and the remedy if it is not."""
+"""The optional dependency group ``protobuf`` of the package: whether it is installed, and the remedy if it is not."""
 
 from __future__ import annotations
 

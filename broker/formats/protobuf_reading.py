@@ -1,4 +1,6 @@
-"""Conversion of Protobuf messages to the columns of a stream, in the workers: by name, without loss."""
+"""Conversion of Protobuf messages to the columns of a stream, in the workers: fields are matched by name, and no value
+is changed.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ class _UnfitError(Exception):
 
 @dataclass(slots=True)
 class _Room:
-    """The number of values that a record may still add to arrays and maps."""
+    """The number of values that one record may still add to arrays and maps."""
 
     left: int
 

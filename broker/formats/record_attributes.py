@@ -1,4 +1,6 @@
-"""The record's own attributes, which a predicate may name beside the fields of its stream's schema."""
+"""The record's own attributes, such as ``_key`` and ``_offset``, which a predicate may name in addition to the fields
+of the schema.
+"""
 
 from __future__ import annotations
 

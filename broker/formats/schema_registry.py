@@ -65,8 +65,8 @@ class WrittenSchema:
 
 @dataclass(slots=True)
 class _Asking:
-    """The state of the requests for one schema: the addresses, the one that answered last first, and the time of the
-    monotonic clock at which they end.
+    """The state of the requests for one schema: the addresses, beginning with the one that answered last, and the
+    deadline by the monotonic clock.
     """
 
     urls: list[str]

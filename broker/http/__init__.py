@@ -1,1 +1,1 @@
-"""The HTTP API, for the command line and programs."""
+"""The HTTP API, for the command line and programs, and the console, for browsers."""

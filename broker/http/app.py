@@ -75,7 +75,7 @@ from broker.queries.query_set import unknown_query
 
 _PAGE_MAX = 1_000
 _RETRY_AFTER_S = "1"
-"""When to ask again where as much is worked at as may be at a time."""
+"""The value of the header Retry-After if too much work is in progress."""
 
 _REFUSALS = {
     400: "The request is refused: it changed nothing.",
@@ -92,7 +92,7 @@ _REFUSALS = {
 }
 
 _HEALTH_REFUSALS = (403, 408, 413, 429, 500, 503)
-"""The refusals of addresses that ask for no token and have no body."""
+"""The error statuses of endpoints that need no token and have no body."""
 
 
 def create_app(

@@ -17,8 +17,8 @@ def audited(
 ) -> Iterator[Mapping[str, object]]:
     """Yield an entry for each change: the verb, the id, and the outcome.
 
-    The outcome is ``registered``, ``replaced``, ``unchanged``, ``removed``, ``refused``, ``not made`` (another change
-    of the same request was refused) or, where an exception ended the request, ``failed``.
+    The outcome is ``registered``, ``replaced``, ``unchanged``, ``removed`` or ``refused``. It is ``not made`` if
+    another change of the same request was refused, and ``failed`` if an exception ended the request.
     """
     for position, change in enumerate(changes):
         query_id = None if isinstance(change, AscError) else change.query_id[:_ID_CHARS]

@@ -15,12 +15,12 @@ from broker.queries.change import Change, Outcome, Put, Remove
 from broker.runtime import collector
 
 _LARGE_BYTES = 1 << 20
-"""The size of a load for which the cyclic collector is paused; to settle it takes some tenths of a second."""
+"""The size of a load from which on the cyclic garbage collector is paused; pausing it takes some tenths of a second."""
 
 _UNREAD_LINES_MAX = 10_000
-"""The most lines of a load that are no queries.
+"""The most lines of a load that are not queries.
 
-A load with more is no list of queries, and each such line is kept with its error.
+A load with more such lines is not a list of queries, and each line is held in memory with its error.
 """
 
 

@@ -1,4 +1,4 @@
-"""Conditional requests: the meaning of ``If-None-Match`` for a registration."""
+"""The header ``If-None-Match`` of a registration, which forbids to replace a query."""
 
 from __future__ import annotations
 

@@ -13,22 +13,27 @@ from broker.errors import BrokerError
 from broker.http.request_head import StrictConnection
 
 _READS_S = 10.0
-"""The interval at which the server checks that a client reads its answer."""
+"""The interval at which the server checks that a client is reading its answer."""
 
 _LEAST_READ_BYTES = 64 * 1024
-"""The part of the answer, or all that is left of it, to be read in that time: a slower client is cut."""
+"""The number of bytes that a client has to read in that time, or the rest of the answer if it is shorter. A slower
+client is disconnected.
+"""
 
 REFUSAL = "connection_refusal"
-"""The key of a request's state with the error that a spare connection has for all but health; None for others."""
+"""The key, in a request's state, of the error with which every request of a spare connection except a health check is
+refused; None for regular connections.
+"""
 
 
 class TimedProtocol(H11Protocol):
-    """HTTP/1.1 as uvicorn has it, with bounded waits.
+    """The HTTP/1.1 protocol of uvicorn with a time limit on every wait for the client.
 
-    A request has ``receive_timeout_s`` until its head is complete. The time runs from the connection, or from the first
-    byte where the connection served another request before. :class:`broker.http.guards.Guards` reads and times its
-    body. An answer has to be read at some pace. Bytes that are no HTTP have their answer, and leave no trace in the
-    log. Requests of a connection whose descriptor ``refusal_of`` has an error for bring it along (``REFUSAL``).
+    The head of a request has to be complete within ``receive_timeout_s``. The time runs from the connection. If the
+    connection has already served a request, it runs from the first byte of the next one.
+    :class:`broker.http.guards.Guards` reads the body, with a time limit of its own. A client has to read an answer at a
+    minimum pace. Bytes that are not HTTP are answered with an error, without an entry in the log. If ``refusal_of``
+    returns an error for the descriptor of a connection, its requests carry the error (``REFUSAL``).
     """
 
     def __init__(

@@ -33,7 +33,7 @@ def estimate_of(
 ) -> FoldEstimate | None:
     """Return an estimate of the size of a query's states. Return None for a kind whose states workers do not fill.
 
-    If the last records of the stream cannot be read, return the reason in place of numbers. Raise CancelledError.
+    If the last records of the stream cannot be read, return the reason instead of the numbers. Raise CancelledError.
     """
     kind = fold_kinds().get(operator.name)
     if kind is None:
@@ -46,7 +46,7 @@ def estimate_of(
 def _sample(
     permitted: ScopedService, stream: Stream, predicate: Predicate, destination: FoldDestination
 ) -> FoldSample | str:
-    """Return the last records as the states of a query read them, or why they cannot be had."""
+    """Return the last records in the form that the query's states read, or the reason why they cannot be read."""
     permitted.cancellation.check()
     attributes = (*destination.attributes, _STAMP)
     try:

@@ -1,4 +1,4 @@
-"""An answer that is a file: it is read in parts while it is sent, and always closed afterwards."""
+"""The HTTP answer that sends a file: it reads the file in parts, and always closes it afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks before every request: its caller, the caller's rate, its origin, and the kind and size of its body."""
+"""The checks before every request: the caller, the caller's rate, the origin, and the kind and size of the body."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ _OPEN_FOLDER = f"{CONSOLE}/static/"
 _ANONYMOUS = unlimited("anonymous")
 
 _LEAST_BYTES_PER_S = 100_000
-"""The rate below which a body is cut, once its fixed time is over."""
+"""The least rate at which a body must arrive after ``api.receive_timeout_s``; a slower request is refused."""
 
 _BULK_PATH = re.compile(r"/v1/queries|/v1/layers/[^/]+/shapes|/v1/loads/[^/]+/parts/[0-9]+")
 
 _CALLERS_AT_ONCE = 16
-"""The most requests of one caller in progress: there are forty threads for all."""
+"""The most requests of one caller that are processed concurrently. All callers share forty threads."""
 
 _LOADS_AT_ONCE = 4
 _JSON_AT_ONCE = 16
-"""The number of largest bodies of each kind that are held in memory."""
+"""The limit of memory for request bodies of one kind, as a multiple of the largest body."""
 
 _OPEN_MAX_BYTES = 16 << 10
 """The largest body of a request that needs no token, such as the form of the login."""
@@ -94,16 +94,16 @@ class Guards:
     DNS name that was rebound to 127.0.0.1 appears in the header Host. So a body must be JSON or NDJSON. If no token is
     required, Host and Origin must name a loopback address or the address to which the API is bound.
 
-    The console is for browsers. A cookie, which is valid for console pages alone, identifies a caller that has shown a
-    token. By Origin, forms must come from the console's own pages. If no token is required, a browser that another site
-    sent gets the first page at most. So an image on a foreign page cannot trigger a read from Kafka. A refusal is a
-    page, which ``page_of`` makes of an error, a status and the request.
+    The console is for browsers. A cookie, which is valid only for console pages, identifies a caller who has entered a
+    token. Forms must come from the console's own pages, by the header Origin. If no token is required, a browser that
+    another site sent gets at most the first page. So an image on a foreign page cannot trigger a read from Kafka.
+    ``page_of`` makes a page of a console request's refusal, from the error, the status and the request.
 
-    An admitted request has its :class:`Caller` in ``state["caller"]``, and its whole body. Its connection is watched:
-    if the client disconnects, or ``stopping`` is cancelled, its work is cancelled. Requests are counted by token;
-    requests without a valid token are counted by network. The number of concurrent requests of a caller is limited, and
-    further ones wait. A bulk load of a caller that may change something is read line by line, up to
-    ``api.max_body_bytes``. Any other body is limited to ``JSON_MAX_BYTES``.
+    An admitted request has its :class:`Caller` in ``state["caller"]``, and its whole body. If the client disconnects,
+    or ``stopping`` is cancelled, its work is cancelled. The rate of requests is limited for each token, and for
+    requests without a valid token for each network. The number of concurrent requests of a caller is also limited;
+    further requests wait. The body of a bulk load, by a caller that may change something, may have
+    ``api.max_body_bytes``. Any other body is limited to ``JSON_MAX_BYTES``, or less if no token is needed.
     """
 
     def __init__(
@@ -255,7 +255,9 @@ class Guards:
         return None
 
     def _foreign(self, request: Request) -> str | None:
-        """Return the header that names a foreign address. Return None if neither header does."""
+        """Return the name of the header that contains a foreign address, Host or Origin. Return None if
+        neither does.
+        """
         headers = request.headers
         if "host" in headers and not self._is_own(f"//{headers['host']}"):
             return "host"
@@ -286,14 +288,16 @@ def _is_health(request: Request) -> bool:
 
 
 def _turned_away(request: Request, crowded: BrokerError | None) -> _Refusal | None:
-    """Return the refusal of a request that a spare connection does not answer."""
+    """Return the refusal of a request on a spare connection. Return None for a health check and for a regular
+    connection.
+    """
     if crowded is None or _is_health(request):
         return None
     return _refused(int(http_status(crowded)), crowded, {"Retry-After": "1"})
 
 
 def _closing(send: Send) -> Send:
-    """Return a ``send`` that closes the connection after the answer."""
+    """Return a function that sends an answer as ``send`` does, and closes the connection afterwards."""
 
     async def closing(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -309,13 +313,13 @@ def _is_load(request: Request, bearer: AccessScope | None) -> bool:
 
 
 def is_console(request: Request) -> bool:
-    """Return whether a request is for the console: a browser's, for which a refusal is a page."""
+    """Return True if a request is for a console page, so that a refusal is a page for a browser."""
     path = request.scope["path"]
     return path in ("/", CONSOLE) or path.startswith(f"{CONSOLE}/")
 
 
 def _is_from_elsewhere(request: Request) -> bool:
-    """Return whether another site had a browser ask for more than the first page in its own window."""
+    """Return True if another site made a browser request more than the first page in a window of its own."""
     if request.headers.get("sec-fetch-site") != "cross-site":
         return False
     is_window = (
@@ -331,7 +335,7 @@ def _is_open(request: Request) -> bool:
 
 
 def _to_login(request: Request) -> _Refusal | Response:
-    """Return the redirection to the login, and from there to the page that was asked for."""
+    """Return a redirection to the login page, which leads to the requested page afterwards."""
     if "hx-request" in request.headers:
         return Response(status_code=401, headers={"HX-Redirect": LOGIN})
     if request.method != "GET":
@@ -357,7 +361,9 @@ def _not_a_form(request: Request) -> _Refusal | None:
 
 
 def cookie_name(request: Request) -> str:
-    """Return the name of the cookie of the console's sessions: browsers send those of a host to each of its ports."""
+    """Return the name of the cookie of the console's sessions. The name contains the port, because a browser sends the
+    cookies of a host to all of its ports.
+    """
     server = request.scope.get("server")
     return COOKIE if server is None else f"{COOKIE}_{server[1]}"
 
@@ -373,7 +379,9 @@ def _refused(status: int, wrong: BrokerError, headers: Mapping[str, str] | None 
 
 @asynccontextmanager
 async def _watched(receive: Receive, cancellation: Cancellation) -> AsyncIterator[asyncio.Event]:
-    """Cancel the work of a request, whose body was read, when its client is gone; the event yielded tells as well."""
+    """Cancel the work of a request if its client disconnects. The event that is yielded is then set. The body must have
+    been read before.
+    """
     gone = asyncio.Event()
 
     async def watch() -> None:

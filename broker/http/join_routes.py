@@ -1,4 +1,4 @@
-"""The API of joins: the shapes that a join excludes."""
+"""The API addresses that only joins have: the shapes that a join excludes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PAGE_MAX = 1_000
 
 
 def join_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the addresses of joins alone; a join is a query, with all that ``/v1/queries`` does."""
+    """Return the addresses that only joins have. A join is a query, to which all of ``/v1/queries`` applies."""
     router = APIRouter(prefix="/v1", tags=["joins"])
     of_caller = Depends(permitted_of)
 

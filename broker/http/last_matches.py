@@ -11,7 +11,9 @@ from broker.operators.headers import last_hop, source_timestamp_ms
 from broker.queries.query import RegisteredQuery
 
 _LOOKED_AT = 1_000
-"""The records of the destination that are looked at; other queries may deliver to it as well."""
+"""The number of last records of the destination topic that are searched; other queries may deliver to the
+same topic.
+"""
 
 _BYTES_MAX = 8 << 20
 _WITHIN_S = 5.0

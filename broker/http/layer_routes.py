@@ -1,4 +1,4 @@
-"""The API of layers: their content, and writes and removals of rows."""
+"""The API addresses of layers: reading, writing and removing rows."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ _PAGE_MAX = 1_000
 _REFUSED_MAX = 100
 
 _JUDGED_TOGETHER_BYTES = 1 << 20
-"""The texts of rows, in bytes, that are validated between two looks at the clock."""
+"""The size of texts of rows, in bytes, that are validated together before the time limit is checked again."""
 
 _JUDGED_WITHIN_S = 120.0
-"""The time to validate the rows of one request: a polygon made to be hard to validate takes a second or two."""
+"""The time limit for validating the rows of one request. A polygon that is made hard to validate takes a
+second or two.
+"""
 
 
 def layer_routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
@@ -167,9 +169,9 @@ class _Lines:
     def written(
         self, permitted: ScopedService, name: str, *, keep_going: bool = False, is_rehearsal: bool = False
     ) -> dict[str, Any]:
-        """Write the rows taken, and return the answer; BulkRefusedError where a line was refused.
+        """Write the rows that were added, and return the answer. Raise BulkRefusedError if a line was refused.
 
-        ``is_rehearsal``: nothing is written, and the answer is the one that there would be.
+        ``is_rehearsal``: nothing is written, and the answer is the one that a write would give.
         """
         rows, warnings, became = self._judged(permitted.cancellation)
         puts = {shape_id: self._texts[shape_id][1].encode() for shape_id in rows}
@@ -185,7 +187,7 @@ class _Lines:
         return {**answer, "warnings": warnings, "errors": self._errors}
 
     def _judged(self, cancellation: Cancellation) -> tuple[dict[str, Feature], dict[str, list[str]], Counter[str]]:
-        """Return the rows that may be written, their warnings, and how many are added, changed and unchanged."""
+        """Return the rows that may be written, their warnings, and the numbers of rows added, changed and unchanged."""
         rows: dict[str, Feature] = {}
         became: Counter[str] = Counter()
         warnings: dict[str, list[str]] = {}
@@ -216,7 +218,7 @@ def _is_same(one: Feature, other: Feature) -> bool:
 
 
 def _together(texts: list[str]) -> Iterator[list[str]]:
-    """Yield the texts in their order, in pieces of some bytes together."""
+    """Yield the texts in order, in lists of a limited number of bytes."""
     first, size = 0, 0
     for place, text in enumerate(texts):
         size += len(text)

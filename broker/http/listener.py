@@ -1,4 +1,6 @@
-"""The listening socket of the API: limits on connections, in total and for each host, and the answers beyond them."""
+"""The listening socket of the API: limits on connections, in total and for each host, and the answers beyond the
+limits.
+"""
 
 from __future__ import annotations
 
@@ -22,25 +24,30 @@ LOG = logging.getLogger("asc.api")
 _BACKLOG = 2048
 _NONE_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _RETRIED_S = 0.5
-"""The pause before accepting again where there was no descriptor: less than asyncio's second."""
+"""The pause after a failed ``accept`` because no descriptor was free; asyncio itself would pause for a second."""
 
 
 _SPARE_CONNECTIONS = 64
-"""The most connections beyond the bounds, each kept for one question about health."""
+"""The most spare connections beyond the limits."""
 
 _SPARE_AT_ONCE = 4
-"""The spare connections that are let in before those that are there are read: the oldest has then been read often."""
+"""The number of spare connections that are accepted in a row before the event loop reads from the existing ones. So
+each connection was read several times before it is the oldest.
+"""
 
 
 class Listener(socket.socket):
-    """A listening socket that counts its connections from ``accept`` to ``close``, including those in a TLS handshake.
+    """A listening socket that limits connections. A connection counts from ``accept`` to ``close``, including its TLS
+    handshake.
 
-    At most ``api.max_connections`` are served, and at most ``api.max_connections_per_host`` of one host. Half of the
-    descriptors of the process are reserved for the rest of the daemon, whatever ``api.max_connections`` is.
+    At most ``api.max_connections`` are served, and at most ``api.max_connections_per_host`` of one host. The first
+    limit is at most half of the descriptors that the process may open, so that the rest of the daemon has the other
+    half.
 
-    Further connections are spare: they are for health checks, or get the limit as the answer (:meth:`refusal_of`), and
-    close after that answer. A new connection is always accepted. If all spare connections are in use, the oldest one of
-    the host with the most is closed. So silent clients cannot block health checks.
+    Connections beyond these limits are spare: they answer health checks, and refuse any other request with the limit
+    that is exceeded (:meth:`refusal_of`). They close after one answer. A new connection is accepted even beyond the
+    limits. If all spare connections are in use, the oldest one of the host with the most spare connections is closed.
+    So silent clients cannot block health checks.
     """
 
     def __init__(self, family: int, kind: int, protocol: int, api: ApiConfig) -> None:
@@ -105,7 +112,7 @@ class Listener(socket.socket):
         return None
 
     def _make_room(self) -> None:
-        """Close a spare connection if all are in use."""
+        """Close a spare connection if the number of spare connections has reached its limit."""
         if len(self._spare) < self._max_spare:
             return
         of_host = Counter(one.host for one in self._spare)

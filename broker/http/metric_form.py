@@ -1,4 +1,4 @@
-"""The name and description of a metric: the only source for the exposition and the documentation page."""
+"""The name and the description of each metric: the only source for the exposition and for the page about metrics."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from prometheus_client.core import (
 
 @dataclass(frozen=True, slots=True)
 class MetricForm:
-    """A metric before it has values.
+    """The form of a metric, without values: name, kind, description and labels.
 
-    ``name`` is the name in queries: of a counter with ``_total``, of a histogram and of a summary without the
-    ``_bucket``, ``_sum`` and ``_count`` of its samples.
+    ``name`` is the name in Prometheus queries. For a counter it includes ``_total``. For a histogram or a summary it
+    lacks the suffixes ``_bucket``, ``_sum`` and ``_count`` of the samples.
     """
 
     name: str
@@ -41,7 +41,7 @@ class MetricForm:
         return HistogramMetricFamily(self.name, self.text, labels=self.labels)
 
     def summary(self) -> SummaryMetricFamily:
-        """Return a metric family of type summary, without quantiles and samples."""
+        """Return a metric family of type summary, without samples and without quantiles."""
         return SummaryMetricFamily(self.name, self.text, labels=self.labels)
 
     @property

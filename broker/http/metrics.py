@@ -26,18 +26,19 @@ _READY = MetricForm("asc_ready", "gauge", "1 while /readyz is 200, otherwise 0")
 
 
 def metric_forms() -> tuple[MetricForm, ...]:
-    """Return all metrics that the daemon makes itself.
+    """Return the forms of all metrics of the daemon.
 
-    Those of the process and of Python come from prometheus_client.
+    The metrics of the process and of Python come from prometheus_client.
     """
     return (_BUILD, _READY, *STREAM_METRICS, *OPERATOR_METRICS, *kind_metric_forms(), *REQUEST_METRICS)
 
 
 def permitted_exposition(permitted: ScopedService, requests: RequestCounts, queries_max: int) -> str:
-    """Return the metrics that one caller may see. ForbiddenError where it does not see all queries of a stream.
+    """Return the metrics that one caller may see. Raise ForbiddenError if the caller does not see all queries of a
+    stream.
 
-    The API's requests and the process are for a caller that sees all streams. While the daemon starts or stops, there
-    are no streams.
+    The metrics of the API's requests and of the process are only for a caller that sees all streams. While the daemon
+    starts or stops, there are no streams.
     """
     permitted.check_sees_whole_streams("metrics", "use a token without id_prefix")
     streams, not_served = _streams_of(permitted)
@@ -58,9 +59,11 @@ def exposition(
     requests: RequestCounts | None,
     queries_max: int,
 ) -> str:
-    """Return all metrics as they are now; read from the running state, so nothing is counted twice or kept for it.
+    """Return all metrics with their current values. They are read from the running state, so nothing is counted twice
+    or stored for them.
 
-    Without ``requests`` the process is missing as well. ``queries_max``: see :class:`StreamMetrics`.
+    If ``requests`` is None, the metrics of the process are missing as well. ``queries_max``: see
+    :class:`StreamMetrics`.
     """
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Daemon(ready=ready))

@@ -1,4 +1,4 @@
-"""The bodies of the HTTP API, in and out, and the errors they carry."""
+"""The bodies of the HTTP API's requests and answers, and the form of errors in answers."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from broker.queries.query import RegisteredQuery, default_topic, parse_time
 from broker.value_remedy import value_remedy
 
 JSON_MAX_BYTES = 2 << 20
-"""The most bytes of a body, or a line of a load, that are read as one JSON text.
+"""The most bytes of a request body, or of a line of a load, that are parsed as one JSON text.
 
-The objects made of it may take twenty times as much, and nothing else runs while they are made.
+The parsed objects may take twenty times as many bytes, and no other thread runs while they are created.
 """
 
 
@@ -51,7 +51,7 @@ _ADDED = (
     "evaluation_errors",
     "kept",
 )
-"""The fields of a query in answers, beside those that can be set."""
+"""The fields of a query in answers that cannot be set."""
 
 
 class JoinBody(Body):
@@ -62,14 +62,16 @@ class JoinBody(Body):
 
 
 def _judged_operator(plain: Any) -> Any:
-    """Raise QueryError where the definition of an operator refuses its fields: it names value and remedy."""
+    """Return the fields of an operator unchanged. Raise QueryError, which names the value and the remedy, if its
+    definition refuses them.
+    """
     if isinstance(plain, dict):
         definition_of(settable(plain))
     return plain
 
 
 def _judged_operators(plain: Any) -> Any:
-    """Validate each operator of one in which lists of values may stand for several; return it unchanged."""
+    """Validate each operator that a body defines, by its lists of values if it has any. Return the body unchanged."""
     for each in operators_of(plain) if isinstance(plain, dict) else ():
         definition_of(settable(each))
     return plain
@@ -78,7 +80,7 @@ def _judged_operators(plain: Any) -> Any:
 AskedOperator = Annotated[OperatorBody | None, BeforeValidator(_judged_operator)]
 
 AskedOperators = Annotated[OperatorBody | None, BeforeValidator(_judged_operators)]
-"""An operator, or several by lists of values."""
+"""The operator of a body, which may define several operators by lists of values."""
 
 
 class QueryBody(Body):
@@ -254,19 +256,23 @@ class QueryPage(Body):
 
 
 def asked_operator(body: OperatorBody | None) -> Definition | None:
-    """Return the definition of an operator that a body asks for; None for ``route`` and for none. QueryError."""
+    """Return the definition of the operator in a body; None for ``route`` and for no operator. Raise QueryError if it
+    is invalid.
+    """
     return None if body is None else definition_of(settable(body.model_dump()))
 
 
 def asked_operators(body: OperatorBody | None) -> list[Definition]:
-    """Return the definitions that an operator stands for, several where it has lists of values. QueryError."""
+    """Return the definitions that the operator in a body defines: several if it has lists of values. Raise QueryError
+    if one is invalid.
+    """
     plain = None if body is None else settable(body.model_dump())
     found = [] if plain is None else [definition_of(each) for each in operators_of(plain)]
     return [definition for definition in found if definition is not None]
 
 
 def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
-    """Return the query that a body asks for, of a stream; QueryError where its time is wrong."""
+    """Return the query in a body, for a stream. Raise QueryError if its time of expiry is invalid."""
     return RegisteredQuery(
         id=body.id,
         stream=stream,
@@ -281,7 +287,9 @@ def new_query(body: QueryBody, stream: str) -> RegisteredQuery:
 
 
 def changed_body(query: RegisteredQuery, change: Mapping[str, Any]) -> QueryBody:
-    """Return the body of a standing query with the given fields changed; QueryError for a value not of its field."""
+    """Return the body of a standing query with the given fields changed. Raise QueryError for an invalid value of a
+    field.
+    """
     plain = query.plain()
     del plain["version"]
     return valid_body(QueryBody, {**plain, **change, "id": query.id})
@@ -297,7 +305,7 @@ _NEW: Mapping[str, Any] = MappingProxyType(
 
 
 def plain_query(query: RegisteredQuery) -> dict[str, Any]:
-    """Return a query as answers have it, with the computed fields of its operator."""
+    """Return a query in the form of answers, with the computed fields of its operator."""
     return {**query.plain(), "operator": described(query.operator)}
 
 
@@ -317,12 +325,12 @@ def plain_registered(registered: Registered) -> dict[str, Any]:
 
 
 def plain_offsets(offsets: Offsets) -> dict[str, int]:
-    """Return offsets with the partitions as JSON's keys."""
+    """Return offsets by partition, with partitions as texts, which JSON requires of keys."""
     return {str(partition): offset for partition, offset in sorted(offsets.items())}
 
 
 def plain_error(error: AscError) -> dict[str, Any]:
-    """Return an error as the API shows it.
+    """Return an error in the form of the API's answers.
 
     >>> plain_error(QueryError("query id", "a b", "leave out the space"))["message"]
     "query id 'a b': leave out the space"
@@ -341,7 +349,7 @@ def plain_error(error: AscError) -> dict[str, Any]:
 
 
 def plain_line(line: bytes) -> Any:
-    """Return the content of one line of a bulk load; QueryError where it is too long or no JSON."""
+    """Return the parsed content of one line of a bulk load. Raise QueryError if it is too long or not JSON."""
     if len(line) > JSON_MAX_BYTES:
         raise QueryError("line", f"{len(line)} bytes", f"is too long for a query: {JSON_MAX_BYTES} bytes at most")
     try:
@@ -354,11 +362,11 @@ def plain_line(line: bytes) -> Any:
 AnyBody = TypeVar("AnyBody", bound=BaseModel)
 
 _TYPE = re.compile(r"(?:list|dict|tuple|nullable|function-[a-z]+)\[")
-"""Pattern of the names of types that pydantic puts among the fields."""
+"""A pattern of the names of types that pydantic inserts among the names of fields."""
 
 
 def valid_body(form: type[AnyBody], plain: Any) -> AnyBody:
-    """Return a body from the content of JSON; QueryError where it is none."""
+    """Return a body from parsed JSON. Raise QueryError if it is invalid."""
     try:
         return form.model_validate(plain)
     except ValidationError as error:
@@ -366,7 +374,7 @@ def valid_body(form: type[AnyBody], plain: Any) -> AnyBody:
 
 
 def body_error(*details: Mapping[str, Any]) -> QueryError:
-    """Return the first error that pydantic found in a body, as one line."""
+    """Return the first error that pydantic found in a body, as an error of one line."""
     detail = details[0]
     location = ".".join(_name(part) for part in _fields(detail["loc"]))
     kind, message = detail["type"], str(detail["msg"]).removeprefix("Value error, ")
@@ -392,7 +400,7 @@ def body_error(*details: Mapping[str, Any]) -> QueryError:
 def _fields(location: Sequence[str | int]) -> list[str]:
     """Return the names of fields on the path to a value.
 
-    pydantic has the name of the operator among them, and the types that a field may have.
+    pydantic also lists the name of the operator, and the types that a field may have; these are omitted.
     """
     parts = [str(part) for part in location if part not in ("body", "query", "path")]
     parts = [part for part in parts if not _TYPE.match(part)]
@@ -400,10 +408,10 @@ def _fields(location: Sequence[str | int]) -> list[str]:
 
 
 def _name(text: str) -> str:
-    """Return the name of a field as one line can show it."""
+    """Return the name of a field, in a form that fits one line."""
     return (text if text.isprintable() else repr(text)[1:-1])[:100]
 
 
 def _encoded(text: str) -> str:
-    """Return a text as an answer can show it: not long, and without halves of surrogate pairs."""
+    """Return a text in a form that an answer can contain: shortened, and without lone surrogates."""
     return text.encode("utf-8", "replace").decode()[:200]

@@ -1,4 +1,4 @@
-"""The OpenAPI document of the API, as FastAPI makes it and as it is served."""
+"""The OpenAPI document of the API: FastAPI generates it, and this module corrects it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from pydantic import BaseModel
 
 _REF_TEMPLATE = "#/components/schemas/{model}"
 HEALTH = "health"
-"""The tag of addresses that ask for no token."""
+"""The tag of addresses that need no token."""
 
 
 class DescribedApp(FastAPI):
-    """An application whose document has no answer 422, which is never given, and names the bodies it reads itself.
+    """A FastAPI application whose OpenAPI document has no answer 422, which is never given, and includes the bodies
+    that endpoints parse themselves.
 
-    ``bodies``: models of bodies that endpoints parse themselves. ``asks_for_token``: every address but those with the
-    tag ``health`` asks for a bearer token, before FastAPI sees the request.
+    ``bodies``: the models of these bodies. ``asks_for_token``: whether every address, except those with the tag
+    ``health``, requires a bearer token, which is checked before FastAPI sees the request.
     """
 
     def __init__(self, *, bodies: tuple[type[BaseModel], ...], asks_for_token: bool, **settings: Any) -> None:
@@ -26,7 +27,7 @@ class DescribedApp(FastAPI):
         self._asks_for_token = asks_for_token
 
     def openapi(self) -> dict[str, Any]:
-        """Return the document, made once."""
+        """Return the document, which is generated once."""
         if self.openapi_schema is None:
             self.openapi_schema = self._described()
         return self.openapi_schema

@@ -80,13 +80,13 @@ OPERATOR_METRICS = tuple(form for form, _ in _FORMS)
 
 
 class OperatorMetrics(Collector):
-    """Collector of the operators' metrics: it reads the status of streams as it is."""
+    """The Prometheus collector of the operators' metrics, which reads the status of the streams at each scrape."""
 
     def __init__(self, streams: Mapping[str, Stream]) -> None:
         self._streams = streams
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all of :data:`OPERATOR_METRICS`, whether there are samples or not."""
+        """Yield all of :data:`OPERATOR_METRICS`, including metrics without samples."""
         statuses = {name: stream.operators() for name, stream in self._streams.items()}
         for form, values in _FORMS:
             samples = (

@@ -19,12 +19,12 @@ from broker.http.conditional import replaces
 from broker.http.scoped_service import ScopedService
 
 _UNFINISHED_MAX = 16
-"""The unfinished loads of all callers together."""
+"""The most unfinished loads of all callers together."""
 
 _OF_CALLER_MAX = 4
 _PARTS_MAX = 10_000
 _IDLE_S = 300.0
-"""The time after which a load to which nothing comes is forgotten."""
+"""The time without a request after which an unfinished load is removed."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class _Unfinished:
 
 
 class PartLoads:
-    """The unfinished loads of an API. Thread-safe.
+    """The unfinished bulk loads of the API, each in parts. Thread-safe.
 
     Invariant: their number is limited, and their parts hold at most ``bytes_max`` together. When a load begins or
     grows, loads that were idle for longer than ``idle_s`` are removed. A load belongs to its caller alone. Cost: the
@@ -66,9 +66,10 @@ class PartLoads:
             return load_id
 
     def put(self, load_id: str, by: str, number: int, content: bytes) -> dict[str, Any]:
-        """Put a part of a load, in place of the one of its number, and return what is there.
+        """Add a part to a load, or replace the part with the same number. Return a description of the load.
 
-        NotThereError for a load that the caller has not, TooLargeLoadError where too much would be held.
+        Raise NotThereError if the caller has no such load, and TooLargeLoadError if all loads together would be too
+        large.
         """
         with self._lock:
             self._forget_idle()
@@ -85,8 +86,8 @@ class PartLoads:
 
     @contextmanager
     def taken(self, load_id: str, by: str) -> Iterator[bytes]:
-        """Yield the lines of all parts, in the order of their numbers; the load is over at the end, whatever becomes of
-        it. NotThereError for a load that the caller has not, or of which a part is missing.
+        """Yield the lines of all parts, in the order of their numbers. The load is removed afterwards, even after an
+        error. Raise NotThereError if the caller has no such load, or if a part is missing.
         """
         with self._lock:
             load = self._own(load_id, by)
@@ -101,7 +102,7 @@ class PartLoads:
                 self._loads.pop(load_id, None)
 
     def forget(self, load_id: str, by: str) -> dict[str, Any]:
-        """Forget a load, and return what it had; NotThereError for one that the caller has not."""
+        """Remove a load, and return its description. Raise NotThereError if the caller has no such load."""
         with self._lock:
             load = self._own(load_id, by)
             del self._loads[load_id]
@@ -125,7 +126,7 @@ class PartLoads:
 
 
 def part_load_routes(permitted_of: Callable[[Request], ScopedService], loads: PartLoads) -> APIRouter:
-    """Return the addresses under ``/v1/loads`` of loads in parts."""
+    """Return the addresses under ``/v1/loads`` for loads in parts."""
     router = APIRouter(prefix="/v1/loads", tags=["queries"])
     of_caller = Depends(permitted_of)
     may_replace = Depends(replaces)

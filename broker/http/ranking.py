@@ -20,14 +20,18 @@ from broker.stream.stream import Stream
 ACCEPTED, RATE, ERRORS = "accepted", "rate", "errors"
 
 _LOOKED_S = 0.25
-"""The time that one page takes at most, as a search."""
+"""The longest time that the search for one page takes."""
 
 _AT_ONCE = 1_000
-"""The queries that are sorted first, and whose places become Python's numbers at once."""
+"""The number of queries at the top that are sorted first, and whose indices are converted to Python
+integers at once.
+"""
 
 
 class Place(NamedTuple):
-    """A place in a ranking, of a query and its figure: lower ones come behind it, and equal ones of later ids."""
+    """The position of a query in a ranking: its figure and its id. Lower figures come later, and for equal figures
+    greater ids.
+    """
 
     figure: int
     query_id: str
@@ -68,11 +72,12 @@ def figure_of(permitted: ScopedService, query: RegisteredQuery, figure: str) -> 
 def ranked(
     permitted: ScopedService, figure: str, wanted: Wanted, after: Place | None, limit: int
 ) -> tuple[list[RegisteredQuery], Place | None]:
-    """Return a page of the wanted queries, the highest figure first, those without one last and by id.
+    """Return a page of the requested queries, the highest figure first. Queries without a figure come last, ordered by
+    id.
 
-    Return with it the place after which to go on, None where there are no more. It looks at a bounded number of
-    queries, as :meth:`ScopedService.search` does. Figures change between two pages: a query may be on both, or on none.
-    QueryError for an unknown stream.
+    Also return the position after which the next page begins, or None if there are no more queries. The search inspects
+    a bounded number of queries, as :meth:`ScopedService.search` does. Figures change between two pages, so a query may
+    be on both pages, or on neither. Raise QueryError for an unknown stream.
     """
     if wanted.stream is not None:
         permitted.stream_of(wanted.stream)
@@ -91,7 +96,7 @@ def ranked(
 def _in_order(
     permitted: ScopedService, figure: str, wanted: Wanted, after: Place | None, at_once: int
 ) -> Iterator[tuple[Place, RegisteredQuery | None]]:
-    """Yield the places of a ranking, each with its query, None where that is not a wanted one."""
+    """Yield the positions of a ranking, each with its query, or with None if the query is not requested."""
     beginning = permitted.beginning(wanted.prefix)
     if beginning is None:
         return
@@ -119,9 +124,10 @@ def _in_order(
 def _counted(
     name: str, stream: Stream, figure: str, beginning: str, after: Place | None
 ) -> Iterator[tuple[int, str, str]]:
-    """Yield the queries of a stream that have a figure, behind a place, in order: the negative of it, id, stream.
+    """Yield the queries of a stream that have a figure, after a position of the ranking, in order: the negated figure,
+    the id, and the stream.
 
-    They are those whose ids have a beginning.
+    Only queries whose ids begin with ``beginning`` are yielded.
     """
     ids, figures = _figures(stream, figure)
     if beginning:
@@ -136,9 +142,10 @@ def _counted(
 
 
 def _highest_first(figures: npt.NDArray[np.int64], places: npt.NDArray[np.int64]) -> Iterator[int]:
-    """Yield ascending places in the order of their figures, the highest first, and equal ones as they come.
+    """Yield ascending indices in the order of their figures, the highest figure first. Indices with equal figures stay
+    in order.
 
-    Cost: a page needs few of a million, and these are sorted alone.
+    Cost: a page needs few of a million queries, and only these are sorted.
     """
     at_once = _AT_ONCE
     while len(places):

@@ -1,4 +1,4 @@
-"""Records of Kafka as JSON of the API."""
+"""Kafka records in the form of the API's JSON."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import base64
 from typing import Any
 
 _SHOWN_BYTES = 16_384
-"""The bytes shown of a key or a value."""
+"""The most bytes of a key or a value that are shown."""
 
 
 def shown_record(record: Any) -> dict[str, Any]:
-    """Return a record of Kafka's client: its place and time, its key and value as text.
+    """Return a record of Kafka's client as JSON: its partition, offset and time, and its key and value as text.
 
-    Bytes that are not UTF-8 are in base64, under another name. Long ones have their first part, with ``truncated``
-    true.
+    Bytes that are not UTF-8 are in base64, under another name. Of long values only the first part is shown, with
+    ``truncated`` true.
     """
     is_cut = any(len(each or b"") > _SHOWN_BYTES for each in (record.key, record.value))
     return {

@@ -15,16 +15,16 @@ _OF_HTTP_1_0 = re.compile(rb"[^\n]* HTTP/1\.0\r\n")
 _END_BYTES = 3
 
 HEAD_MAX_BYTES = 16 << 10
-"""The largest head of a request, and the largest of a chunk."""
+"""The most bytes of the head of a request, and of the head of a chunk."""
 
 
 class StrictConnection(h11.Connection):
-    """HTTP/1.1 as h11 reads it, without the heads that RFC 9112 lets a server read in its own way.
+    """The HTTP/1.1 parser of h11, which also refuses heads that RFC 9112 lets a server interpret in its own way.
 
-    Such heads have lines that end without a carriage return, folded lines, or several lengths of a body, though they be
-    equal. Others have a length beside a transfer coding, or a coding in HTTP/1.0. Each is an error of the client, as
-    others that h11 finds. Cost: each byte of a head is looked at a constant number of times, however small the pieces
-    that come.
+    Such heads have lines that end without a carriage return, folded lines, or several lengths of a body, even equal
+    ones. Others have a length and a transfer coding, or a transfer coding in HTTP/1.0. Each is reported as an error of
+    the client, like the errors that h11 finds. Cost: each byte of a head is inspected a constant number of times,
+    however small the received pieces are.
     """
 
     def __init__(self, our_role: type[h11.CLIENT] | type[h11.SERVER]) -> None:
@@ -32,7 +32,7 @@ class StrictConnection(h11.Connection):
         self._searched_bytes = 0
 
     def next_event(self) -> Any:
-        """Return the next part of a request; RemoteProtocolError for a head that may be read in two ways."""
+        """Return the next part of a request. Raise RemoteProtocolError for a head that can be read in two ways."""
         if self.their_state is h11.IDLE:
             received = self.trailing_data[0]
             end = _END.search(received, max(0, self._searched_bytes - _END_BYTES))

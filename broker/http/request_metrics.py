@@ -14,10 +14,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from broker.http.metric_form import MetricForm
 
 OTHER = "other"
-"""The label of a path that is none of the API's or the console's, and of a method that HTTP does not know."""
+"""The label of a path that is neither the API's nor the console's, and of a method that HTTP does not define."""
 
 _HUNG_UP = 499
-"""The status of a request whose client was gone before the answer: nothing failed here, and anybody can do it."""
+"""The status of a request whose client disconnected before the answer. It is no failure here, and any client can cause
+it.
+"""
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -41,9 +43,9 @@ REQUEST_METRICS = (_REQUESTS, _SECONDS)
 class RequestCounts(Collector):
     """Collector of the counts of requests and their durations, since the daemon began.
 
-    ``paths`` gives the addresses of API and console with their parameters (``/v1/queries/{query_id}``); asked once,
-    with the first request. Invariant: no label has a value that callers choose. Cost: a number for each method, route
-    and status that was met, and one for each bucket.
+    ``paths`` returns the addresses of API and console with their parameters (``/v1/queries/{query_id}``); it is called
+    once, at the first request. Invariant: no label has a value that a caller chooses. Cost: a number for each method,
+    route and status that has occurred, and one for each bucket.
     """
 
     def __init__(self, paths: Callable[[], Iterable[str]]) -> None:
@@ -62,7 +64,7 @@ class RequestCounts(Collector):
         self._seconds.labels(method, route).observe(seconds)
 
     def route_of(self, path: str) -> str:
-        """Return the address, with its parameters, of a path."""
+        """Return the address, with the names of its parameters, that a path belongs to."""
         if self._routes is None:
             # Addresses that end in a parameter come last, the longest of them first: others look like a value of it.
             paths = sorted(self._paths(), key=lambda each: (each.endswith("}"), -each.count("/"), each.count("{")))
@@ -108,7 +110,7 @@ class CountedRequests:
 
 
 def _pattern(path: str) -> re.Pattern[str]:
-    """Return the pattern of an address with parameters; the last one may have slashes, as a query's id has."""
+    """Return the pattern of an address with parameters. The last parameter may contain slashes, as a query's id may."""
     parts = re.split(r"\{[^}]*\}", path)
     pattern = "[^/]+".join(map(re.escape, parts))
     return re.compile(pattern.removesuffix("[^/]+") + ".+" if pattern.endswith("[^/]+") else pattern)

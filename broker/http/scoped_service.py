@@ -40,19 +40,19 @@ class Service(Protocol):
     """The parts of the daemon that the API needs."""
 
     def readiness(self) -> str | None:
-        """Return the reason why the daemon is not ready; None when it is."""
+        """Return the reason why the daemon is not ready. Return None if it is ready."""
 
     def registrar(self) -> Registrar:
-        """Return the holder of the standing queries; BrokerError before they are loaded."""
+        """Return the registrar of the standing queries. Raise BrokerError before the queries are loaded."""
 
     def streams(self) -> Mapping[str, Stream]:
-        """Return the streams by name; BrokerError before they are there."""
+        """Return the streams by name. Raise BrokerError before the streams exist."""
 
     def bootstrap_servers(self) -> str:
-        """Return the address of Kafka; BrokerError before it is reached."""
+        """Return the addresses of Kafka. Raise BrokerError before Kafka is connected."""
 
     def security_protocol(self) -> str:
-        """Return the protocol of Kafka, as ``SASL_SSL``."""
+        """Return the security protocol of Kafka, for example ``SASL_SSL``."""
 
 
 class ScopedService:
@@ -70,7 +70,7 @@ class ScopedService:
         self._host = host
         self._audit = audit
         self.cancellation = cancellation or Cancellation()
-        """Of the work of the request: what takes long looks at it."""
+        """The cancellation of the request's work; long work checks it."""
 
     def apply(self, changes: Sequence[Change | AscError], verb: str, *, keep_going: bool = False) -> Outcome:
         """Apply changes in one step (:meth:`Registrar.apply`), and record them in the audit under a ``verb``."""
@@ -117,24 +117,25 @@ class ScopedService:
         self._audit.write(self.who, [{"verb": verb, **entry}])
 
     def rehearsed(self, changes: Sequence[Change | AscError], *, keep_going: bool = False) -> Outcome:
-        """Return the outcome that changes would have (:meth:`Registrar.rehearsed`); nothing changes, nor is audited."""
+        """Return the outcome that changes would have (:meth:`Registrar.rehearsed`). Nothing is changed or audited."""
         registrar = self._service.registrar()
         return registrar.rehearsed(changes, keep_going=keep_going, scope=self._scope, cancellation=self.cancellation)
 
     def stream_of(self, name: str | None) -> Stream:
-        """Return the stream of a name: see :meth:`Registrar.stream_of`."""
+        """Return the stream with a name: see :meth:`Registrar.stream_of`."""
         return self._service.registrar().stream_of(name, self._scope)
 
     def stream_name(self, name: str | None) -> str:
-        """Return the name of the stream of a query to be registered; QueryError for none where there are several.
+        """Return the name of the stream for a query to be registered. Raise QueryError for None if there are several
+        streams.
 
-        A given name is returned as it is, for :meth:`apply` validates and audits it. Without one, it is that of the
-        only stream.
+        A name that is given is returned unchanged, because :meth:`apply` validates and audits it. For None, the name of
+        the only stream is returned.
         """
         return name if name is not None else self.stream_of(None).name
 
     def readiness(self) -> str | None:
-        """Return the reason why the daemon is not ready; None when it is."""
+        """Return the reason why the daemon is not ready. Return None if it is ready."""
         return self._service.readiness()
 
     def streams(self) -> dict[str, Stream]:
@@ -143,7 +144,9 @@ class ScopedService:
         return {name: one for name, one in self._service.streams().items() if own is None or name in own}
 
     def get(self, query_id: str) -> RegisteredQuery:
-        """Return a standing query; ForbiddenError for an id that the caller never sees, UnknownQueryError."""
+        """Return a standing query. Raise ForbiddenError for an id that the caller can never see, and UnknownQueryError
+        if the id is not registered.
+        """
         self._scope.check_id(query_id)
         query = self._service.registrar().standing.get(query_id)
         if not self._scope.owns(query.id, query.stream):
@@ -156,9 +159,10 @@ class ScopedService:
         return query if query is not None and self._scope.owns(query.id, query.stream) else None
 
     def planned(self, query_id: str) -> tuple[RegisteredQuery, str | None]:
-        """Return the standing query of an id, and of a join the shape, as ``over/CHE``, whose member plans hold.
+        """Return the standing query with an id, and for a join, given as ``over/CHE``, the shape whose predicate the
+        plans contain.
 
-        Errors as of :meth:`get`; QueryError for a join without a shape.
+        Raise the errors of :meth:`get`, and QueryError for a join without a shape.
         """
         standing = self._service.registrar().standing
         join_id = registered_id(query_id)
@@ -183,7 +187,7 @@ class ScopedService:
     ) -> tuple[list[RegisteredQuery], bool]:
         """Return a page of the queries that the caller sees: see :meth:`QuerySet.page`.
 
-        QueryError for an unknown stream, operator or layer.
+        Raise QueryError for an unknown stream, operator or layer.
         """
         if stream is not None:
             self.stream_of(stream)
@@ -207,10 +211,10 @@ class ScopedService:
     def search(  # noqa: PLR0917
         self, text: str, prefix: str, label: tuple[str, str] | None, stream: str | None, after: str | None, limit: int
     ) -> tuple[list[RegisteredQuery], str | None]:
-        """Return the queries of a page that have a text in their predicate or id, whatever its case.
+        """Return the queries of a page whose predicate or id contains a text, in any case.
 
-        Return with them the id after which to go on, None where there are no more. It looks at a bounded number of
-        queries, so that it takes a fraction of a second.
+        Also return the id after which the next page begins, or None if there are no more queries. The search inspects a
+        bounded number of queries, so that it takes a fraction of a second.
         """
         page: list[RegisteredQuery] = []
         wanted, until_s = text.casefold(), time.monotonic() + _SEARCH_S
@@ -240,7 +244,9 @@ class ScopedService:
         return self._service.registrar().standing.count(beginning, streams, label=label)
 
     def beginning(self, prefix: str) -> str | None:
-        """Return what all ids with a prefix that the caller sees begin with; None where there can be none."""
+        """Return the common beginning of all ids with a prefix that the caller can see. Return None if there can be no
+        such id.
+        """
         own = self._scope.id_prefix
         is_within = own.startswith(prefix) or prefix.startswith(own)
         return max(prefix, own, key=len) if is_within else None
@@ -287,24 +293,25 @@ class ScopedService:
             raise ForbiddenError("layer", name[:200], remedy)
 
     def check_growth(self, name: str, rows: Mapping[str, Feature]) -> None:
-        """Raise QueryError where rows of a layer take a join too long (:meth:`Registrar.check_growth`).
+        """Raise QueryError if rows of a layer make a join too expensive (:meth:`Registrar.check_growth`).
 
-        Other errors as of :meth:`check_writes_layer`.
+        Raise also the errors of :meth:`check_writes_layer`.
         """
         self.check_writes_layer(name)
         self._service.registrar().check_growth(name, rows, self.cancellation)
 
     def rehearsed_layer(self, name: str) -> tuple[int, Mapping[str, Offsets]]:
-        """Return the version as it is, where rows of a layer could be written; errors as of :meth:`write_layer`."""
+        """Return the current version, if rows of a layer could be written. Raise the errors of :meth:`write_layer`."""
         self.check_writes_layer(name)
         return self._service.registrar().standing.version, {}
 
     def write_layer(
         self, name: str, puts: Mapping[str, bytes], removes: Collection[str]
     ) -> tuple[int, Mapping[str, Offsets]]:
-        """Write rows of a layer (:meth:`Registrar.write_layer`), audit it, and return the version and offsets of them.
+        """Write rows of a layer (:meth:`Registrar.write_layer`), and audit this. Return the version and the offsets
+        from which the rows hold.
 
-        Errors as of :meth:`check_writes_layer`.
+        Raise the errors of :meth:`check_writes_layer`.
         """
         self.check_writes_layer(name)
         registrar = self._service.registrar()
@@ -318,9 +325,10 @@ class ScopedService:
         return self._service.registrar().standing.shapes
 
     def predicate_of(self, query: RegisteredQuery, stream: Stream, shape_id: str | None) -> Predicate:
-        """Return the predicate of a standing query now, or of a join for a shape; a shape gone from its layer is NULL.
+        """Return the current predicate of a standing query, or of a join for one shape. A shape that its layer no
+        longer has is NULL.
 
-        NotThereError for a shape that the layer of a join does not have.
+        Raise NotThereError for a shape that the layer of a join does not have.
         """
         if query.join is None:
             return stream.analyser.normalise(query.where, self.shapes, may_wait=True)
@@ -331,15 +339,16 @@ class ScopedService:
         return stream.analyser.join(query.where, layer, self.shapes, may_wait=True).of(row)
 
     def pending_shapes(self, query: RegisteredQuery) -> list[str]:
-        """Return the shapes, as ``layer/id``, that a query names and that are missing in their layers."""
+        """Return the shapes, as ``layer/id``, that a query names and that their layers do not have."""
         shapes = self.shapes
         missing = ((name, own) for name, own in named_shapes(query.where) if name in shapes)
         return sorted(f"{name}/{own}" for name, own in missing if shapes[name].shape(own) is None)
 
     def shape_counts(self, query: RegisteredQuery) -> tuple[int | None, int | None]:
-        """Return the numbers of shapes for which a served join has a member in the plan, and for which it has none.
+        """Return the number of shapes of a served join that the plan contains, and the number of shapes that the join
+        excludes.
 
-        None for both where it is no join or not served.
+        Both are None if the query is no join or is not served.
         """
         rows, plan = self._planned(query)
         if rows is None or plan is None:
@@ -348,7 +357,7 @@ class ScopedService:
         return served, max(0, len(rows) - served)
 
     def excluded_shapes(self, query: RegisteredQuery, limit: int) -> dict[str, str]:
-        """Return the first shapes of its layer, by id, that a join has no member for, with the reasons."""
+        """Return the first shapes that a join excludes, by id, with the reasons."""
         rows, plan = self._planned(query)
         if rows is None or plan is None or query.join is None:
             return {}
@@ -361,7 +370,9 @@ class ScopedService:
         }
 
     def _planned(self, query: RegisteredQuery) -> tuple[Mapping[str, Feature] | None, Plan | None]:
-        """Return the rows of a join's layer and the plan of its members; None where it is no join or not served."""
+        """Return the rows of a join's layer, and the plan with its predicates. Both are None if the query is no join or
+        is not served.
+        """
         registrar = self._service.registrar()
         if query.join is None or registrar.standing.planned_on(query.id) is None:
             return None, None
@@ -381,18 +392,22 @@ class ScopedService:
         return {stream: count for stream, count in found.items() if count}
 
     def plan_of(self, query: RegisteredQuery) -> Plan:
-        """Return the running plan that holds a query, see :meth:`Registrar.plan_of`; QueryError as :meth:`unserved`."""
+        """Return the running plan that contains a query: see :meth:`Registrar.plan_of`. Raise QueryError with the
+        reason of :meth:`unserved`.
+        """
         reason = None if query.paused else self.unserved(query)
         if reason is not None:
             raise QueryError("query", query.id, f"is not served: {reason}")
         return self._service.registrar().plan_of(query)
 
     def check_columns(self, predicate: Predicate) -> None:
-        """Raise ForbiddenError for a predicate that could not be registered for the columns that it names."""
+        """Raise ForbiddenError for a predicate that the caller could not register because of the columns
+        that it names.
+        """
         self._scope.check_columns(predicate)
 
     def check_reads(self, query: RegisteredQuery) -> None:
-        """Raise ForbiddenError where the caller may not name all columns that a query and its operator read."""
+        """Raise ForbiddenError if the caller may not name all columns that a query and its operator read."""
         if self._scope.columns is None:
             return
         stream = self.stream_of(query.stream)
@@ -408,11 +423,15 @@ class ScopedService:
 
     @property
     def sees_whole_streams(self) -> bool:
-        """Return whether facts of a stream's whole plan reveal no queries that the caller does not see."""
+        """Return whether the caller may see facts about a stream's whole plan, because the caller sees all queries of
+        the stream.
+        """
         return self._scope.sees_whole_streams
 
     def check_sees_whole_streams(self, what: str, remedy: str) -> None:
-        """Raise ForbiddenError for facts of the other queries of a stream, where the caller does not see these."""
+        """Raise ForbiddenError if the caller does not see all queries of each stream, because facts about a whole
+        stream would reveal some.
+        """
         if not self.sees_whole_streams:
             remedy = f"tells of queries that token '{self._scope.name}' does not see: {remedy}"
             raise ForbiddenError(what, None, remedy)
@@ -423,9 +442,9 @@ class ScopedService:
         return self._scope.columns is None
 
     def check_replays(self, topic: str) -> None:
-        """Raise ForbiddenError for a caller that may not have dead letters sent to a source topic again.
+        """Raise ForbiddenError if the caller may not send dead letters to a source topic again.
 
-        Dead letters are whole records, and sending one there is a delivery like others.
+        Dead letters are whole records, and sending one to the source topic is a delivery.
         """
         self._scope.check_change()
         self.check_sees_whole_streams("dead letters", "use a token without id_prefix")
@@ -433,7 +452,7 @@ class ScopedService:
         self._scope.check_topic(topic)
 
     def may_replay(self, topic: str) -> bool:
-        """Return whether :meth:`check_replays` permits it."""
+        """Return True if :meth:`check_replays` raises no error for the topic."""
         try:
             self.check_replays(topic)
         except ForbiddenError:
@@ -451,13 +470,15 @@ class ScopedService:
             raise ForbiddenError(what, None, remedy)
 
     def loads(self) -> list[dict[str, Any]]:
-        """Return the changes in progress; for a caller that does not see all, those by the same token."""
+        """Return the changes in progress. A caller that does not see all queries gets only the changes by the same
+        token.
+        """
         return self._service.registrar().loads.shown(None if self._scope.sees_all else self._scope.name)
 
     def bootstrap_servers(self) -> str:
-        """Return the address of Kafka."""
+        """Return the addresses of Kafka."""
         return self._service.bootstrap_servers()
 
     def security_protocol(self) -> str:
-        """Return the protocol of Kafka."""
+        """Return the security protocol of Kafka."""
         return self._service.security_protocol()

@@ -25,21 +25,20 @@ LOG = logging.getLogger("asc.api")
 
 _STOP_S = 5.0
 _IDLE_S = 20
-"""The time that a connection is kept for another request.
+"""The time for which an idle connection is kept open for another request.
 
-It is longer than clients keep theirs (httpx 5 s, aiohttp 15 s). So they close it, and no request is sent into a
-connection that is being closed.
+It is longer than clients keep their connections open (httpx 5 s, aiohttp 15 s). So the clients close them, and no
+request is sent into a connection that is being closed.
 """
 _TOLD_EACH_S = 60.0
-"""The least time between two lines in the log for errors of one kind in asyncio."""
+"""The least time between two log lines about asyncio errors of one kind."""
 
 
 class ApiServer:
     """The server of the API, from :meth:`start` until :meth:`stop`.
 
-    ``audit`` records changes, also those that are not made by a request. ``stopping``: as
-    :func:`create_app` has it. Raises BrokerError where the address cannot be
-    had, ConfigError for wrong tokens, certificate or audit file.
+    ``audit`` records changes, including changes that no request makes. ``stopping``: see :func:`create_app`. Raises
+    BrokerError if the address is not available, and ConfigError for an invalid token, certificate or audit file.
     """
 
     def __init__(self, config: Config, service: Service, stopping: Cancellation | None = None) -> None:
@@ -54,7 +53,7 @@ class ApiServer:
         self._thread: threading.Thread | None = None
 
     def start(self) -> str:
-        """Begin to serve, and return the address, as a URL."""
+        """Start to serve, and return the address as a URL."""
         import uvicorn
 
         from broker.http.app import create_app
@@ -89,9 +88,9 @@ class ApiServer:
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def reload(self) -> None:
-        """Read tokens file and certificate again, each by itself, and log the result.
+        """Read the tokens file and the certificate again, independently of each other, and log the result.
 
-        One that is wrong stays as it is, with a line in the log.
+        If one of them is invalid, the former one remains in use, and the log has a line.
         """
         for read, kept in ((self._reload_tokens, "the tokens stay"), (self._reload_certificate, "it stays")):
             try:
@@ -113,7 +112,7 @@ class ApiServer:
             LOG.info("certificate read again: %s", certificate)
 
     def stop(self) -> None:
-        """Wait some seconds for running requests, then close the address. Further calls do nothing."""
+        """Wait some seconds for running requests, then close the socket. Further calls do nothing."""
         if self._server is not None:
             self._server.should_exit = True
         if self._thread is not None:
@@ -133,10 +132,10 @@ class ApiServer:
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """An event loop whose servers cut a client that does not finish the handshake of TLS in time.
+    """An event loop whose servers disconnect a client that does not complete the TLS handshake in time.
 
-    Nobody can fill its log: an error that asyncio meets outside a request is a line, of one kind once in
-    ``_TOLD_EACH_S``.
+    No client can fill the log: an asyncio error outside of a request has one log line, at most once in ``_TOLD_EACH_S``
+    for each kind.
     """
 
     def __init__(self, handshake_s: float) -> None:
@@ -146,7 +145,7 @@ class _Loop(asyncio.SelectorEventLoop):
         self.set_exception_handler(self._tell)
 
     async def create_server(self, *arguments: Any, **settings: Any) -> asyncio.Server:
-        """Return a server, its handshakes timed where it has any."""
+        """Return a server with a time limit for its TLS handshakes."""
         if settings.get("ssl") is not None:
             settings["ssl_handshake_timeout"] = self._handshake_s
         return await super().create_server(*arguments, **settings)

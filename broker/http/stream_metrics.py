@@ -1,4 +1,4 @@
-"""The metrics of the streams: their records, the time of their phases, and their plans."""
+"""The metrics of the streams: their records, the durations of their phases, and their plans."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from broker.stream.metrics.phases import PHASES
 from broker.stream.stream import Stream
 
 BLOCKS_MAX = 64
-"""The most blocks of a stream that have their own samples: a large plan has many."""
+"""The most blocks of a stream that have their own samples, because a large plan has many blocks."""
 
 _BY_STREAM = ("stream",)
 _Value = Callable[[Stream], float | None]
@@ -135,7 +135,7 @@ _PLAIN: tuple[tuple[MetricForm, _Value], ...] = (
         lambda stream: sum(block.order.arrow_count for block in stream.running.plan.blocks),
     ),
 )
-"""One value a stream each; a value of None is no sample."""
+"""The metrics with one value for each stream; a value of None gives no sample."""
 
 _NOT_SERVED = MetricForm(
     "asc_queries_not_served", "gauge", "Registered queries that are not served, including parked queries", _BY_STREAM
@@ -197,9 +197,9 @@ STREAM_METRICS = (
 
 
 class StreamMetrics(Collector):
-    """Collector of the streams' metrics: it reads streams as they are.
+    """The Prometheus collector of the streams' metrics, which reads the streams at each scrape.
 
-    ``not_served``: the number of registered queries of a stream that no plan can hold. ``queries_max``: the most
+    ``not_served``: the number of registered queries of a stream that no plan can contain. ``queries_max``: the most
     queries of each stream that have their own sample.
     """
 
@@ -209,7 +209,7 @@ class StreamMetrics(Collector):
         self._queries_max = queries_max
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all of :data:`STREAM_METRICS`, even without samples."""
+        """Yield all of :data:`STREAM_METRICS`, including metrics without samples."""
         for form, value in _PLAIN:
             found = ((name, value(stream)) for name, stream in self._streams.items())
             samples = (((name,), float(number)) for name, number in found if number is not None)

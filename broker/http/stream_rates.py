@@ -14,13 +14,14 @@ from broker.stream.stream import Stream
 _MOST_TOLD = 5
 
 _OF_OTHERS = ("accepted_per_s", "written_per_s")
-"""Rates that depend on queries which the caller may not see."""
+"""The rates that depend on queries which the caller may not see."""
 
 
 def described_flow(stream: Stream, *, whole: bool) -> dict[str, Any]:
-    """Return rates a second and latencies of the last minute, and the records that are not done.
+    """Return the rates per second and the latencies of the last minute, and the number of records that are not
+    processed yet.
 
-    Rates that depend on queries are missing where the caller does not see the ``whole`` stream.
+    Rates that depend on queries are omitted if the caller does not see the ``whole`` stream.
     """
     rates = stream.figures.rates()
     shown_rates = rates if whole else {name: rate for name, rate in rates.items() if name not in _OF_OTHERS}
@@ -48,16 +49,18 @@ def described_operators(stream: Stream) -> dict[str, Any]:
 
 
 def described_delivered(stream: Stream) -> dict[str, Any]:
-    """Return the number of records that a stream's queries received since the daemon began, and the top queries."""
+    """Return the number of records delivered to the queries of a stream since the daemon started, and the queries that
+    received the most.
+    """
     counts = stream.figures.delivered
     most = [{"query": query_id, "records": records} for query_id, records in counts.most(_MOST_TOLD)]
     return {"total": counts.total, "most": most}
 
 
 def described_timeline(permitted: ScopedService, stream: Stream) -> dict[str, Any]:
-    """Return the moments of the last hour in which batches were done.
+    """Return the moments of the last hour in which batches finished.
 
-    ForbiddenError where the caller does not see all queries.
+    Raise ForbiddenError if the caller does not see all queries.
     """
     permitted.check_sees_whole_streams("timeline", "use a token without id_prefix")
     return {"moment_s": MOMENT_S, "moments": [_moment(each) for each in stream.figures.moments()]}

@@ -1,4 +1,6 @@
-"""Traces: a tuple, or a record of a source topic, followed through the running plan to the queries that accept it."""
+"""Traces: the path of a tuple, or of a record of a source topic, through the running plan to the queries that accept
+it.
+"""
 
 from __future__ import annotations
 
@@ -23,20 +25,21 @@ from broker.stream.stream import Stream
 
 _READ_WITHIN_S = 10.0
 _RECORD_BYTES = 4 << 20
-"""The largest record that is followed."""
+"""The most bytes of a record that is traced."""
 
 _SHOWN_BYTES = 16 << 10
-"""The bytes of a record's value, or of its key, in an answer."""
+"""The most bytes of a record's key or value in an answer."""
 
 _HEADERS_SHOWN = 50
 
 
 def traced_record(permitted: ScopedService, body: TraceBody) -> dict[str, Any]:
-    """Return the path of a tuple or source record through the running plan, and the verdict of one query, by terms.
+    """Return the path of a tuple or a source record through the running plan, and the verdict of one query, term by
+    term.
 
-    A caller that does not see whole streams, or may not read whole records, gets the verdict of one of its own queries
-    alone. It names only columns that the caller may name. ForbiddenError for more; QueryError, NotThereError and
-    KafkaError for a record that cannot be read.
+    A caller that does not see whole streams, or may not read whole records, only gets the verdict of one of its own
+    queries. The verdict then names only columns that the caller may name. Raise ForbiddenError for a larger request.
+    Raise QueryError, NotThereError and KafkaError for a record that cannot be read.
     """
     if (body.tuple is None) == (body.source is None):
         raise QueryError("trace", None, "give a tuple or a source, one of the two")
@@ -89,7 +92,9 @@ def traced_record(permitted: ScopedService, body: TraceBody) -> dict[str, Any]:
 
 
 def _stream(permitted: ScopedService, body: TraceBody, query: RegisteredQuery | None, place: Place | None) -> Stream:
-    """Return the stream of a name, without a name that of the query or of the source; QueryError where they differ."""
+    """Return the stream with a name, or without a name the stream of the query or of the source. Raise QueryError if
+    they differ.
+    """
     name = body.stream
     if query is not None:
         if name not in (None, query.stream):
@@ -124,7 +129,9 @@ def _needed(
     place: Place | None,
     is_whole: bool,
 ) -> Sequence[PAttribute]:
-    """Return the plan's p-attributes whose values are needed; ForbiddenError for a column that may not be read."""
+    """Return the plan's p-attributes whose values are needed. Raise ForbiddenError for a column that the caller may not
+    read.
+    """
     if is_whole or query is None:
         return plan.p_attributes
     predicate = permitted.predicate_of(query, stream, shape_id)
@@ -155,7 +162,7 @@ def _followed(
 
 
 def _when(stream: Stream, plan: Plan, place: Place) -> str:
-    """Return, in words, the plan that evaluated or will evaluate the record, beside that with which it is traced."""
+    """Return, in words, the plan that evaluated or will evaluate the record, in contrast to the plan of the trace."""
     following = f"it is followed through version {plan.version}, which runs now"
     if place.offset < stream.running.effective_offsets().get(place.partition, 0):
         return f"{place} was read before, and judged by the plan of then: {following}"
@@ -163,7 +170,7 @@ def _when(stream: Stream, plan: Plan, place: Place) -> str:
 
 
 def _told(reason: DeadLetterReason, stream: Stream, *, whole: bool) -> dict[str, Any]:
-    """Return the reason of a dead letter; for a caller that may not read all columns, without the one at fault."""
+    """Return the reason of a dead letter. For a caller that may not read all columns, the faulty column is omitted."""
     return {
         "topic": stream.dead_letter_topic,
         "reason": reason.text if whole else reason.kind,
@@ -187,7 +194,7 @@ def _shown(record: SourceRecord) -> dict[str, Any]:
 
 
 def _part(content: bytes | None) -> dict[str, Any]:
-    """Return bytes as text, or in base64 where they are not UTF-8; ``truncated`` where there are more."""
+    """Return bytes as text, or in base64 if they are not UTF-8. ``truncated`` is true if they are shortened."""
     if content is None:
         return {"text": None, "truncated": False}
     shown, is_cut = content[:_SHOWN_BYTES], len(content) > _SHOWN_BYTES

@@ -17,11 +17,11 @@ SHOWN_MAX = 100
 def tried(
     permitted: ScopedService, stream: Stream, where: str, last: int, show: int, *, as_typed: bool = False
 ) -> dict[str, Any]:
-    """Return the number of the last records that a predicate would have accepted, and the latest of them.
+    """Return the number of the last records that a predicate would have accepted, and the latest accepted records.
 
-    Nothing is registered. ``as_typed``: it replaces a trial of the same caller that is still queued.
-    AscError where a registration would refuse it, ForbiddenError for a caller that may not register. ForbiddenError as
-    well for records to a caller that may not name all columns.
+    Nothing is registered. ``as_typed``: this trial replaces a trial of the same caller that is still queued. Raise
+    AscError if a registration would refuse the predicate. Raise ForbiddenError if the caller may not register queries,
+    or requests records without the permission to name all columns.
     """
     if not 1 <= last <= RECORDS_MAX:
         raise QueryError("last", last, f"use 1 to {RECORDS_MAX}")

@@ -1,4 +1,4 @@
-"""Tuples in requests: the fields that a stream would read from them, and warnings."""
+"""Tuples in requests: their conversion to the fields that a stream reads, and warnings about them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from broker.errors import QueryError
 from broker.stream.stream import Stream
 
 _WITHOUT_A_RECORD = {"_key": "NULL", "_partition": "0", "_offset": "0", "_timestamp": "NULL", "_headers": "NULL"}
-"""The values in ``tuple_values`` of the record's own attributes; ``_topic`` has the stream's."""
+"""The values of the record's own attributes in ``tuple_values``; ``_topic`` has the stream's topic."""
 
 _TUPLE_BYTES = 1 << 20
-"""The largest tuple that is followed."""
+"""The most bytes of a tuple that is traced."""
 
 _UNKNOWN_TOLD = 20
-"""The most unknown fields of a tuple for which a known one is suggested."""
+"""The most unknown fields of a tuple for which a similar known field is suggested."""
 
 _FAILED_TOLD = 20
 _NAME_CHARS = 200
@@ -32,7 +32,7 @@ _OWN_ATTRIBUTE = re.compile(
     rf"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<![\w.`])`?({"|".join(_WITHOUT_A_RECORD)})(?!\w)""",
     re.IGNORECASE | re.DOTALL,
 )
-"""The pattern of such an attribute in an expression, past the texts in it and the fields of structs."""
+"""The pattern of one of the record's own attributes in an expression, which skips texts and fields of structs."""
 
 
 def tuple_text(tuple_: Mapping[str, Any]) -> bytes:
@@ -44,9 +44,10 @@ def tuple_text(tuple_: Mapping[str, Any]) -> bytes:
 
 
 def tuple_warnings(stream: Stream, tuple_: Mapping[str, Any], read: Iterable[PAttribute]) -> list[str]:
-    """Return the warnings of a tuple: fields that the stream's schema does not name are excluded, as of a record.
+    """Return the warnings about a tuple, for fields that the stream's schema does not have and that are therefore
+    ignored.
 
-    The values assumed for the record's own attributes have one too, where some of ``read`` use them.
+    There are also warnings about the values assumed for the record's own attributes, if some of ``read`` use them.
     """
     known = stream.fields.arrow.names
     unknown = islice((name for name in tuple_ if name not in known), _UNKNOWN_TOLD)
@@ -54,7 +55,7 @@ def tuple_warnings(stream: Stream, tuple_: Mapping[str, Any], read: Iterable[PAt
 
 
 def failure_warnings(failed: Iterable[PAttribute]) -> list[str]:
-    """Return warnings for some p-attributes that could not be evaluated, as the reason why a term fails."""
+    """Return a warning for each p-attribute that could not be evaluated, as the reason why a term fails."""
     return [
         f"'{one.sql[:_NAME_CHARS]}' could not be evaluated, and counts as NULL" for one in islice(failed, _FAILED_TOLD)
     ]
@@ -72,7 +73,9 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 
 def _taken_for(attributes: Iterable[PAttribute]) -> Iterator[str]:
-    """Yield a warning for each of the record's own attributes that these use: there is no record."""
+    """Yield a warning for each of the record's own attributes that the p-attributes use, because a tuple
+    has no record.
+    """
     used = {found.lower() for attribute in attributes for found in _OWN_ATTRIBUTE.findall(attribute.sql)}
     for name, value in _WITHOUT_A_RECORD.items():
         if name in used:

@@ -1,4 +1,4 @@
-"""Read-only views of predicates, streams and plans in the API, as plain values."""
+"""Read-only descriptions of predicates, streams and plans in the API, as plain values."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _EXPRESSIONS_CHECKED = 400
 def checked(
     permitted: ScopedService, stream: Stream, where: str, layer: str | None = None, operators: Sequence[Definition] = ()
 ) -> dict[str, Any]:
-    """Return a predicate's normal form, validated as by a registration; AscError where it would be refused.
+    """Return the normal form of a predicate, validated as at a registration. Raise AscError if it would be refused.
 
-    For a join over a ``layer`` it is that of the first of its shapes, of which a thousand are looked at. It comes with
-    the expressions of an operator, and with an estimate of its states where workers fill these. ``operators``: it, or
-    those that its lists of values stand for, which read the same.
+    For a join over a ``layer`` it is the normal form for the first of its shapes; at most a thousand shapes are
+    validated. The result includes the expressions of an operator, and an estimate of its states if workers fill them.
+    ``operators``: the operator, or the operators that its lists of values define, which read the same expressions.
     """
     from asc.predicate.normal_form.describe import plain_form
 
@@ -63,7 +63,9 @@ def checked(
 
 
 def _read_by(permitted: ScopedService, stream: Stream, operator: Definition, *, is_join: bool) -> OperatorExpressions:
-    """Return the expressions that an operator reads of a record; AscError where a registration would refuse it."""
+    """Return the expressions that an operator reads of a record. Raise AscError if a registration would refuse the
+    operator.
+    """
     kind = kind_of(operator)
     if is_join and not kind.allows_join:
         raise QueryError("operator", operator.name, "is not for joins: leave out join")
@@ -96,7 +98,7 @@ def _join(permitted: ScopedService, stream: Stream, where: str, layer: str) -> d
 
 
 def _of_shapes(count: int, shape_id: str) -> str:
-    """Return the number of the shapes of a layer, and the one that a form is of.
+    """Return a text with the number of the shapes of a layer, and the shape to which a normal form belongs.
 
     >>> _of_shapes(1, "NO"), _of_shapes(1_200, "NO")
     ("for the one shape 'NO'", "for 1,200 shapes, of which 'NO'")
@@ -105,7 +107,7 @@ def _of_shapes(count: int, shape_id: str) -> str:
 
 
 def judged(permitted: ScopedService, stream: Stream, where: str) -> Predicate:
-    """Return a predicate that could be registered for the stream; AscError where it would be refused."""
+    """Return a predicate that could be registered for the stream. Raise AscError if it would be refused."""
     predicate = stream.analyser.normalise(where, permitted.shapes)
     permitted.check_columns(predicate)
     _raise_refusals(stream, predicate, predicate.read, permitted.cancellation)
@@ -115,7 +117,7 @@ def judged(permitted: ScopedService, stream: Stream, where: str) -> Predicate:
 def _raise_refusals(
     stream: Stream, predicate: Predicate, read: Iterable[PAttribute], cancellation: Cancellation
 ) -> None:
-    """Raise the first objection of Spark to a predicate, or to the p-attributes that it reads."""
+    """Raise the first error of Spark about a predicate, or about the p-attributes that it reads."""
     analyser = stream.analyser
     misread = analyser.misread([predicate], cancellation=cancellation)
     for refusals in (misread, analyser.refusals(read, cancellation=cancellation)):
@@ -124,10 +126,11 @@ def _raise_refusals(
 
 
 def shown(permitted: ScopedService, query: RegisteredQuery, *, is_brief: bool = False) -> dict[str, Any]:
-    """Return a standing query as answers have it.
+    """Return a standing query in the form of answers.
 
-    Beside its fields it has whether a plan may hold it, and the reason where none can. It has its records, those that
-    could not be evaluated, and what is kept for its operator. A list needs no more of that than what ``is_brief``.
+    Besides its fields, the answer has whether a plan can contain the query, and the reason if not. It also has the
+    number of its records, of its evaluation errors, and the state of its operator. With ``is_brief`` it has only the
+    figures that a list shows.
     """
     reason = permitted.unserved(query)
     stream = permitted.streams().get(query.stream)
@@ -147,7 +150,7 @@ def shown(permitted: ScopedService, query: RegisteredQuery, *, is_brief: bool = 
 
 
 def _kept(permitted: ScopedService, query: RegisteredQuery, *, is_brief: bool) -> dict[str, Any] | None:
-    """Return what is kept for the operator of a query; a caller that may not name all of its columns gets figures."""
+    """Return the state of a query's operator. A caller that may not name all of its columns only gets figures."""
     stream = permitted.streams().get(query.stream)
     if query.operator is None or stream is None:
         return None
@@ -169,7 +172,9 @@ def _kept(permitted: ScopedService, query: RegisteredQuery, *, is_brief: bool) -
 
 
 def described_streams(permitted: ScopedService) -> list[dict[str, Any]]:
-    """Return the configured streams with the number of queries on each, and of those that no plan can hold."""
+    """Return the configured streams, each with the number of its queries and of the queries that no plan
+    can contain.
+    """
     return [
         _described_stream(name, stream, *permitted.counts(name)) for name, stream in sorted(permitted.streams().items())
     ]
@@ -192,7 +197,7 @@ def _described_stream(name: str, stream: Stream, queries: int, not_served: int) 
 def described_plans(permitted: ScopedService) -> dict[str, Any]:
     """Return the running plan of every stream: p-attributes, the sequence of each block, and the monitor's figures.
 
-    For a caller that does not see all queries of a stream, facts of the others are missing.
+    For a caller that does not see all queries of a stream, facts about the other queries are omitted.
     """
     described = described_plan if permitted.sees_whole_streams else _described_job
     return {name: described(stream) for name, stream in sorted(permitted.streams().items())}
@@ -257,7 +262,7 @@ def described_plan(stream: Stream) -> dict[str, Any]:
 
 
 def _figures(stream: Stream, block: Block) -> dict[str, Any] | None:
-    """Return the monitor's figures of a block; its own list may be of the previous plan."""
+    """Return the monitor's figures of a block. Return None if the monitor's figures belong to the previous plan."""
     found = stream.monitor.measured(block)
     return None if found is None else {name: found[name] for name in ("dropping_ratio", "cost")}
 
@@ -274,12 +279,13 @@ def described_dead_letters(stream: Stream) -> dict[str, Any]:
 def explained(
     permitted: ScopedService, query_id: str, tuple_: Mapping[str, Any] | None, *, whole: bool = False
 ) -> dict[str, Any]:
-    """Return the constructs a query uses or, for a tuple, whether it accepts that and which of its terms hold.
+    """Return the constructs that a query uses or, for a tuple, whether the query accepts it and which of its terms
+    hold.
 
-    With ``whole`` return both and the tuple's path. A field that the stream's schema does not name is excluded, as of a
-    record, with a warning. The values assumed for the record's own attributes have one too, where the query uses them.
-    ForbiddenError where the sequence would reveal queries that the caller does not see. A join is explained by its
-    member for a shape, as ``over/CHE``.
+    With ``whole`` return both, and the path of the tuple. A field that the stream's schema does not have is ignored,
+    with a warning. There are also warnings about the values assumed for the record's own attributes, if the query uses
+    them. Raise ForbiddenError if the sequence would reveal queries that the caller does not see. A join is explained
+    for one shape, given as ``over/CHE``.
     """
     from asc.evaluation.explain import explain
 

@@ -15,10 +15,10 @@ from broker.pages.markup import text
 SPAN_S = 3_600
 
 SECONDS = "s"
-"""The unit of values that are durations: each is shown in the unit that suits its size."""
+"""The unit of durations: a duration is shown in the unit that suits its size."""
 
 _LONG_S = (120.0, 300.0, 600.0, 1_200.0, 1_800.0, 3_600.0, 7_200.0)
-"""The bounds of an axis of durations over 100 s."""
+"""The upper ends of an axis of durations over 100 s."""
 
 
 class Line(NamedTuple):
@@ -41,8 +41,8 @@ class Line(NamedTuple):
 def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit: str, is_whole: bool = False) -> Markup:
     """Return a chart of the last hour: a point each ``step_s``, the y axis from 0 to a bound of all values.
 
-    With ``is_whole`` it is without the current step, whose count is incomplete. It has at most three lines. Its content
-    is in words as well, for those who cannot see it. The ``unit`` is that of the values, or ``SECONDS``.
+    With ``is_whole``, the current step is omitted, because its count is incomplete. The chart has at most three lines.
+    Its content is also in words, for users who cannot see it. ``unit``: the unit of the values, or ``SECONDS``.
 
     >>> svg = chart("Records", [Line("in", {7200: 4.0})], now_s=7205, step_s=60, unit="records/s")
     >>> "in: at most 4 records/s, now 4" in svg
@@ -67,7 +67,7 @@ def chart(title: str, lines: Sequence[Line], *, now_s: float, step_s: int, unit:
 
 
 def _pieces(line: Line, times: range) -> Iterator[list[tuple[float, float]]]:
-    """Yield the parts that a line is drawn in: of each point its place from left to right, 0 to 1, and its value."""
+    """Yield the connected parts of a line: for each point its position from left to right, 0 to 1, and its value."""
     piece: list[tuple[float, float]] = []
     for place, at_s in enumerate(times):
         value = line.at(at_s, times.step)

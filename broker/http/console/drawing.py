@@ -11,7 +11,7 @@ WIDTH, HEIGHT = 600, 140
 _LEFT, _RIGHT, _BOTTOM, _TOP = 76, 8, 22, 10
 
 Points = Sequence[tuple[float, float]]
-"""Places of points: shares of the width and of the height, from left and from below."""
+"""The positions of points: shares of the width and of the height, from the left and from the bottom."""
 
 
 def x_of(share: float) -> float:

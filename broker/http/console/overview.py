@@ -1,4 +1,4 @@
-"""The first page: the flow of records, and the health of the daemon."""
+"""The first page of the console: the flow of records, and the health of the daemon."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from broker.stream.metrics.timeline import MOMENT_S, Moment
 from broker.stream.stream import Stream
 
 _STEP_S = 60
-"""The step of the charts: a point a minute."""
+"""The step of the charts in seconds: one point for each minute."""
 
 
 def overview_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:

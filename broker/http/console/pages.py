@@ -1,4 +1,4 @@
-"""Rendering of pages from templates, and the permissions of each page in a browser."""
+"""Rendering of the console's pages from templates, and the security headers that a page sends to a browser."""
 
 from __future__ import annotations
 
@@ -38,23 +38,24 @@ _REFUSAL_TITLES: Mapping[int, str] = {
 }
 
 _UNITS = ((3600.0, 3600.0, "h"), (120.0, 60.0, "min"), (0.9995, 1.0, "s"))
-"""The units of durations: the least duration in seconds that has it, its seconds, its name."""
+"""The units of durations: the least duration in seconds for which a unit is used, its seconds, and its name."""
 
 _FIRST, _LAST = (
     (("/", "Overview"), ("/queries", "Queries")),
     (("/plan", "Plan"), ("/trace", "Trace"), ("/dead-letters", "Dead letters")),
 )
-"""The pages that every page leads to, before and after those of kinds of operators."""
+"""The pages that every page links to, before and after the pages of the operator kinds."""
 
 _FIELDS_MAX = 50
-"""The most fields of a form; the largest of the console's has six."""
+"""The most fields of a form. The largest form of the console has six."""
 
 
 class Pages:
-    """The templates of the console. All values of a page are escaped, and what a browser would obey or hide is spelled.
+    """The templates of the console. All values on a page are escaped, and characters that a browser would obey or hide
+    are spelled by their numbers.
 
-    The values of fields are left as they are, by the filter ``field``. ``logs_in``: whether a token is asked for.
-    ``links``: the addresses and names of pages that every page leads to, beside those of all consoles.
+    The filter ``field`` leaves the values of form fields unchanged. ``logs_in``: whether a token is required.
+    ``links``: the addresses and names of further pages that every page links to.
     """
 
     def __init__(self, *, logs_in: bool, links: Sequence[tuple[str, str]] = ()) -> None:
@@ -77,7 +78,7 @@ class Pages:
         return HTMLResponse(self._templates.get_template(name).render(values), status, _HEADERS)
 
     def refused(self, error: AscError, status: int, request: Request) -> Response:
-        """Return a refusal as a page, or as a part of one where a part was asked for."""
+        """Return a refusal as a page, or as a part of a page if a part was requested."""
         name = "refusal.html" if "hx-request" in request.headers else "refused.html"
         # htmx puts an answer into the page only where its status is a success.
         shown_as = 200 if "hx-request" in request.headers else status
@@ -102,9 +103,9 @@ def said(error: AscError) -> dict[str, str]:
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """Return the fields of a form that was posted; of a field that is given twice, the last.
+    """Return the fields of a form that was posted; for a repeated field, the last value.
 
-    Lines end with a line feed, whatever a browser sends. QueryError for too many fields.
+    Lines end with a line feed, whatever the browser sends. Raise QueryError for too many fields.
     """
     body = (await request.body()).decode("utf-8", "replace")
     try:
@@ -124,7 +125,8 @@ def quoted_part(text: str) -> str:
 
 
 def instant_on_page(text: str) -> str:
-    """Return a time in UTC, of any year, as :func:`broker.time_text.page_date` has those of four digits.
+    """Return a time in UTC, of any year, in the form in which :func:`broker.time_text.page_date` shows years of four
+    digits.
 
     >>> instant_on_page("2013-07-10T12:00:00Z"), instant_on_page("+12345-01-01T00:00:00.5Z")
     ('2013-07-10 12:00:00 UTC', '+12345-01-01 00:00:00.5 UTC')
@@ -157,7 +159,7 @@ def duration_text(seconds: float | None) -> str:
 
 
 def latency_text(seconds: float | None) -> str:
-    """Return the longest time of a share of the records; beyond the last bound only that is known.
+    """Return the latency that a share of the records does not exceed. Beyond the last bound, only the bound is shown.
 
     >>> latency_text(100.0), latency_text(3600.0)
     ('100 s', 'more than 1 h')

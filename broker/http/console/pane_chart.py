@@ -1,4 +1,4 @@
-"""A line over panes of event time, as SVG, with the times at which records may be missing."""
+"""A chart of a line over panes of event time, as SVG, with the intervals in which records may be missing."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from broker.http.console.drawing import HEIGHT, WIDTH, Points, ends, line, round
 from broker.pages.markup import text
 
 _UNITS = ((1e15, ""), (1e12, " T"), (1e9, " G"), (1e6, " M"))
-"""The units of large values: the least value that has one, and its sign; beyond all a power of ten."""
+"""The units of large values: the least value for which a unit is used, and its sign. Larger values have a
+power of ten.
+"""
 
 Interval = tuple[int | None, int | None]
-"""Microseconds from the first to before the second; None for no bound."""
+"""An interval in microseconds, from the first to before the second; None means no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +45,9 @@ def pane_chart(
 ) -> Markup:
     """Return a line over panes.
 
-    ``values``: by the number of the point; one that is not there is ``over_nothing``, and no point where that is None.
-    ``said``: the content in words. ``times``: the labels of the beginning, the middle and the end. ``missing``: the
-    times at which records may be missing, which are shaded.
+    ``values``: the values by number of the point. A missing point has the value ``over_nothing``, or no point if that
+    is None. ``said``: the content in words. ``times``: the labels of the beginning, the middle and the end.
+    ``missing``: the intervals in which records may be missing, which are shaded.
     """
     low, high = _bounds([*values.values(), *(() if over_nothing is None else (over_nothing,))])
     shades = [span(*own) for each in missing if (own := _shares(panes, each)) is not None]
@@ -70,7 +72,7 @@ def short_number(value: float) -> str:
 
 
 def _bounds(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the axis, which include 0."""
+    """Return the ends of the axis, between which 0 always lies."""
     least, most = min(values, default=0.0), max(values, default=0.0)
     high = min(rounded_up(most), sys.float_info.max) if most > 0 else 0.0
     low = -min(rounded_up(-least), sys.float_info.max) if least < 0 else 0.0
@@ -78,7 +80,7 @@ def _bounds(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _ruled(low: float, high: float) -> list[float]:
-    """Return the values that have a rule: both ends, and 0 or the middle."""
+    """Return the values at which rules are drawn: both ends, and 0 or the middle."""
     return [low, 0.0 if low < 0 < high else (low + high) / 2, high]
 
 
@@ -90,7 +92,7 @@ def _share(value: float, low: float, high: float) -> float:
 def _pieces(
     points: int, values: Mapping[int, float], over_nothing: float | None, low: float, high: float
 ) -> Iterator[Points]:
-    """Yield the parts of the line, between points without a value."""
+    """Yield the connected parts of the line, which end at points without a value."""
     piece: list[tuple[float, float]] = []
     for point in range(points):
         value = values.get(point, over_nothing)

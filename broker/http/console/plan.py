@@ -1,4 +1,4 @@
-"""The page of a stream's plan: its blocks, their sequences, and the monitor's rearrangements."""
+"""The page of a stream's plan: its blocks, the sequences of the blocks, and the monitor's rearrangements."""
 
 from __future__ import annotations
 

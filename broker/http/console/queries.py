@@ -1,4 +1,4 @@
-"""The pages of queries: the list, one query, and the forms that add and change."""
+"""The pages of queries: the list, one query, and the forms with which a query is added or changed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TRIED = 10_000
 def query_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
     """Return the routes of ``/console/queries``, for search and single queries, and of ``/console/query`` for the rest.
 
-    They are apart, for an id may be any word, and that of a record which cannot be read any text.
+    The two prefixes are separate, because an id may be any word, and the id of an unreadable record any text.
     """
     router = APIRouter()
     add_list(router, pages, Depends(permitted_of))
@@ -123,7 +123,7 @@ def _add_changes(router: APIRouter, pages: Pages, of_caller: Any) -> None:
         return pages.page("query_form.html", values, status)
 
     def made(permitted: ScopedService, change: Change, verb: str, form: Form, query_id: str | None) -> Response:
-        """Return the page of a query that was changed, or the form again, with the reason why it was not."""
+        """Return the page of a query that was changed, or the form again with the reason why the change was refused."""
         try:
             permitted.apply([change], verb).raised()
         except AscError as error:
@@ -167,7 +167,9 @@ def _form_values(permitted: ScopedService, form: Form, query_id: str | None) -> 
 
 
 def _constructs(permitted: ScopedService, query: RegisteredQuery) -> str | None:
-    """Return its place in the plan, in words; None without permission, or for a join, which has many places."""
+    """Return the constructs of a query in words. Return None if the caller may not see them, and for a join, which has
+    constructs for each shape.
+    """
     if not permitted.sees_whole_streams or query.join is not None:
         return None
     try:
@@ -177,9 +179,10 @@ def _constructs(permitted: ScopedService, query: RegisteredQuery) -> str | None:
 
 
 def _reader(permitted: ScopedService, query: RegisteredQuery) -> dict[str, Any] | None:
-    """Return the figures of its operator, of all queries of its kind on the stream, and whether these read a feed.
+    """Return the figures of the query's operator, which count all queries of its kind on the stream, and whether the
+    kind reads a feed.
 
-    None without permission, without an operator, or where nothing was read.
+    Return None if the caller may not see them, if the query has no operator, or if nothing was read.
     """
     stream = permitted.streams().get(query.stream)
     if query.operator is None or stream is None or not permitted.sees_whole_streams:

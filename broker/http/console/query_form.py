@@ -1,4 +1,4 @@
-"""The form of a query: the displayed fields of a standing query, and the fields that a browser sends."""
+"""The form of a query: the fields that it displays, and the fields that a browser sends."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FIELDS = ("id", "stream", "where", "topic", "labels", "version", "layer")
 def shown_fields(query: RegisteredQuery) -> dict[str, str]:
     """Return the fields that a standing query is shown with.
 
-    They include its version, so that a form which was opened before another's change does not undo it. They include the
-    layer of a join, by which its predicate is checked.
+    They include the version of the query, so that a form which was opened before another change does not undo that
+    change. They include the layer of a join, because its predicate is checked with the layer.
     """
     return {
         "id": query.id,
@@ -32,15 +32,15 @@ def shown_fields(query: RegisteredQuery) -> dict[str, str]:
 
 
 def new_fields(form: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields of a query to be registered from a form; QueryError for labels that are none."""
+    """Return the fields of a query to be registered from a form. Raise QueryError for invalid labels."""
     fields: dict[str, Any] = {"id": form.get("id", ""), "where": form.get("where", ""), "labels": _labels(form)}
     return {**fields, **{name: form[name] for name in ("stream", "topic") if form.get(name)}}
 
 
 def altered(query_id: str, form: Mapping[str, str]) -> Alter:
-    """Return the change of a standing query that a form asks for.
+    """Return the change of a standing query that a form requests.
 
-    When it is made, it is refused where the query is no longer the one that the form showed.
+    When the change is applied, it is refused if the query is no longer the one that the form showed.
     """
 
     def changed(standing: RegisteredQuery) -> dict[str, Any]:
@@ -63,7 +63,9 @@ def altered(query_id: str, form: Mapping[str, str]) -> Alter:
 
 
 def alteration(query_id: str, changed: Callable[[RegisteredQuery], Mapping[str, Any]]) -> Alter:
-    """Return a change of some fields of a standing query, which ``changed`` gives when it is made."""
+    """Return a change of some fields of a standing query. ``changed`` returns these fields when the change
+    is applied.
+    """
 
     def made(standing: RegisteredQuery | None) -> RegisteredQuery:
         if standing is None:

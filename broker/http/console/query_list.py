@@ -21,13 +21,14 @@ _PAGE = 50
 _COUNT_MAX = 10**18
 
 ORDERS = {"id": "id", "accepted": "most accepted", "rate": "most in the last minute", "errors": "most errors"}
-"""The orders of the list, as the form calls them."""
+"""The orders of the list, by their names in the form."""
 
 
 class Listing(BaseModel):
     """The parameters of the list.
 
-    ``after``: the id of the last query of the page before, ``figure`` its figure, ``seen`` the queries up to it.
+    ``after``: the id of the last query on the preceding page. ``figure``: the figure of that query. ``seen``: the
+    number of queries up to it.
     """
 
     text: str = ""
@@ -94,7 +95,8 @@ def _from(place: Place) -> dict[str, Any]:
 
 
 def range_text(here: int, seen: int, among: int, *, has_text: bool) -> str:
-    """Return which queries a page has, behind so many on the pages before, and among how many.
+    """Return a text that says which queries a page shows, after ``seen`` queries on preceding pages, and out of how
+    many.
 
     >>> range_text(50, 0, 1014, has_text=False), range_text(50, 50, 1014, has_text=False)
     ('50 of 1,014 queries', '51 to 100 of 1,014 queries')

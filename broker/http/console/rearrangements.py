@@ -1,4 +1,4 @@
-"""Rearrangements on a time line, as SVG."""
+"""The rearrangements of the monitor on a time line, as SVG."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _KINDS = ("macro", "hybrid", "kept")
 
 
 def time_line(events: Sequence[Mapping[str, Any]], now_s: float) -> Markup:
-    """Return the monitor's events from the first one to now, as a drawing; nothing where there are none.
+    """Return the monitor's events from the first one to now, as a drawing; an empty text if there are none.
 
-    Each is a stroke from the cost of a record before (constructs) to a point at the cost after. The list beside it has
-    them in words.
+    Each event is a stroke from the cost of a record before (in constructs) to a point at the cost after. The list
+    beside it describes the events in words.
     """
     if not events:
         return Markup("")

@@ -31,7 +31,7 @@ def console_routes(
 ) -> tuple[APIRouter, list[str]]:
     """Return the pages under ``/console``, with a redirection from ``/``, and their addresses, with parameters.
 
-    None of them is a part of the API.
+    None of these pages belongs to the API.
     """
     router = APIRouter(include_in_schema=False)
 

@@ -1,4 +1,4 @@
-"""The page of a trace: a record that is typed or picked, and its path along the sequence."""
+"""The page of a trace: a record that the user types or picks, and its path along the sequence."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WITHIN_S = 5.0
 def trace_routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
     """Return the routes of ``/console/trace``.
 
-    A record of the source topic has an address, one that was typed has none.
+    The page of a record of the source topic has an address; the page of a typed record has none.
     """
     router = APIRouter()
     of_caller = Depends(permitted_of)

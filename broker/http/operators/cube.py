@@ -1,4 +1,4 @@
-"""Questions to cubes over HTTP."""
+"""The API addresses that only cubes have: questions and dumps."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class CubeQuestion(Body):
 
 
 def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
-    """Return the addresses of cubes alone; a cube is a query, with all that ``/v1/queries`` does."""
+    """Return the addresses that only cubes have. A cube is a query, to which all of ``/v1/queries`` applies."""
     router = APIRouter(prefix="/v1", tags=["cubes"])
     of_caller = Depends(permitted_of)
 
@@ -88,7 +88,7 @@ def routes(permitted_of: Callable[[Request], ScopedService]) -> APIRouter:
 
 @dataclass(frozen=True, slots=True)
 class ReadableCube:
-    """A cube whose values a caller may see, and the folder that has it."""
+    """A cube whose values the caller may see, and the folder of its stream."""
 
     query: RegisteredQuery
     definition: StandingCube
@@ -97,9 +97,10 @@ class ReadableCube:
 
 
 def readable_cube(permitted: ScopedService, query_id: str) -> ReadableCube:
-    """Return the cube of an id.
+    """Return the cube of a query.
 
-    UnknownQueryError where it is none, ForbiddenError where the caller may not name all columns that it reads.
+    Raise UnknownQueryError if the query is not a cube, and ForbiddenError if the caller may not name all columns that
+    it reads.
     """
     query = permitted.get(query_id)
     definition = query.operator

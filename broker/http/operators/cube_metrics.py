@@ -1,4 +1,4 @@
-"""The metrics of cubes: their records, windows, cells and bytes, and the questions to them."""
+"""The metrics of cubes: their records, windows, cells and bytes, and the questions to the cubes."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ FORMS = (_RECORDS, _WINDOWS, _CELLS, _BYTES, _SECONDS, _ANSWER_CELLS)
 
 
 class CubeMetrics(Collector):
-    """Collector of the metrics of cubes, as the last commit left them. It opens no file."""
+    """The Prometheus collector of the metrics of cubes, as the last commit left them. It opens no file."""
 
     def __init__(self, streams: Mapping[str, Stream]) -> None:
         self._streams = streams
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all of ``FORMS``, whether there are samples or not."""
+        """Yield all of ``FORMS``, including metrics without samples."""
         keepers = {
             name: keeper
             for name, stream in self._streams.items()

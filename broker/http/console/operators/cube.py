@@ -87,7 +87,7 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
 
 
 def _looked(cube: ReadableCube, view: View, permitted: ScopedService) -> dict[str, Any]:
-    """Return the values of a page that are of the cells of a cube. AscError where the view is refused."""
+    """Return the values of a page that come from the cells of a cube. Raise AscError if the view is refused."""
     wanted = view.wanted()
     body = wanted.question(cube.definition.cube)
     look = cube.folder.keeper.questions.look(cube.id, wanted, permitted.cancellation)
@@ -118,7 +118,7 @@ def _form(definition: CubeDefinition, view: View) -> dict[str, Any]:
 
 
 def _chart(look: Look, definition: CubeDefinition) -> Any:
-    """Return the line of a measure over the panes of an interval; None where there is none to draw."""
+    """Return the line of a measure over the panes of an interval. Return None if there is no line to draw."""
     found, grain_us = look.series, definition.grain_us
     if found is None or grain_us is None:
         return None
@@ -136,7 +136,7 @@ def _chart(look: Look, definition: CubeDefinition) -> Any:
 
 
 def _short(time_us: int) -> str:
-    """Return a time in UTC to the minute, and to the second where it has one.
+    """Return a time in UTC to the minute, or to the second if it is not a whole minute.
 
     >>> _short(1_373_414_400_000_000), _short(1_373_414_401_000_000)
     ('2013-07-10 00:00', '2013-07-10 00:00:01')

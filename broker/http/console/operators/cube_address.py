@@ -1,4 +1,4 @@
-"""Addresses of views of a cube: what is shown, as the parameters of a page, and the links from one view to others."""
+"""Addresses of views of a cube: the parameters of a page that show a view, and the links from one view to others."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class View(BaseModel):
     columns: Annotated[int, Field(ge=0, le=_COUNTED)] = 0
 
     def settled(self, definition: CubeDefinition) -> View:
-        """Return it with the defaults of a cube, without empty fields; a dimension of columns is none of rows."""
+        """Return the view with the defaults of a cube, without empty fields. The dimension of the columns is removed
+        from the rows.
+        """
         dimensions = definition.dimensions
         by = [name for name in self.by if name] if self.by is not None else _first(dimensions)
         if self.across:
@@ -57,7 +59,7 @@ class View(BaseModel):
         return self.model_copy(update={"by": by, "where": where})
 
     def wanted(self) -> Wanted:
-        """Return what is asked of a cube; CubeError for a cursor that is none."""
+        """Return the content that the view requests from the cube. Raise CubeError for an invalid cursor."""
         order = [self.order] if self.order else None
         body: dict[str, Any] = {
             "where": " AND ".join(f"({text})" for text in self.where) or None,
@@ -80,7 +82,7 @@ class View(BaseModel):
 
     @property
     def seen(self) -> tuple[int | None, int]:
-        """Return the commit of the page before, None where there is none, and the rows up to it."""
+        """Return the commit of the preceding page, or None if there is none, and the number of rows up to that page."""
         if not self.cursor:
             return None, 0
         found = _CURSOR.fullmatch(self.cursor)
@@ -89,7 +91,9 @@ class View(BaseModel):
         return int(found[1]), int(found[2])
 
     def address(self, query_id: str, **changes: Any) -> str:
-        """Return the address of the page with some fields changed; but for pages, it is the first one of the view."""
+        """Return the address of the page with some fields changed. It is the first page of that view, unless a page is
+        among the changes.
+        """
         first = {} if changes.keys() & {"cursor", "columns"} else {"cursor": "", "columns": 0}
         new = self.model_copy(update={**first, **changes})
         fields: list[tuple[str, object]] = [("by", name) for name in new.by or [""]]
@@ -117,7 +121,7 @@ def _first(dimensions: Dimensions) -> list[str]:
 
 
 def _hierarchy(name: str, dimensions: Dimensions) -> int | None:
-    """Return the place of the hierarchy of a level; None for none."""
+    """Return the index of the hierarchy of a level. Return None if there is no level."""
     try:
         (place,) = dimensions.order_of([name])
     except CubeError:

@@ -22,14 +22,16 @@ class Step:
 
 
 def roll_ups(view: View, query_id: str, dimensions: Dimensions) -> list[Step]:
-    """Return a step for each dimension of rows and columns, to the level above; none of a view that is refused."""
+    """Return a step for each dimension of rows and columns, to the next coarser level, without steps to views that
+    would be refused.
+    """
     return [
         Step(f"{name} to {coarser or 'all'}", link) for name, coarser, link in _moved(view, query_id, dimensions, -1)
     ]
 
 
 def drill_downs(view: View, query_id: str, dimensions: Dimensions) -> list[Step]:
-    """Return a step for each dimension that has a finer level, to it."""
+    """Return a step for each dimension that has a finer level, to that level."""
     found = _moved(view, query_id, dimensions, 1)
     return [Step(f"{name} to {finer}" if name else f"by {finer}", link) for name, finer, link in found]
 
@@ -40,7 +42,7 @@ def out_of_slices(view: View, query_id: str) -> list[Step]:
 
 
 def pages_of(look: Look, view: View, query_id: str) -> dict[str, Any]:
-    """Return which rows and columns are shown, in words, and the addresses of the next ones and of the first."""
+    """Return the range of the rows and columns shown, in words, and the addresses of the next ones and of the first."""
     found, skip = look.pivot, look.question.skip
     columns = view.columns + len(found.columns)
     return {
@@ -70,7 +72,9 @@ def _range(skip: int, shown: int, among: int, noun: str) -> str:
 
 
 def _moved(view: View, query_id: str, dimensions: Dimensions, by: int) -> Iterator[tuple[str, str, str]]:
-    """Yield for each dimension that can be moved its level, the one after the move, and the address of that view."""
+    """Yield for each dimension that can be moved its present level, its level after the move, and the address of that
+    view.
+    """
     try:
         axes = Axes.of(view.by or [], [view.across] if view.across else [], dimensions)
     except CubeError:

@@ -12,14 +12,15 @@ from broker.http.console.operators.cube_address import View
 from broker.operators.cube.look import Look
 
 _LEAST_WHOLE, _MOST_WHOLE = 1e5, 1e15
-"""The doubles that are shown without a fraction and without a power of ten."""
+"""The range of doubles that are shown without a fraction and without a power of ten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A value on a page: its text, and the whole of it as a title.
+    """A value on a page: its displayed text, and the full value as a title.
 
-    ``is_word``: the text stands for a value, as NULL, and is none itself. ``link``: the page that it leads to.
+    ``is_word``: whether the text is a word that represents a value, such as NULL. ``link``: the page that the value
+    links to.
     """
 
     text: str
@@ -31,10 +32,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A pivot as it is shown.
+    """A pivot as a table of a page.
 
-    ``dimensions``: the headings of groups, ``headings``: those of values. ``rows``: of each the group and the values.
-    ``total``: the values of all groups. ``has_columns``: whether the values are of one measure.
+    ``dimensions``: the headings of the groups. ``headings``: the headings of the values. ``rows``: the group and the
+    values of each row. ``total``: the values of all groups. ``has_columns``: whether the columns are groups, so that
+    all values are of one measure.
     """
 
     dimensions: Sequence[str]
@@ -45,7 +47,7 @@ class Table:
 
 
 def table_of(look: Look, view: View, query_id: str) -> Table:
-    """Return the table of a pivot: with columns one measure, without all measures."""
+    """Return the table of a pivot: if the view has columns, the values of one measure, otherwise of all measures."""
     names = _names(look, look.axes.down)
     measure = look.layout.measures[look.measure].name
     links = _Links(look, view, query_id)
@@ -114,7 +116,9 @@ class _Links:
         return self._sliced(Shown(text, text, is_word=any(own.is_word for own in values)), group)
 
     def ordered(self, measure: str, text: str) -> Shown:
-        """Return a heading with the link that orders by a measure: falling first, then rising, then by group."""
+        """Return a heading with the link that orders by a measure: first in descending, then in ascending order, then
+        by group.
+        """
         own = self._view.order
         following = {f"{measure} DESC": f"{measure} ASC", f"{measure} ASC": ""}.get(own, f"{measure} DESC")
         sort = {f"{measure} DESC": "descending", f"{measure} ASC": "ascending"}.get(own)

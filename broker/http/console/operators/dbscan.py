@@ -76,7 +76,7 @@ def routes(pages: Pages, permitted_of: Callable[[Request], ScopedService]) -> AP
 def _readable(permitted: ScopedService, query_id: str) -> tuple[RegisteredQuery, DbscanDefinition]:
     """Return a DBSCAN query that the caller sees, and its definition.
 
-    UnknownQueryError for a query of another kind, ForbiddenError for a caller that may not see records.
+    Raise UnknownQueryError for a query of another kind, and ForbiddenError if the caller may not see records.
     """
     query = permitted.get(query_id)
     if not isinstance(query.operator, StandingDbscan):
@@ -86,7 +86,7 @@ def _readable(permitted: ScopedService, query_id: str) -> tuple[RegisteredQuery,
 
 
 def _last_window(permitted: ScopedService, query: RegisteredQuery, definition: DbscanDefinition) -> dict[str, Any]:
-    """Return the values of the last window of a query. Errors: KafkaError."""
+    """Return the values of the last window of a query. Raise KafkaError."""
     settings = _settings_of(permitted, query)
     end = TopicEnd(query.id, {own.id for own, _ in settings[:_SETTINGS_SHOWN]})
     stream = permitted.streams().get(query.stream)
@@ -115,7 +115,7 @@ def _last_window(permitted: ScopedService, query: RegisteredQuery, definition: D
 
 
 def _shown_window(last: LastWindow, definition: DbscanDefinition) -> dict[str, Any]:
-    """Return the values of a window: its picture, its clusters, and the ids that are gone."""
+    """Return the values of a window: its picture, its clusters, and the ids that have disappeared."""
     window, name = last.window, window_name(last.window)
     gone = list(window.disappeared.items())
     return {
@@ -132,14 +132,16 @@ def _shown_window(last: LastWindow, definition: DbscanDefinition) -> dict[str, A
 
 
 def _settings_of(permitted: ScopedService, query: RegisteredQuery) -> list[tuple[RegisteredQuery, DbscanDefinition]]:
-    """Return the DBSCAN queries of its topic that the caller sees, itself first, among the first ones of its stream."""
+    """Return the DBSCAN queries with the same topic that the caller sees, this query first, among the first queries of
+    its stream.
+    """
     walked, _ = permitted.page("", None, query.stream, None, _WALKED, operator=OP)
     own = [query, *(each for each in walked if each.topic == query.topic and each.id != query.id)]
     return [(each, each.operator.own) for each in own if isinstance(each.operator, StandingDbscan)]
 
 
 def cluster_rows(last: LastWindow) -> list[dict[str, Any]]:
-    """Return the rows of the table of clusters: the largest ones, the largest first."""
+    """Return the rows of the table of clusters: the largest clusters, in descending order of size."""
     found = sorted(largest(last.clusters, _CLUSTERS_SHOWN), key=lambda own: (-own.points, own.label))
     return [
         {

@@ -21,14 +21,16 @@ BOXES_DRAWN = 200
 _NOISE = -1
 _DIGITS = 10
 _FEW_PIXELS = 150.0
-"""An axis that is shorter has no label in its middle; one that goes up, of half of it."""
+"""The length of an axis below which it has no label in its middle; for the vertical axis, half of this length."""
 
 _BAR = (4.0, 300.0)
-"""The shortest and the longest line that stands for eps."""
+"""The lengths in pixels between which a line that shows eps is drawn."""
 
 
 def window_drawing(last: LastWindow, definition: DbscanDefinition, name: str) -> Markup:
-    """Return a window as a picture with a title and a description; a legend is beside it. ``name``: of the window."""
+    """Return a window as a picture with a title and a description; a legend is beside it. ``name``: the name of the
+    window.
+    """
     is_position = definition.position is not None
     plane = Plane.of(last, is_position=is_position)
     drawn = largest(last.clusters, BOXES_DRAWN)
@@ -54,20 +56,20 @@ def window_drawing(last: LastWindow, definition: DbscanDefinition, name: str) ->
 
 
 def largest(clusters: Sequence[SeenCluster], most: int) -> list[SeenCluster]:
-    """Return the clusters of most points, at most so many, by label."""
+    """Return the ``most`` clusters with the most points, ordered by label."""
     found = sorted(clusters, key=lambda own: (-own.points, own.label))[:most]
     return sorted(found, key=lambda own: own.label)
 
 
 def _told(last: LastWindow) -> str:
-    """Return the content of a picture in words; the table beside it has each cluster."""
+    """Return the content of the picture in words. The table beside it describes each cluster."""
     own = last.window
     counts = f"{own.clusters:,} clusters of {own.core:,} core and {own.border:,} border points, {own.noise:,} noise"
     return f"{counts}; {len(own.sample):,} of {own.points:,} points are drawn. The table lists the clusters."
 
 
 def _legend(last: LastWindow, plane: Plane, definition: DbscanDefinition, drawn: int) -> str:
-    """Return the meaning of what is drawn."""
+    """Return the legend of the picture."""
     own = last.window
     names = ["longitude", "latitude"] if plane.is_position else list(definition.attributes)
     axes = [f"across {names[0]}, up {names[1]}" if len(names) > 1 else f"across {names[0]}"]
@@ -106,7 +108,7 @@ def _rules(plane: Plane, definition: DbscanDefinition) -> Iterator[Markup]:
 
 
 def _ticks(axis: Axis, count: int) -> Sequence[float]:
-    """Return the values of an axis that have a rule, at most so many; one alone where all are equal."""
+    """Return at most ``count`` values of an axis at which rules are drawn; one value if all values are equal."""
     if axis.low == axis.high:
         return (axis.low,)
     middle = (axis.low / 2 + axis.high / 2,) if count > 2 else ()
@@ -114,7 +116,7 @@ def _ticks(axis: Axis, count: int) -> Sequence[float]:
 
 
 def _axis_text(value: float, axis: Axis) -> str:
-    """Return a value with as many digits as tell it from the other end of the axis.
+    """Return a value of an axis with as many digits as distinguish it from the other end of the axis.
 
     >>> _axis_text(5_200_001.25, Axis(5_200_001.25, 5_200_003.5, 0, 1)), _axis_text(0.1, Axis(-1e300, 1e300, 0, 1))
     ('5200001.25', '0.1')
@@ -135,7 +137,7 @@ def _boxes(plane: Plane, clusters: Sequence[SeenCluster]) -> Iterator[Markup]:
 
 
 def _points(plane: Plane, last: LastWindow) -> Iterator[Markup]:
-    """Yield the points of each cluster together, noise first; those of a cluster whose record is missing without id."""
+    """Yield the points, grouped by cluster, noise first. A cluster whose record is missing has no id."""
     ids = {own.label: own for own in last.clusters}
     places: dict[int, list[tuple[float, float]]] = {}
     for values, label in last.window.sample:
@@ -162,7 +164,7 @@ def _centres(plane: Plane, clusters: Sequence[SeenCluster]) -> Iterator[Markup]:
 
 
 def _eps_bar(plane: Plane, definition: DbscanDefinition) -> Markup:
-    """Return a line as long as eps, where scales are equal and it can be seen."""
+    """Return a line as long as eps, if both axes have the same scale and the line is visible."""
     eps = definition.eps
     pixels = math.degrees(eps / EARTH_RADIUS_M) * plane.y.unit if plane.is_position else eps * plane.x.unit
     if not plane.is_equal or not _BAR[0] <= pixels <= _BAR[1]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 COLOURS = 6
-"""The colours, of which the style sheet has one set for each theme."""
+"""The number of colours; the style sheet defines them for each theme."""
 
 _SHAPES = (
     '<circle cx="{x}" cy="{y}" r="3.2"/>',
@@ -19,7 +19,9 @@ _SHAPES = (
 )
 
 MARKS = COLOURS * len(_SHAPES)
-"""The marks. Their numbers have no common divisor, so that those of adjacent labels differ in colour and in shape."""
+"""The number of marks. The numbers of colours and of shapes have no common divisor, so that the marks of adjacent
+labels differ in both.
+"""
 
 _SWATCH = 12
 
@@ -33,9 +35,9 @@ class ClusterMark:
 
     @staticmethod
     def of(cluster_id: str) -> ClusterMark:
-        """Return the mark of an id, a function of the id alone.
+        """Return the mark of a cluster id, which depends only on the id.
 
-        Ids that appeared in one window have different ones, up to MARKS labels.
+        Clusters that appeared in one window have different marks, as long as there are at most MARKS labels.
 
         >>> ClusterMark.of("1533100800000-2") == ClusterMark.of("1533100800000-3")
         False
@@ -51,15 +53,15 @@ class ClusterMark:
         return f"mark mark-{self.colour}"
 
     def at(self, x: float, y: float) -> Markup:
-        """Return its shape at a place."""
+        """Return the shape of the mark at a position."""
         return Markup(_SHAPES[self.shape].format(x=f"{x:.1f}", y=f"{y:.1f}"))
 
     def swatch(self) -> Markup:
-        """Return it as a picture within a line of text, which says the id beside it."""
+        """Return the mark as a picture within a line of text, which also has the id."""
         return Markup('<svg class="swatch {}" viewBox="0 0 {} {}" aria-hidden="true">{}</svg>').format(
             self.css, _SWATCH, _SWATCH, self.at(_SWATCH / 2, _SWATCH / 2)
         )
 
 
 _DIGITS = 18
-"""The digits that a label has fewer than."""
+"""A number that exceeds the number of digits of every label."""

@@ -1,4 +1,6 @@
-"""The plane in which the places of a window are drawn: equal scales, and longitudes across the antimeridian."""
+"""The plane in which a window is drawn, with equal scales if possible, and longitudes that continue across the
+antimeridian.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 84, 24, 24, 36
 _ACROSS, _UP = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
 
 _LEAST_PIXELS = 24.0
-"""Attributes of which one would have fewer at equal scales have a scale each."""
+"""The least length of an axis at equal scales. If an axis would be shorter, each axis has its own scale."""
 
 _LEAST_COSINE = 0.02
 _ROUND = 360.0
@@ -21,9 +23,9 @@ _ROUND = 360.0
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis: its least and greatest value, the place of the least one, and from there to the greatest one.
+    """An axis: its least and greatest value, the position of the least value, and the length up to the greatest value.
 
-    ``length`` is negative where values grow towards the top.
+    ``length`` is negative if values grow towards the top.
     """
 
     low: float
@@ -32,7 +34,7 @@ class Axis:
     length: float
 
     def at(self, value: float) -> float:
-        """Return the place of a value within the axis."""
+        """Return the position of a value on the axis."""
         # Of the largest doubles the difference would be infinite.
         half = self.high / 2 - self.low / 2
         share = (value / 2 - self.low / 2) / half if half > 0 else 0.5
@@ -40,7 +42,7 @@ class Axis:
 
     @property
     def unit(self) -> float:
-        """Return the pixels of a difference of one; 0 where no difference is drawn."""
+        """Return the number of pixels for a difference of one; 0 if the axis has no extent."""
         half = self.high / 2 - self.low / 2
         return abs(self.length) / half / 2 if half > 0 else 0.0
 
@@ -59,7 +61,7 @@ class Box:
 class Plane:
     """The plane of a window.
 
-    ``is_equal``: whether a difference is as long across as up; with ``is_position`` at the latitude of the middle.
+    ``is_equal``: whether a difference has the same length on both axes, for positions at the latitude of the middle.
     ``west``: the longitude at which the plane begins.
     """
 
@@ -71,7 +73,9 @@ class Plane:
 
     @staticmethod
     def of(last: LastWindow, *, is_position: bool) -> Plane:
-        """Return the plane that has all places of a window: its sample, and centres and boxes of its clusters."""
+        """Return the plane that contains all positions of a window: its sample, and the centres and boxes of its
+        clusters.
+        """
         places = [values for values, _ in last.window.sample]
         places += [own.center for own in last.clusters if own.center is not None]
         boxes = [own.box for own in last.clusters if own.box is not None]
@@ -85,12 +89,12 @@ class Plane:
         return _plane(across or [0.0], up or [0.0], is_position=is_position, west=west)
 
     def place(self, values: Values) -> tuple[float, float]:
-        """Return the place of attributes."""
+        """Return the position of a point with some attributes."""
         across = _east_of(self.west, values[0]) if self.is_position else values[0]
         return self.x.at(across), self.y.at(_second(values))
 
     def box(self, low: Values, high: Values) -> Box:
-        """Return a box, at least some pixels wide and high; one across the antimeridian has west > east."""
+        """Return a box that is at least some pixels wide and high. A box across the antimeridian has west > east."""
         left, right = low[0], high[0]
         if self.is_position:
             begin, width = _longitudes(low[0], high[0])
@@ -124,7 +128,7 @@ def _plane(across: Sequence[float], up: Sequence[float], *, is_position: bool, w
 
 
 def _lengths(wide: float, high: float) -> tuple[float, float]:
-    """Return the pixels of two differences at equal scales, as large as the picture allows."""
+    """Return the lengths in pixels of two differences at equal scales, as large as the picture allows."""
     if wide <= 0 and high <= 0:
         return 0.0, 0.0
     if wide / _ACROSS >= high / _UP:
@@ -133,17 +137,17 @@ def _lengths(wide: float, high: float) -> tuple[float, float]:
 
 
 def _longitudes(west: float, east: float) -> tuple[float, float]:
-    """Return where longitudes begin, and how many degrees they are."""
+    """Return the longitude at which the axis begins, and its extent in degrees."""
     return west, east - west + (_ROUND if east < west else 0.0)
 
 
 def _east_of(west: float, longitude: float) -> float:
-    """Return a longitude as one from the beginning of a plane on."""
+    """Return a longitude as a value at or east of the beginning of the plane."""
     return west + (longitude - west) % _ROUND
 
 
 def _west(spans: Sequence[tuple[float, float]]) -> float:
-    """Return where a plane begins: behind the widest interval of longitudes that has nothing.
+    """Return the longitude at which the plane begins: the end of the widest interval of longitudes without content.
 
     >>> _west([(170.0, 15.0), (-178.0, 0.0)]), _west([(5.0, 2.0), (-3.0, 0.0)])
     (170.0, -3.0)
@@ -161,5 +165,5 @@ def _west(spans: Sequence[tuple[float, float]]) -> float:
 
 
 def _second(values: Values) -> float:
-    """Return the second attribute; those of one alone lie on a line."""
+    """Return the second attribute, or a constant if there is only one, so that the points lie on a line."""
     return values[1] if len(values) > 1 else 0.0

@@ -1,4 +1,4 @@
-"""The last window of a DBSCAN query, from the records of its topic."""
+"""The last window of a DBSCAN query, read from the records in its topic."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from broker.operators.headers import last_hop
 
 _DRAWN_ATTRIBUTES = 2
 _TEXT_CHARS = 100
-"""The characters of an id, a time or an event, all of which have fewer."""
+"""The most characters of an id, a time or an event in a record; the ones that the daemon writes are shorter."""
 
 _MEMBER = b'"record":"member"'
-"""Within a record: no text of it has these characters unescaped."""
+"""The bytes that identify a record of a member: no text in a record contains these characters unescaped."""
 
 Bound = str | int
 Values = tuple[float, ...]
-"""The first attributes of a place, at most two."""
+"""The first attributes of a point, at most two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,10 @@ class LastWindow:
 
 
 class TopicEnd:
-    """The end of a topic, as far as it was read: the last window of one query, and those of others without clusters.
+    """The records at the end of a topic that have been read: the last window of one query, and the windows of other
+    queries without clusters.
 
-    Each record is parsed once, however often it is handed over.
+    Each record is parsed once, however often it is passed.
     """
 
     def __init__(self, query_id: str, others: Collection[str] = ()) -> None:
@@ -89,7 +90,7 @@ class TopicEnd:
 
     @property
     def last(self) -> LastWindow | None:
-        """Return the last window of the query; None where no record of it was read."""
+        """Return the last window of the query. Return None if no record of it was read."""
         return self._last
 
     @property
@@ -98,9 +99,9 @@ class TopicEnd:
         return self._windows
 
     def read(self, records: Sequence[Any]) -> bool:
-        """Take all records that were read, and return whether every window that is wanted is among them.
+        """Read records, and return True if every requested window is now among them.
 
-        The records of a query are in one partition, in order, unless its topic was given more partitions since.
+        The records of a query are in one partition, in order, unless its topic has received more partitions since.
         """
         partitions: dict[int, list[Any]] = {}
         for record in records:
@@ -134,7 +135,7 @@ class TopicEnd:
         return self._parsed[place]
 
     def _read(self, record: Any) -> _Record | None:
-        """Return a record of a window or cluster of a query that is wanted; None for any other."""
+        """Return a record of a window or a cluster of a requested query. Return None for any other record."""
         value = record.value
         queries = last_hop(record.headers or ()).queries
         if value is None or len(queries) != 1 or queries[0] not in self._wanted or _MEMBER in value:
@@ -153,7 +154,9 @@ class _Record:
 
 
 def _record_of(plain: Mapping[str, Any], query_id: str, *, with_clusters: bool) -> _Record | None:
-    """Return the record of a JSON object, None for one that is not wanted; ValueError and others for no record."""
+    """Return the record in a JSON object. Return None if it is not requested. Raise ValueError, among others, if it is
+    no record.
+    """
     first, end = plain["window"]
     bounds = (_bound(first), _bound(end))
     if plain["query"] != query_id:
@@ -202,7 +205,7 @@ def _cluster(plain: Mapping[str, Any]) -> SeenCluster:
 
 
 def _values(given: Sequence[Any]) -> Values | None:
-    """Return the attributes that are drawn; None where they are not finite."""
+    """Return the attributes that are drawn. Return None if they are not finite."""
     own = given[:_DRAWN_ATTRIBUTES]
     if not own or any(isinstance(value, bool) for value in own):
         raise ValueError("no attributes")
