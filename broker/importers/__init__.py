@@ -1,1 +1,1 @@
-"""Importers of queries from other systems."""
+"""Importers that translate queries of other systems to predicates."""

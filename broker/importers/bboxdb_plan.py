@@ -19,7 +19,7 @@ _POINT_DEGREES = 0.0001
 """The distance within which BBoxDB's GeoJSON filter treats a point as intersecting a geometry, in degrees."""
 
 _CHARS_MAX = 20_000
-"""The longest SQL of a record's box, in characters: no predicate may be longer."""
+"""The longest SQL of a record's box, in characters: it becomes a part of a predicate, which may not be longer."""
 
 _BY_HAND = "write the predicate out (asc query add --where)"
 
@@ -46,9 +46,9 @@ class TranslatedPlan:
 
 @dataclass(slots=True)
 class _Tuple:
-    """A record's bounding box while a plan's transformations change it: of each dimension its low and high end as Spark
-    SQL. ``is_spatial``: it is of two, longitude and latitude or x and y, and shapes are asked. ``terms``: what has been
-    asked so far.
+    """A record's bounding box while the transformations of a plan change it: for each dimension its low and high end,
+    as Spark SQL. ``is_spatial``: the box has two dimensions (longitude and latitude, or x and y), and the plan compares
+    it with shapes. ``terms``: the conditions so far.
     """
 
     ends: list[tuple[str, str]]
@@ -102,10 +102,10 @@ def translated(
 ) -> TranslatedPlan:
     """Return the query of a plan, by the text of its JSON.
 
-    ``position``: of a record, as ``ST_Point(x, y)`` or an envelope;
-    ``dimensions``: its box where the plan is of other than two, of each dimension an expression, or two with a comma.
-    ``as_bboxdb``: boxes are enlarged as BBoxDB's code does it, not as its paper says. InputError for what is no plan,
-    and what has no counterpart.
+    ``position``: the position of a record, as ``ST_Point(x, y)`` or an envelope. ``dimensions``: the box of a record if
+    the plan has other than two dimensions. Each dimension is an expression, or two expressions with a comma.
+    ``as_bboxdb``: boxes are enlarged as BBoxDB's code does it, not as its paper says. Raise InputError for a text that
+    is no plan, and for a part of a plan that has no counterpart.
 
     >>> plan = {"type": "query-plan", "query-type": "range-query", "stream-table": "g_ships", "report-positive": False,
     ...         "query-range": "[[0,9]:[0,9]]", "compare-rectangle": "[[3,4]:[3,4]]"}

@@ -1,1 +1,1 @@
-"""Kafka: clients, topics, and the single node that the daemon starts if no Kafka is configured."""
+"""Kafka: clients, topics, leader election, and the single node that the daemon starts if no Kafka is configured."""

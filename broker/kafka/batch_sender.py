@@ -1,4 +1,6 @@
-"""Fast sending of many records to one topic, by librdkafka's producer (confluent-kafka)."""
+"""A sender of many records to one topic by librdkafka's producer (confluent-kafka), which is faster than
+kafka-python.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
 
 RECORDS_MAX = 100_000
 BYTES_MAX = 1 << 26
-"""The most unacknowledged records and, except for one batch, their bytes. So memory does not grow with the number
-sent.
+"""The most unacknowledged records, and the most bytes of these records except for one batch. So memory does not grow
+with the number of records sent.
 """
 
 _BATCH_BYTES = 1 << 18

@@ -104,7 +104,7 @@ class EmbeddedKafka:
 
     @property
     def running(self) -> bool:
-        """Whether the process is alive."""
+        """True if the process is alive."""
         return self._supervisor is not None and self._supervisor.poll() is None
 
     def __enter__(self) -> EmbeddedKafka:

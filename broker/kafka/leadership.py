@@ -51,13 +51,13 @@ class Leadership:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._keep_up, name="leadership", daemon=True)
         self.lost = False
-        """Whether another member has become the leader after this one."""
+        """True once another member has become the leader after this one."""
         self.problem: str | None = None
         """Kafka's last answer, if it was a refusal."""
         self._answers = 0
         """The number of times that Kafka named this member as the leader."""
         self.is_member = False
-        """Whether Kafka has named a leader."""
+        """True once Kafka has named a leader."""
 
     def start(self) -> None:
         """Join the group in the background; return at once."""

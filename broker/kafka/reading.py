@@ -1,4 +1,4 @@
-"""The records of a consumer one by one, either without an end or up to the present end."""
+"""The records of a consumer, yielded individually, either without an end or up to the present end of the topics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 _PAUSE_MS = 300
 
 _POLLED_EACH_S = 1.0
-"""The seconds after which Kafka is polled again, although records of the last poll remain."""
+"""The time in seconds after which Kafka is polled again, although records of the last poll are not yet yielded."""
 
 
 def polled(consumer: Any) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Retention of superseded records in the topics that hold the state of the daemon."""
+"""The topic settings by which Kafka retains superseded records in the topics that hold the daemon's state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A single record of a topic, identified by topic, partition and offset."""
+"""The reading of a single record of a topic, identified by topic, partition and offset."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _FETCHED_BYTES = 1 << 20
 
 
 class Place(NamedTuple):
-    """The identity of a record, written as in ``asc-source``: ``<topic>-<partition>-<offset>``."""
+    """The identity of a record: its topic, partition and offset, written as ``<topic>-<partition>-<offset>`` in
+    ``asc-source``.
+    """
 
     topic: str
     partition: int
@@ -69,7 +71,7 @@ class SourceRecord:
 
 
 def record_at(client: KafkaClient, place: Place, *, timeout_s: float, most_bytes: int) -> SourceRecord:
-    """Return the record at a topic, partition and offset, read at the isolation level ``read_committed``.
+    """Return the record at a topic, partition and offset, read with the isolation level ``read_committed``.
 
     Raise NotThereError, with the existing offsets, if there is no such record. Raise QueryError if it is larger than
     ``most_bytes``. Raise KafkaError if Kafka refuses, or does not deliver it within ``timeout_s``. Only the batch of

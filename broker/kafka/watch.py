@@ -1,4 +1,4 @@
-"""Continuous check whether Kafka answers. The traffic of an idle or waiting stream does not show it."""
+"""A continuous check whether Kafka answers, because the traffic of an idle or waiting stream does not show it."""
 
 from __future__ import annotations
 

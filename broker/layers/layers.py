@@ -1,4 +1,6 @@
-"""The layers of a daemon: their topics are read whole at the start, then followed, and written."""
+"""The layers of a daemon. Their topics are read completely at the start, and then followed; the daemon may also write
+to them.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ class _Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """A layer before and after new records, and the ids of the changed rows.
+    """The state of a layer before and after new records, and the ids of the changed rows.
 
     ``has_more``: the limit of records read together was reached, so further records may exist.
     """

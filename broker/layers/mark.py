@@ -1,4 +1,4 @@
-"""The position up to which the topic of a layer was read for a version of the registry."""
+"""Marks of layers: the offsets up to which the topic of a layer was read for a version of the registry."""
 
 from __future__ import annotations
 

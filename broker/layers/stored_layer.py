@@ -1,4 +1,4 @@
-"""The content of a layer's topic up to a mark."""
+"""Stored layers: the rows of a layer, read from its topic up to a mark."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, eq=False)
 class StoredLayer:
-    """The rows of a layer, and the reasons why the last Features of some ids are refused. The previous valid row of
-    such an id, if any, stays.
+    """The rows of a layer, and the reasons for which the last Features of some ids are refused. If a Feature is
+    refused, the last valid row of its id remains. ``unkeyed``: the number of records whose key is missing or not an id,
+    so that they name no row.
 
     ``unkeyed``: the number of records whose key is missing or not an id, so that they name no row.
 

@@ -1,1 +1,3 @@
-"""``broker.match``: the data that goes to Spark's Python workers, the code that runs there, and the results."""
+"""Matching of DataFrames with a plan: the data that goes to Spark's Python workers, the code that runs there, and the
+results.
+"""

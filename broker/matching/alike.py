@@ -1,4 +1,4 @@
-"""Queries with an operator that match the same records as another query: all of them are evaluated once."""
+"""Queries with an operator that accept the same records as another query, so that only one of them is evaluated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alike:
-    """The queries that have the target and the selection of another query, which is evaluated in their place.
+    """The queries with the same target and selection as another query, which is evaluated in their place.
 
     ``ordinals`` int64[n]: the queries' ordinals in the plan. ``places`` and ``firsts`` int64[n]: the positions, among
     the registered ids, of each query and of the query that replaces it. Members of joins are excluded, and so are
@@ -58,7 +58,8 @@ class Alike:
         return Alike(ordinals, owner[ordinals], owner[stands])
 
     def left_out(self, plan: Plan) -> Plan:
-        """Return the plan for the executor: the alike queries match nothing, and other queries keep their ordinals.
+        """Return the plan for the executor, in which the alike queries match nothing. The other queries keep their
+        ordinals.
 
         Cost: a copy of the blocks that contain the alike queries.
         """

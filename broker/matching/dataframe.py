@@ -1,4 +1,6 @@
-"""``broker.match``: the rows of a DataFrame that at least one of many predicates accepts, and which ones do."""
+"""``broker.match``: the rows of a DataFrame that at least one of many predicates accepts, each with the ids of these
+predicates.
+"""
 
 from __future__ import annotations
 
@@ -49,16 +51,16 @@ def match(
 ) -> DataFrame:
     """Return the rows that at least one query accepts, with one more column, ``queries array<string>``: sorted ids.
 
-    ``df`` is a batch or a streaming DataFrame; its columns come back unchanged, whatever their types. ``queries`` maps
-    an id to a predicate (Spark SQL) over them; accepted is exactly what ``df.filter(predicate)`` accepts with
-    ``spark.sql.ansi.enabled=false``, in the session's time zone. Only the p-attributes that the predicates use cross
-    into Python; the engine sees each row once. ``crs``: of positions, ``wgs84`` or ``planar``.
-    ``layers``: what ``shape('layer', 'id')`` means, by name: layers (:func:`asc.read_layer`), or files of shapes, whose
-    ids are those of the Features, or a property ``id``. A query may be a join over one of them, ``asc.Join("layer",
-    "predicate")``: it is a query a shape, with the id ``<id>/<shape>``.
+    ``df`` is a batch or a streaming DataFrame; its columns are returned unchanged, whatever their types. ``queries``
+    maps an id to a predicate (Spark SQL) over these columns. A query accepts exactly the rows that
+    ``df.filter(predicate)`` accepts with ``spark.sql.ansi.enabled=false``, in the session's time zone. Only the
+    p-attributes that the predicates use cross into Python, and the engine evaluates each row once. ``crs``: the crs of
+    positions, ``wgs84`` or ``planar``. ``layers``: the layers of ``shape('layer', 'id')`` by name. A layer is the
+    result of :func:`asc.read_layer`, or a file of shapes whose ids are those of the Features, or a property ``id``. A
+    query may be a join over a layer, ``asc.Join("layer", "predicate")``. It has the id ``<id>/<shape>`` for each shape.
 
-    Raises MatchError (an illegal id, a column ``queries`` that is there already, an expression that Spark refuses),
-    PredicateError (naming the query), SchemaError, ShapeError (of a file of shapes).
+    Raises MatchError for an illegal id, for a DataFrame that already has a column ``queries``, and for an expression
+    that Spark refuses. Raises PredicateError, which names the query, SchemaError, and ShapeError for a file of shapes.
     """
     _check_frame(df, QUERIES_COLUMN)
     spark = df.sparkSession

@@ -1,4 +1,4 @@
-"""The names under which matches leave the workers (topics and targets), and the matches that stay in workers."""
+"""The topics and operator targets for which matches leave the workers, and the matches that stay there."""
 
 from __future__ import annotations
 

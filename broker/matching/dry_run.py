@@ -1,4 +1,4 @@
-"""The computation of p-attributes as in a batch, with the results discarded."""
+"""A dry run: p-attributes are computed as in a batch, and the results are discarded."""
 
 from __future__ import annotations
 

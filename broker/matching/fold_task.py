@@ -1,4 +1,6 @@
-"""The handoff ``fold`` in a task: queries' partial states, filled during evaluation and sent to the driver once."""
+"""The handoff ``fold`` in a task: partial states of queries are filled during evaluation, and sent to the
+driver once.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""One copy of a file in a host's memory, also where each of its executors has a file of its own with the same bytes.
+"""Files that all executors of a host map from one copy in memory, although each executor has its own file with the same
+bytes.
 
-The executors of a host share no folder of Spark's. So the first one that maps a file leaves a link to it in a folder of
-the user's, and the others map what the link leads to.
+The executors of a host share no folder of Spark. So the first executor that maps a file creates a link to it in a
+folder of the user, and the others map the target of the link.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The text that represents a row's matches when they leave Python. A Pandas UDF would make Python objects of an array.
+"""The text in which the matches of a row leave Python. For an array, a Pandas UDF would create Python objects.
 
 The format is ``id`` BETWEEN_IDS ``id`` ..., and with topics ``topic`` AFTER_TOPIC ids, BETWEEN_TOPICS the next topic.
 If shapes of joins accept the row, they come before the ids: ``query/shape`` BETWEEN_IDS ... AFTER_SHAPES. For
@@ -11,4 +11,4 @@ AFTER_TOPIC = "\x1e"
 BETWEEN_TOPICS = "\x1d"
 AFTER_SHAPES = "\x1c"
 AFTER_TARGET = "\x1b"
-"""Ends the name of an operator's target, which is in place of a topic."""
+"""The character that ends the name of an operator's target, which is in place of a topic."""

@@ -1,4 +1,4 @@
-"""Predicates by id, as users give them, in their normal form: what a plan is compiled from."""
+"""Normalisation of the predicates that a user passes by id, to the queries from which a plan is compiled."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 def normalised_queries(
     queries: Mapping[str, str | Join], schema: Schema, limits: Limits, time_zone: str
 ) -> Iterator[Query]:
-    """Yield each query over a schema, of a join one for each shape; needs no Spark. PredicateError names the query, and
-    the shape, MatchError an illegal id.
+    """Yield each query over a schema, for a join one query for each shape. Spark is not needed. Raise PredicateError,
+    which names the query and the shape, and MatchError for an illegal id.
 
     >>> [query.id for query in normalised_queries({"late": "n > 1"}, Schema.from_ddl("n INT"), Limits(), "UTC")]
     ['late']

@@ -1,4 +1,4 @@
-"""The comparison of our parse of predicates with Spark's parser."""
+"""The comparison of this project's parser of predicates with Spark's parser, on the same texts."""
 
 from __future__ import annotations
 

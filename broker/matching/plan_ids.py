@@ -1,4 +1,6 @@
-"""Ids of plans for registered queries: a query has its own id, a join one for each shape (a member of the join)."""
+"""Ids in plans: a registered query has its own id in a plan; a join has one id for each shape (a member of
+the join).
+"""
 
 from __future__ import annotations
 

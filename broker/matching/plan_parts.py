@@ -1,4 +1,4 @@
-"""A plan as it is broadcast: each part is a broadcast of its own, and is mapped into memory where it is used."""
+"""The broadcast of a plan: each part of the plan is a broadcast of its own, whose file the workers map into memory."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class RecordTimes:
     def of(times_ms: Integers) -> RecordTimes:
         """Return the bins of timestamps, in any order.
 
-        Times before 1970 are of records without a timestamp, and excluded.
+        Times before 1970 belong to records without a timestamp, and are excluded.
         """
         known = times_ms[times_ms >= 0]
         return _binned(known, np.ones(len(known), dtype=np.int64))

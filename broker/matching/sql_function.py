@@ -32,7 +32,9 @@ from broker.matching.worker import matching_task
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")
 _IN_PYTHON, _AROUND = "__asc_{}", "__asc_{}_apart"
-"""The functions that one of ours is made of: what runs in Python, and the one over what is computed below it."""
+"""The names of two helper functions for each registered function: the one that runs in Python, and the one around it if
+a projection below computes some arguments.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +69,15 @@ def register_function(
     crs: str | None = None,
     layers: Mapping[str, Layer | str | Path] | None = None,
 ) -> SetFunction:
-    """Have a session know a set of predicates as a function: ``name(column, ...)`` is ``array<string>``, the ids of the
-    queries that accept the row, sorted, empty where none does.
+    """Register a set of predicates in a session as a SQL function. ``name(column, ...)`` returns ``array<string>``: the
+    sorted ids of the queries that accept the row, empty if no query accepts it.
 
-    Its parameters are the columns that the predicates name, in the order of the ``schema``, which is a table with these
-    columns or what :meth:`Schema.of` takes. It accepts what :func:`broker.match` accepts; the time zone is the
-    session's as it is now; ``crs`` and ``layers`` are as there. One of the same name that was registered before is
-    replaced. Raises MatchError (a name that is none or is another function's, an illegal id, an expression that Spark
-    refuses), PredicateError (naming the query), SchemaError, ShapeError.
+    Its parameters are the columns that the predicates name, in the order of the ``schema``. ``schema`` is a table with
+    these columns, or any value that :meth:`Schema.of` accepts. The function accepts the same rows as
+    :func:`broker.match`. The time zone is the present one of the session; ``crs`` and ``layers`` are as for
+    :func:`broker.match`. An earlier function of this name is replaced. Raises MatchError for an invalid name, for the
+    name of another function, for an illegal id, and for an expression that Spark refuses. Raises PredicateError, which
+    names the query, SchemaError and ShapeError.
     """
     if not hasattr(spark, "sql"):
         raise MatchError("session of type", type(spark).__name__, "give a SparkSession")

@@ -1,4 +1,6 @@
-"""Tallies of batches, the results besides matches: counts by block, a sample, evaluation errors, dead letters."""
+"""Tallies of batches: the results besides matches, namely counts by block, a sample, evaluation errors and dead
+letters.
+"""
 
 from __future__ import annotations
 
@@ -246,8 +248,8 @@ class TaskTally:
             self._gave_up = True
 
     def add_records(self, numbers: npt.NDArray[np.int64]) -> Mask | None:
-        """Count when the records of a batch came, and its dead letters by the number of the reason: bool[rows], which
-        ones they are. Most batches have none: None.
+        """Count the records of a batch by timestamp, and its dead letters by reason. Return the mask of the dead
+        letters, bool[rows]. Return None if there are none, as in most batches.
         """
         self._times.append(RecordTimes.of(numbers >> REASON_BITS))
         reasons = numbers & ((1 << REASON_BITS) - 1)

@@ -1,4 +1,6 @@
-"""Matching in Spark's Python workers: p-attributes in, and for each row a text of the accepting queries out."""
+"""Matching in Spark's Python workers: the input is p-attributes, the output is a text of the accepting queries for each
+row.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ _PAIRS = 1 << 25
 """The largest number of (row, query) pairs that one call of the executor may find; they take 256 MiB."""
 
 _SPARE = 4
-"""A call expects so many times the pairs a row of the rows before: a call that finds too many of them is work in vain.
+"""A call of the executor is sized for rows with this many times the pairs of the rows before, because a call that finds
+too many pairs has to be repeated.
 """
 
 _PIECE_BYTES = 1 << 27
@@ -154,8 +157,8 @@ def _errors(transport: Transport, arrived: Batch, dead: Mask | None) -> dict[int
 def pairs_a_piece(
     plan: Plan, output: Output, piece_bytes: int = _PIECE_BYTES, *, destinations: Destinations | None = None
 ) -> int:
-    """Return the (row, query) pairs whose texts come to about ``piece_bytes`` at most, if all are as long as the
-    longest.
+    """Return the number of (row, query) pairs whose texts have at most about ``piece_bytes``, if every text is as long
+    as the longest one.
     """
     longest = _longest(plan.query_ids) + 1
     if output == "deliveries":

@@ -1,4 +1,4 @@
-"""The monitor's state of each block: the initial figures of its sequence, and the trigger of a new search."""
+"""The monitor's state of each block: the figures that its sequence began with, and the trigger of a new search."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class BlockState:
         return self.adaptation.before
 
     def count(self, tuples: int, dropped: int, evaluated: int, thresholds: Thresholds) -> None:
-        """Add a batch's counts to those since the last look, and apply the rule of section 5.2."""
+        """Add a batch's counts to the counts since the last check, and apply the rule of section 5.2."""
         self.adaptation.thresholds = thresholds
         cause = self.adaptation.count(tuples, dropped, evaluated)
         # What called first is what is told; nothing can call for what is being looked for already.
@@ -66,7 +66,9 @@ class BlockStates:
 
     @property
     def is_measured(self) -> bool:
-        """Return whether no block waits for a first or another sequence. Before the first plan, the result is false."""
+        """Return True if no block waits for its first measurement or for another sequence. Before the first plan,
+        return False.
+        """
         waiting = (state for state in self._states if state.figures is None or state.cause is not None)
         return self._has_followed and next(waiting, None) is None
 

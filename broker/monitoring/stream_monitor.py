@@ -34,7 +34,7 @@ _WAITING_MAX = 64
 """The largest number of batches that wait while the monitor measures. Tallies of further batches are dropped."""
 
 _WAITING_WITH_DRAW = 4
-"""The number of waiting batches that keep their sample. A sample is the largest part of a tally."""
+"""The number of waiting batches that keep their sample, which is the largest part of a tally."""
 
 _OVERDRAWN = 1.2
 """The factor by which more tuples are drawn than the sample needs, so that a random draw is seldom too small."""
@@ -68,7 +68,7 @@ class LastBatch:
 
 @dataclass(slots=True)
 class _Period:
-    """The tuples since the last look: their number, and a uniform sample of them."""
+    """The tuples since the last check: their number, and a uniform sample of them."""
 
     tuples: int = 0
     draw: Draw | None = None

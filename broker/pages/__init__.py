@@ -1,1 +1,1 @@
-"""Parts of HTML pages, built from answers of the API: HTML and SVG as text, for files and for the console."""
+"""Parts of HTML pages that show answers of the API, as HTML and SVG text, for files and for the console."""

@@ -1,4 +1,4 @@
-"""SVG bars: the regions of a construct, and the conjuncts that are left in a GRB."""
+"""Bars in SVG: the regions of a construct, and the conjuncts that remain in a GRB."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from broker.pages.markup import element
 _WIDTH, _HEIGHT = 320, 22
 _NULL_WIDTH, _GAP = 26, 6
 _DRAWN = 80
-"""The most regions that are drawn one by one. If there are more, this number of strips is drawn."""
+"""The most regions that are drawn individually. If there are more, this number of strips is drawn."""
 
 _MARK_LEAST = 3.0
 

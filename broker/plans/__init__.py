@@ -1,1 +1,1 @@
-"""The plan that a stream runs: replaced between batches, and bound to each batch."""
+"""The running plan of a stream, which is replaced between batches, and the bindings of batches to plans."""

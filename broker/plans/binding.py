@@ -15,7 +15,7 @@ from broker.failure import naming
 from broker.plans.offsets import Offsets
 
 _KEPT = 2
-"""The number of bindings that are kept.
+"""The number of bindings that are stored.
 
 Spark replays at most the last batch; the previous one is kept for inspection.
 """

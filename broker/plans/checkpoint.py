@@ -14,7 +14,7 @@ from broker.plans.binding import Binding, binding_text, copy_of, ids_in, parsed_
 from broker.plans.offsets import Offsets
 
 _LAST = 2
-"""The number of offset log entries that Spark reads at a start, and of bindings that are kept."""
+"""The number of offset log entries that Spark reads at a start, and of bindings that are stored."""
 
 
 def begin_anew(folder: Path) -> str:

@@ -1,4 +1,6 @@
-"""The folders of streams in the checkpoint folder: their paths, and their takeover from a suspended daemon."""
+"""The folders of streams in the checkpoint folder: their paths, and how a new leader takes them over from a suspended
+daemon.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,3 @@
-"""The standing queries: their validation, the registry that stores them, and their place in the running plans."""
+"""The standing queries: their validation, the registry that stores them, and their compilation into the
+running plans.
+"""

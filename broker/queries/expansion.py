@@ -1,4 +1,6 @@
-"""Joins in plans: the members that are added and removed with shapes, and the limits on the shapes of joins."""
+"""Joins in plans: the entries (members) that change with the shapes of a layer, and the limits on the
+shapes of joins.
+"""
 
 from __future__ import annotations
 

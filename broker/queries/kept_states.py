@@ -1,4 +1,4 @@
-"""The states of operators: the registration that a state belongs to, and the fold states that streams keep."""
+"""The states of operators: the registration to which a state belongs, and the fold states that streams store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queries that are registered but not served by decision: parked queries, and queries set aside at the start."""
+"""The queries that are registered but deliberately not served: parked queries, and queries set aside at the start."""
 
 from __future__ import annotations
 

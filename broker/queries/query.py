@@ -43,16 +43,16 @@ _T = TypeVar("_T")
 class RegisteredQuery:
     """A standing query as the registry holds it (spec: query).
 
-    Invariant: id, labels and topic are of legal form, for headers of records are made of them; ``expires_at`` is aware
-    and in UTC. ``version`` is the offset of its record in the registry; -1 before it is written. ``join``: the layer
-    that it is joined with. ``operator``: the operator of its accepted records; None: they are routed.
-    ``since``: the version of the registry at which it was registered, before its record, which tells it from one of its
-    id that was removed. Replacements keep it, and a pause does where workers fill the state. Only queries with an
-    operator have it; -1 for none.
+    Invariant: id, labels and topic have a legal form, because headers of records contain them; ``expires_at`` has a
+    time zone, UTC. ``version`` is the offset of its record in the registry; -1 before it is written. ``join``: the
+    layer with which it is joined, or None. ``operator``: the operator of its accepted records; None if they are routed.
+    ``since``: the version of the registry just before its first registration, which identifies that registration. A
+    replacement with an operator of the same kind keeps it. So does a pause, if workers fill the state. Only queries
+    with an operator have ``since``; for others it is -1.
 
-    ``unreadable``: the reason why its record cannot be used here. It is damaged, of a later form, or of a query that
-    could not be registered. Such a query is only listed, under its key in any form, with the record's text as
-    ``where``.
+    ``unreadable``: the reason why its record cannot be used here. The record is damaged, has a later form, or contains
+    a query that could not be registered. Such a query is only listed, under its key in any form, with the record's text
+    as ``where``.
 
     >>> query = RegisteredQuery("late", "flights", "dep_delay > 60", "asc.late")
     >>> RegisteredQuery.from_record("late", query.record(), 7) == query.at(7)
@@ -106,7 +106,8 @@ class RegisteredQuery:
 
     @classmethod
     def from_record(cls, query_id: str, value: bytes, version: int) -> RegisteredQuery:
-        """Return the query in a record of the registry of any age; ``unreadable`` where its form is not known here.
+        """Return the query in a record of the registry, whatever version wrote it. The query is ``unreadable`` if this
+        version does not know the form.
 
         >>> RegisteredQuery.from_record("late", b'{"stream": "flights", "where": "dep_delay > 60"}', 7).topic
         'asc.late'
@@ -172,7 +173,7 @@ def default_topic(query_id: str) -> str:
 
 
 def check_id(query_id: str) -> str:
-    """Return the id, when it is of legal form; QueryError otherwise.
+    """Return the id if its form is legal. Otherwise raise QueryError.
 
     >>> check_id("late arrivals")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -226,7 +227,7 @@ def _labels(plain: Mapping[str, Any]) -> dict[str, str]:
 
 
 def parse_time(text: str) -> datetime:
-    """Return an ISO 8601 date and time with its offset, in UTC; QueryError otherwise.
+    """Return an ISO 8601 date and time with an offset, converted to UTC. Raise QueryError for other texts.
 
     >>> parse_time("2030-01-01T00:00:00+01:00").isoformat()
     '2029-12-31T23:00:00+00:00'

@@ -28,7 +28,7 @@ _NO_SHAPE = ""
 _OPERATOR, _LAYER = "operator=", "layer="
 """The labels of a query's operator and of the layer that it is joined with.
 
-A query is filed under them as under a label without a name: no label has an empty one.
+A query is indexed under them as under a label with an empty name, which no real label has.
 """
 
 _Label = tuple[str, str, str, str]

@@ -1,4 +1,4 @@
-"""Validated queries, and their entries in plans: one entry for a query, or one for each shape of a join."""
+"""Validated queries, and their entries in plans: one entry for a query, and one for each shape of a join."""
 
 from __future__ import annotations
 

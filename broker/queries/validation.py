@@ -63,9 +63,11 @@ class Validator:
     def judged(
         self, changes: Sequence[Change | AscError], standing: QuerySet, load: LoadProgress, scope: Scope
     ) -> tuple[dict[int, ValidatedQuery], dict[int, AscError]]:
-        """Return the candidates among changes, and the refusals, by position, except refusals that need other queries.
+        """Return the candidates among changes, and the refusals, both by position. Refusals that depend on other
+        queries are not included.
 
-        Spark is asked here, which takes a while: no lock is held, and other changes go on. Raises CancelledError.
+        Spark analyses the expressions here, which takes a while. No lock is held, so other changes continue. Raises
+        CancelledError.
         """
         refused: dict[int, AscError] = {i: change for i, change in enumerate(changes) if isinstance(change, AscError)}
         candidates: dict[int, ValidatedQuery] = {}

@@ -1,1 +1,1 @@
-"""Runtime of the broker: Java, the jars of the Kafka connector and of the embedded Kafka, and the Spark session."""
+"""The runtime of the broker: Java, the jars of the Kafka connector and of the embedded Kafka, and the Spark session."""

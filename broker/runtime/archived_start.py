@@ -25,7 +25,8 @@ _MADE_WITHIN_S = 300
 def archive_classes(progress: Progress = lambda line: None) -> ClassArchive:
     """Create the archive of Spark's classes if it is missing. If this Java supports none, it stays missing.
 
-    Takes half a minute. A separate process does it, because this process may have a JVM. Raise RuntimeMissingError.
+    It takes half a minute, in a separate process, because this process may already have a JVM. Raise
+    RuntimeMissingError.
     """
     archive = class_archive(find_java())
     if not archive.is_there:

@@ -92,7 +92,8 @@ def resolve(wanted: Wanted, progress: Progress = lambda line: None) -> JarSet:
 def _jars(report: Path, root: str) -> Iterator[Jar]:
     """Yield the jars that Ivy's report names, hashed as Ivy fetched them.
 
-    Each comes from that very path, and was checked against the SHA-1 beside.
+    Each jar comes from exactly the repository path that the report names, and was checked against the SHA-1 file beside
+    it.
     """
     for module in ElementTree.parse(report).getroot().iter("module"):
         for revision in module.iter("revision"):
@@ -109,9 +110,9 @@ def _jars(report: Path, root: str) -> Iterator[Jar]:
 
 
 def _ivy_command(wanted: Wanted, root: str, folder: Path) -> list[str]:
-    """Return the command that runs Ivy with one resolver of its own.
+    """Return the command that runs Ivy with a single resolver for the configured repository.
 
-    The default ones fail over an artifact half present in a local repository.
+    The default resolvers fail for an artifact that is incomplete in a local repository.
     """
     settings = folder / "settings.xml"
     settings.write_text(
@@ -157,10 +158,10 @@ def _served_repository() -> Iterator[str]:
                 self.do_GET()
 
             def log_request(self, *arguments: object) -> None:
-                """Log nothing: Ivy says what it asks for."""
+                """Log nothing, because Ivy logs its requests."""
 
             def log_error(self, *arguments: object) -> None:
-                """Log nothing: Ivy says what it is answered."""
+                """Log nothing, because Ivy logs the answers."""
 
         with ThreadingHTTPServer(("127.0.0.1", 0), Relay) as server:
             thread = threading.Thread(target=server.serve_forever, name="asc-repository-relay", daemon=True)

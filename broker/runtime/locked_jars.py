@@ -59,7 +59,7 @@ class JarSet:
 
 
 def locked_sets() -> tuple[JarSet, ...]:
-    """Return every set of the lock: what Spark's sessions need, and the embedded Kafka node."""
+    """Return every jar set of the lock: the jars for Spark's sessions, and the jars of the embedded Kafka node."""
     return parse_lock(LOCK_FILE.read_text(encoding="utf-8"))
 
 
@@ -69,10 +69,10 @@ def kafka_node() -> JarSet:
 
 
 def spark_connector() -> JarSet:
-    """Return the jars of the Kafka connector and the Avro reader of the installed PySpark, without those that PySpark
-    ships.
+    """Return the jars of the Kafka connector and the Avro reader of the installed PySpark, without the jars that
+    PySpark ships.
 
-    Raises RuntimeMissingError where another PySpark is installed than the one whose connector is locked.
+    Raises RuntimeMissingError if the installed PySpark is not the version whose connector is locked.
     """
     import pyspark
 
@@ -99,7 +99,7 @@ def parse_lock(text: str) -> tuple[JarSet, ...]:
 
 
 def format_lock(sets: Sequence[JarSet]) -> str:
-    """Return the text of a lock, one jar a line."""
+    """Return the text of a lock, with one jar per line."""
     entries = []
     for jar_set in sets:
         jars = ",\n".join(f"   {json.dumps(asdict(jar))}" for jar in jar_set.jars)

@@ -23,7 +23,7 @@ from broker.packages import LIBRARY_PACKAGES
 from broker.runtime.progress import Progress
 
 UNPACKED = "asc-packages"
-"""The folder, in that of each executor, into which Spark unpacks the archive."""
+"""The folder into which Spark unpacks the archive, inside the working folder of each executor."""
 
 SUFFIXES = (".tar", ".tar.gz", ".tgz")
 """Suffixes of archives that Spark unpacks."""

@@ -1,6 +1,7 @@
-"""Daemon of Spark's Python workers in place of ``pyspark.daemon``: the same, from files rather than archives.
+"""The daemon of Spark's Python workers, which replaces ``pyspark.daemon``: it does the same, but imports from files
+rather than archives.
 
-It imports once the modules that take long to import.
+The modules that take long to import are imported once, before workers are forked.
 
 Spark puts ``pyspark.zip`` and its own jar before the installed packages. Before each task it has Python clear its
 caches of the places that it imports from. Python then reads the directory of each archive anew, once for each package

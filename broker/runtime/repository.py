@@ -146,7 +146,7 @@ def repository_url() -> httpx.URL:
 
 
 def _masked(address: str) -> str:
-    """Return the printable part of a text given as an address: a password may precede the last @, a token follow ?.
+    """Return the printable part of an address: a password may precede the last @, and a token may follow the first ?.
 
     >>> _masked("ftp://me:secret@mirror/maven"), _masked("//mirror/maven?token=a"), _masked("me?secret@mirror")
     ('ftp://mirror/maven', '//mirror/maven', '...')

@@ -203,7 +203,7 @@ def class_archive(java: Java) -> ClassArchive:
 
 
 def _joined(name: str, own: str | None, given: str) -> str:
-    """Return the value of a property that both the broker and a user set.
+    """Return the value of a property that both the broker and the user set.
 
     Join both values if the property holds several; otherwise return the user's.
     """

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from asc.plan.plan import Plan, Query
 
 _MANY_VERTICES = 600
-"""From 512 on a shape has its edges sorted."""
+"""A number of vertices for which shapes have divided cells: these exist from 512 vertices on."""
 
 _RELATIONS = ("ST_Contains", "ST_Covers", "ST_Intersects", "ST_Touches", "ST_Disjoint")
 
 
 def compile_kernels() -> None:
-    """Match a few tuples of every kind of column, with exact and with verified regions, listed by values and by shapes.
-    Compute some outputs of each operator that has loops of its own.
+    """Match a few tuples of every kind of column, with exact and with verified regions, and in blocks listed by values
+    and by shapes. Also compute some outputs of each operator that has compiled loops.
 
-    Costs seconds the first time on a machine, a fraction of one later.
+    The first call on a machine costs seconds, a later call a fraction of a second.
     """
     from asc import Matcher, Schema
     from asc.plan.plan import CompileOptions, Query
@@ -107,7 +107,7 @@ def _compile_shapes() -> None:
 
 
 def _count_errors(plan: Plan) -> None:
-    """Compile the count of evaluation errors, as where an expression of the first tuple failed."""
+    """Compile the count of evaluation errors, by a plan in which an expression of the first tuple fails."""
     from asc.evaluation.evaluation_errors import queries_with_errors
 
     def one(kind: pa.DataType) -> Any:
@@ -118,7 +118,9 @@ def _count_errors(plan: Plan) -> None:
 
 
 def _compile_measuring(queries: list[Query]) -> None:
-    """Compile the kernels beside matching: the search for both sequences, the executor along micro-arrows, errors."""
+    """Compile the kernels besides matching: the search for both kinds of sequences, the executor along micro-arrows,
+    and the count of errors.
+    """
     from asc.evaluation.evaluation_errors import queries_with_errors
     from asc.evaluation.executor import match
     from asc.evaluation.regions import region_ids
