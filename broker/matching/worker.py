@@ -32,8 +32,8 @@ _PAIRS = 1 << 25
 """The largest number of (row, query) pairs that one call of the executor may find; they take 256 MiB."""
 
 _SPARE = 4
-"""A call of the executor is sized for rows with this many times the pairs of the rows before, because a call that finds
-too many pairs has to be repeated.
+"""A call of the executor is sized for rows with this many times the pairs of earlier rows, because a call that finds
+too many pairs is repeated.
 """
 
 _PIECE_BYTES = 1 << 27
@@ -50,16 +50,16 @@ def matching_task(
     tallying: Tallying | None = None,
     folding: Folding | None = None,
 ) -> Callable[[Iterator[Batch]], Iterator[pd.Series]]:
-    """Return the function of a Pandas UDF over iterators: the transport's arguments in, texts out.
+    """Return the function of a Pandas UDF over iterators. It takes the transport's arguments and yields a text per row.
 
-    A text is NULL if no query accepts the row. For ``queries`` it has ids; for ``deliveries``, each topic with its ids.
-    Output pieces may be smaller than input batches, so that the texts fit even if every query accepts each row. With
-    ``tallying``, each task counts and samples. If it counts records, no query accepts a dead letter, whose columns are
-    all NULL.
+    A text is NULL if no query accepts the row. The output ``queries`` lists the ids of the accepting queries, and
+    ``deliveries`` lists each topic with its ids. Output pieces may be smaller than input batches, so that the texts fit
+    even if every query accepts each row. With ``tallying``, each task counts and samples. If ``tallying`` counts
+    records, the record's number is the last argument, and no query accepts a dead letter, whose columns are all NULL.
 
-    With ``folding``, which needs counted records, each task folds the records that queries of this handoff accept, and
-    no text names these queries. With event times or folding, the partition comes before the record's number, and the
-    event times between them.
+    With ``folding``, which needs counted records, each task folds the records that queries with this handoff accept,
+    and no text contains the ids of these queries. With event times or folding, the number of the source partition
+    follows the transport's arguments, and the event times follow this number.
     """
 
     def matched(batches: Iterator[Batch]) -> Iterator[pd.Series]:
