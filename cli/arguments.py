@@ -29,12 +29,12 @@ def where_option(command: Command, *, required: bool = True) -> Command:
 
 
 def query_id_argument(command: Command) -> Command:
-    """Return the id of a registered query, the command's ``query_id``."""
+    """Add an argument for the id of a registered query, which the command receives as ``query_id``."""
     return click.argument("query_id", metavar="ID", shell_complete=suggested_query_ids)(command)
 
 
 def query_ids_argument(*, required: bool = True) -> Callable[[Command], Command]:
-    """Add one id or more, the command's ``query_ids``."""
+    """Add an argument for one or more ids of queries, which the command receives as ``query_ids``."""
     metavar = "ID..." if required else "[ID...]"
     return click.argument("query_ids", metavar=metavar, nargs=-1, required=required, shell_complete=suggested_query_ids)
 
@@ -50,7 +50,7 @@ def layer_option(help_text: str) -> Callable[[Command], Command]:
 
 
 def decoding_options_option(command: Command) -> Command:
-    """Add ``--option K=V``, any number of them: the command's ``options``, text by name."""
+    """Add ``--option K=V``, which may be repeated. The command receives ``options``, the texts by name."""
     return click.option(
         "--option",
         "options",
@@ -64,7 +64,7 @@ def decoding_options_option(command: Command) -> Command:
 def row_schema_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--schema``, ``--config``, ``--stream`` and ``--option``: the schema and the decoding of rows of files.
 
-    The command's ``schema_file``, ``config_file``, ``stream`` and ``options``.
+    The command receives ``schema_file``, ``config_file``, ``stream`` and ``options``.
     """
     schema_option = click.option(
         "--schema",

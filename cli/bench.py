@@ -1,4 +1,4 @@
-"""``asc bench``: the benchmarks."""
+"""``asc bench``: the commands that run the benchmarks."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def bench() -> None:
 def benchmark(
     module: str, *lines: str, options: Sequence[Decorator] = (_QUICK,)
 ) -> Callable[[Callable[[], None]], click.Command]:
-    """Return a function without a body as the command of a benchmark, with these examples.
+    """Return a decorator that makes a function without a body the command of a benchmark, with these examples.
 
-    The function gives the name and the help; ``module`` has ``run``, which gets the options and the folder, and
-    ``table``, which makes text of what ``run`` returns.
+    The function gives the name and the help. ``module`` has a function ``run``, which receives the options and the
+    folder, and a function ``table``, which formats the result of ``run`` as text.
     """
 
     def command(described: Callable[[], None]) -> click.Command:
@@ -89,7 +89,9 @@ def benchmark(
 
 
 def benchmark_names() -> list[str]:
-    """Return the names of the benchmarks, in the order of their commands here: no other place lists them."""
+    """Return the names of the benchmarks, in the order of their commands in this module, which is the only list of
+    them.
+    """
     return [name for name in bench.commands if name != every.name]
 
 
@@ -125,7 +127,7 @@ def every(output_dir: Path, as_json: bool, quick: bool) -> None:
 
 
 def _figure(least: int, most: int) -> Decorator:
-    """Return one figure of the paper instead of all."""
+    """Add an option for one figure of the paper, in place of all figures from ``least`` to ``most``."""
     numbers = "|".join(str(number) for number in range(least, most + 1))
     return click.option(
         "--figure", type=click.IntRange(least, most), metavar=f"[{numbers}]", help="One figure of the paper, not all."

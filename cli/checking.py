@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The parameters of a check from the command's options: where it runs, and the form of its output."""
+    """The options of a check: where it runs, and the form of its output."""
 
     schema_file: Path | None
     stream: str | None
@@ -64,7 +64,9 @@ class Check:
 
 
 def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--schema``, ``--stream``, ``--time-zone``, the daemon's address and ``--json``: the command's ``check``."""
+    """Add ``--schema``, ``--stream``, ``--time-zone``, the daemon's address and ``--json``. The command receives them
+    as ``check``.
+    """
 
     @wraps(command)
     def with_check(

@@ -1,4 +1,6 @@
-"""The options of commands that call the daemon, and the clients of the daemon and its Kafka that result from them."""
+"""The options of commands that call the daemon, and the clients of the daemon and of its Kafka that these options
+create.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 DEFAULT_SERVER = "http://127.0.0.1:8750"
 
 KAFKA_ANSWERS_WITHIN_S = 10.0
-"""The longest wait for Kafka at the start."""
+"""The longest wait in seconds for Kafka's first answer."""
 
 Json = Mapping[str, Any]
 """An answer of the daemon, or a part of one, as a command prints it."""
@@ -45,7 +47,9 @@ def kafka_of(client: Client, config_file: Path | None) -> KafkaClient:
 
 
 def stream_of(client: Client, name: str | None) -> Stream:
-    """Return the stream with this name, or the only stream if ``name`` is None. Raise CommandError."""
+    """Return the stream with this name, or the only stream if ``name`` is None. Raise CommandError if there is no such
+    stream.
+    """
     streams = {stream["name"]: stream for stream in client.streams()["streams"]}
     if name is None and len(streams) == 1:
         name = next(iter(streams))
@@ -61,7 +65,7 @@ def stream_of(client: Client, name: str | None) -> Stream:
 def connected(
     server: str, token_file: Path | None, ca_file: Path | None, timeout_s: float | None = None
 ) -> Iterator[Client]:
-    """Yield a client, closed at the end."""
+    """Yield a client of the daemon, and close it at the end."""
     from broker.client.client import TIMEOUT_S, Client
 
     token = read_token(token_file)

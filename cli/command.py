@@ -1,4 +1,4 @@
-"""The base class of all commands: their help ends with examples."""
+"""The base classes of commands and groups: their help ends with examples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _WithExamples(click.Command):
         super().__init__(*arguments, **settings)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples, a line each, unwrapped."""
+        """Write the examples, one per line, without wrapping them."""
         if self.epilog:
             with formatter.section("Examples"):
                 for line in self.epilog.splitlines():

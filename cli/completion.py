@@ -23,8 +23,10 @@ _asc_completion() {
 }
 complete -o nosort -F _asc_completion asc
 """
-"""Instead of Click's, which takes the words as bash splits them, at every colon: a --server is several words then. Here
-the line is split by Click, by the rules of a shell, and the last word is what is completed."""
+"""The completion script for bash, in place of Click's script. Click takes the words as bash splits them, at every
+colon, so that the value of --server becomes several words. Here Click splits the line by the rules of a shell, and the
+last word is completed.
+"""
 
 
 @click.command(

@@ -29,7 +29,7 @@ _SHOWN_CHARS = 60
 _PLACE = re.compile(r"([0-9]{1,9})-([0-9]{1,18})")
 
 Place = tuple[int, int]
-"""Partition and offset of a dead letter."""
+"""The partition and the offset of a dead letter."""
 
 _stream_option = stream_option("The stream; needed where the daemon has several.")
 _reason_option = click.option("--reason", metavar="TEXT", help="Only those whose reason has this text in it.")

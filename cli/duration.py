@@ -1,4 +1,4 @@
-"""Durations on the command line."""
+"""The type of options that are durations, such as ``30s``."""
 
 from __future__ import annotations
 

@@ -116,10 +116,10 @@ def _name_of(parameter: click.Parameter) -> str:
 
 
 def _wrong_use_text(error: click.UsageError) -> str:
-    """Return Click's message of wrong use.
+    """Return Click's message about wrong usage.
 
-    For a choice or a number it has the form of every error. A remedy replaces what Click has in further lines or as an
-    inequality.
+    For a choice or a number, it gets the form of all errors of the command line. A remedy replaces Click's further
+    lines, or its inequality.
     """
     parameter = error.param if isinstance(error, click.BadParameter) else None
     if parameter is not None:
@@ -141,7 +141,7 @@ def _wrong_use_text(error: click.UsageError) -> str:
 def failure_text(error: Exception) -> str:
     """Return the text that is printed for an exception: one line, and the caret lines of a predicate.
 
-    Several faults have a line each.
+    If there are several faults, each has a line.
 
     >>> error = PredicateError("unknown column", "dely", "did you mean 'delay'?", text="dely > 3", start=0, end=4)
     >>> print(failure_text(error))

@@ -1,4 +1,4 @@
-"""Options that name a file, of the configuration before all."""
+"""Options that name a file, especially the configuration file."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class IdleNotice:
         self._said = False
 
     def came(self) -> None:
-        """Record the arrival of a record."""
+        """Record that a record has arrived."""
         self._count += 1
         self._since_s = self._clock_s()
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _ROWS_SHOWN = 20
-"""The most rows of one field."""
+"""The most rows that are printed for one field."""
 
 
 def kept_rows(kept: Mapping[str, Any] | None) -> list[list[object]]:

@@ -1,4 +1,4 @@
-"""Output of commands: tables for people, JSON for programs."""
+"""The output of commands: tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def json_option(command: Command) -> Command:
-    """Return the option ``--json`` of every command that prints a table."""
+    """Add the option ``--json``, which every command that prints a table has."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")(command)
 
 
@@ -26,18 +26,21 @@ def print_json(value: object) -> None:
 
 
 def terminal_width() -> int | None:
-    """Return the width of the terminal that is printed to; None where it is none."""
+    """Return the width of the terminal to which the command prints. Return None if the output is not a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, fitted: bool = False) -> None:
-    """Print a table in columns, by `table_text`; ``fitted`` to the terminal's width where it goes to one."""
+    """Print a table in columns, as `table_text` formats it. With ``fitted``, it is cut to the terminal's width if the
+    output is a terminal.
+    """
     width = terminal_width() if fitted else None
     click.echo(table_text(headings, rows, width))
 
 
 def table_text(headings: Sequence[str], rows: Sequence[Sequence[object]], width: int | None = None) -> str:
-    """Format columns as wide as their widest cell, numbers to the right, two spaces between; lines cut to a width.
+    """Return a table as text. A column is as wide as its widest cell, numbers are aligned to the right, and columns are
+    two spaces apart. Lines are cut to ``width``.
 
     >>> print(table_text(["query", "rows"], [["late", 12], ["cancelled", 7]]))
     query      rows
@@ -60,7 +63,7 @@ def table_text(headings: Sequence[str], rows: Sequence[Sequence[object]], width:
 
 
 def cut(line: str, width: int) -> str:
-    """Return a line that is no longer than a width.
+    """Return a line, cut to a width if it is longer.
 
     >>> cut("arr_delay > 60", 14), cut("arr_delay > 60", 11)
     ('arr_delay > 60', 'arr_delay…')
@@ -69,7 +72,7 @@ def cut(line: str, width: int) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number of things.
+    """Return a number and a noun as text, with the noun in the plural if necessary.
 
     >>> counted(1, "row"), counted(20000, "row"), counted(2, "query")
     ('1 row', '20,000 rows', '2 queries')

@@ -134,14 +134,16 @@ def _ended_by_sigterm_as_by_ctrl_c() -> Iterator[None]:
 
 
 def _no_bar(file: Path) -> bool | None:
-    """Return True, for no bar, where the input has no known end; else None, for a bar on a terminal."""
+    """Return True, which means no progress bar, if the input has no known end. Otherwise return None, which means a bar
+    on a terminal.
+    """
     from broker.files.input_files import STDIN
 
     return True if file == STDIN else None
 
 
 def _judge(file: Path, schema: Schema, *, warned: bool, force: bool) -> Callable[[Sequence[str], bool], None]:
-    """Return a check of a file's columns, which warns of them or refuses them before the first record is sent."""
+    """Return a check of a file's columns, which warns about them or refuses them before the first record is sent."""
     from broker.files.shared_columns import check_shared, column_warnings
 
     def judge(columns: Sequence[str], by_case: bool) -> None:
@@ -156,9 +158,9 @@ def _judge(file: Path, schema: Schema, *, warned: bool, force: bool) -> Callable
 
 
 def _judge_line(file: Path, target: str, dead_letters: str, *, force: bool) -> Callable[[OddLine], None]:
-    """Return the check that receives the first line that is no JSON object.
+    """Return the check that receives the first line that is not a JSON object.
 
-    It refuses an array in place of lines, and a file none of whose first lines is an object.
+    It refuses a JSON array in place of lines, and a file whose first lines are all no objects.
     """
     from broker.files.input_files import STDIN, no_lines
     from cli.failure import CommandError
@@ -178,7 +180,7 @@ def _judge_line(file: Path, target: str, dead_letters: str, *, force: bool) -> C
 def _sent(
     kafka: KafkaClient, topic: str, batches: Iterator[RecordBatch], skipped: int, bar: tqdm[Any]
 ) -> tuple[int, bool]:
-    """Send the batches, and return how many records Kafka has, and whether Ctrl-C ended them."""
+    """Send the batches. Return the number of records that Kafka has, and whether Ctrl-C ended the sending."""
     from broker.errors import InputError, KafkaError
     from broker.kafka.batch_sender import BatchSender
     from cli.failure import CommandError

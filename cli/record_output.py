@@ -1,4 +1,4 @@
-"""The output of consumed records."""
+"""The output of consumed records, as JSON or as a line of text."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from broker.visible_text import visible
 def record_json(delivery: Delivery) -> dict[str, Any]:
     """Return a consumed record as a JSON object.
 
-    It has the queries that accepted the record, the shapes for which joins did, the source, and the identity of the
-    delivery.
+    It has the queries that accepted the record, the shapes for which joins accepted it, the source, and the identity of
+    the delivery.
     """
     error = dead_letter_error(delivery.headers)
     return {
@@ -35,8 +35,8 @@ def record_json(delivery: Delivery) -> dict[str, Any]:
 
 
 def record_line(delivery: Delivery) -> str:
-    """Return a consumed record in one line: the queries, of joins the shapes, or of a dead letter the error, then the
-    key, the value.
+    """Return a consumed record in one line: the queries (with shapes for joins) or, for a dead letter, the error; then
+    the key and the value.
     """
     shown = record_json(delivery)
     key = plain_text(shown, "key")

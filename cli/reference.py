@@ -1,4 +1,4 @@
-"""``python -m cli.reference``: docs/cli.md, made from the commands themselves, docs/operate/limits.md and the tables of
+"""``python -m cli.reference``: generates docs/cli.md from the commands, docs/operate/limits.md, and the tables of
 docs/reference/functions.md and docs/metrics.md.
 """
 
@@ -38,14 +38,14 @@ def _pages(command: click.Command, name: str, parent: click.Context | None) -> I
 
 
 def with_functions(page: str) -> str:
-    """Return a page with the table of the functions between its two marks."""
+    """Return a page in which the table of the functions is between its two marks."""
     from asc.predicate.catalogue.builtins import markdown
 
     return _between(page, "functions", markdown())
 
 
 def with_metrics(page: str) -> str:
-    """Return a page with the table of the metrics between its two marks."""
+    """Return a page in which the table of the metrics is between its two marks."""
     from broker.http.metrics import metric_forms
 
     rows = (
@@ -56,7 +56,7 @@ def with_metrics(page: str) -> str:
 
 
 def limits() -> str:
-    """Return the page of all bounds on input."""
+    """Return the page of the bounds of all inputs."""
     return limits_page(bound_groups(BOUNDS))
 
 

@@ -21,7 +21,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def standing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--topic``, ``--label``, ``--paused``, ``--expires-at`` and ``--no-replace``.
 
-    They are the command's ``fields``, as the API has those that are given, and ``replaces``.
+    The command receives the given values as ``fields``, in the form of the API, and ``replaces``.
     """
 
     @wraps(command)
@@ -44,7 +44,7 @@ def standing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def label_option(command: Command) -> Command:
-    """Add ``--label``, any number of them: the command's ``labels``."""
+    """Add ``--label``, which may be repeated. The command receives ``labels``."""
     return click.option(
         "--label", "labels", multiple=True, metavar="K=V", callback=_labels, help="A label; repeatable."
     )(command)
@@ -62,7 +62,9 @@ def _labels(_context: click.Context, _option: click.Parameter, values: Sequence[
 
 
 def register(client: Client, body: Json, *, stream: str | None, fields: Json, replaces: bool, as_json: bool) -> Json:
-    """Register the query of a body and of options, print and return the answer. Warnings go to standard error."""
+    """Register the query that a body and options define. Print the answer, with warnings on standard error, and return
+    it.
+    """
     sent = {**body, **fields, **({"stream": stream} if stream else {})}
     answer = client.register(sent, replaces=replaces)
     print_registered(answer, as_json)

@@ -80,7 +80,7 @@ def prepare() -> None:
 
 
 def bundle_file(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add FILE, the bundle that is written or read, and ``--json`` of what is in it."""
+    """Add the argument FILE, the bundle to write or read, and ``--json`` for the description of its content."""
     return click.argument("file", type=click.Path(path_type=Path))(json_option(command))
 
 

@@ -21,7 +21,7 @@ from cli.status_text import status_lines
 
 _WATCH_S = 2.0
 _WATCHER_WAITS_S = 5.0
-"""For an answer, where the next one is asked for anyway."""
+"""The longest wait in seconds for an answer with ``--watch``, because the next request follows in any case."""
 
 
 @click.command(
@@ -92,7 +92,7 @@ def status(
 
 
 def _looked(client: Client, ready: Ready) -> dict[str, Any]:
-    """Return all that is known of a daemon that answered."""
+    """Return the complete status of a daemon that answered."""
     found: dict[str, Any] = {"server": client.url, **ready}
     try:
         answer = client.streams()
@@ -107,8 +107,8 @@ def _looked(client: Client, ready: Ready) -> dict[str, Any]:
 
 
 def _watched(client: Client, width: int | None, as_json: bool) -> list[str]:
-    """Return one look, in lines, or in one of JSON, with its time; a state that may soon be over is reported as not
-    ready. Without a width, an empty line ends it.
+    """Return one status as lines, or as one line of JSON, with its time. A failure that may be temporary is reported as
+    not ready. Without a width, an empty line ends the status.
     """
     at = datetime.now(timezone.utc)
     try:
@@ -127,8 +127,8 @@ def _watched(client: Client, width: int | None, as_json: bool) -> list[str]:
 
 
 def _awaited(client: Client, wait_s: float) -> Ready:
-    """Return whether the daemon is ready, when it is ready or the time has passed. A refusal of the token ends the
-    wait.
+    """Wait until the daemon is ready or the time has passed, and return its readiness. A refused token ends
+    the wait.
     """
     # Anybody may ask whether it is ready.
     unready: Ready = {"ready": False, "reason": None}

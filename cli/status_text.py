@@ -1,4 +1,4 @@
-"""The lines of ``asc status`` for people, the most important first."""
+"""The output of ``asc status`` as lines, with the most important lines first."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ _REASONS_SHOWN = 5
 
 _MINUTES_FROM_S = 120
 _TOLD_APART_S = 3600
-"""The last bound of the daemon's histogram: of what took longer, it has no more to say."""
+"""The last bound of the daemon's histogram. Longer latencies are not distinguished."""
 
 HEADINGS = (
     *("stream", "queries", "not served", "in/s", "out/s", "lag", "records", "dead letters", "topic", "format"),
     *("cost", "rearranged", "conjuncts", "p-attributes", "version"),
 )
-"""Columns that do not fit into a narrow terminal are in a table below, beside the stream's name."""
+"""The headings of the columns. Columns that do not fit into a narrow terminal are in a second table, with the stream's
+name.
+"""
 
 
 def status_lines(found: Mapping[str, Any], width: int | None = None) -> list[str]:
@@ -42,7 +44,7 @@ def status_lines(found: Mapping[str, Any], width: int | None = None) -> list[str
 
 
 def _tables(rows: Sequence[Sequence[Any]], width: int | None) -> Iterator[str]:
-    """Yield the lines of a table; of several with the names of the streams in each where one is too wide."""
+    """Yield the lines of a table. If it is too wide, yield several tables, each with the names of the streams."""
     left = list(range(1, len(HEADINGS)))
     while left:
         for taken in range(len(left), 0, -1):
@@ -77,7 +79,7 @@ def _row(stream: Mapping[str, Any]) -> list[Any]:
 
 
 def _rate(per_s: float | None) -> Any:
-    """Return a rounded rate. A low rate has a decimal."""
+    """Return a rounded rate, with one decimal if the rate is low."""
     return "-" if per_s is None else round(per_s) if per_s >= 10 or per_s == round(per_s) else f"{per_s:.1f}"
 
 
@@ -86,7 +88,7 @@ def _or_dash(value: Any) -> Any:
 
 
 def _monitored(monitor: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    """Return records, mean cost, rearrangements; an off monitor counts but rearranges nothing."""
+    """Return the records, the mean cost and the rearrangements. A monitor that is off counts but rearranges nothing."""
     tuples = monitor.get("tuples", 0)
     cost = f"{monitor['evaluated'] / tuples:.2f}" if tuples else "-"
     return (
@@ -97,7 +99,7 @@ def _monitored(monitor: Mapping[str, Any]) -> tuple[Any, Any, Any]:
 
 
 def _details(stream: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the remarks on one stream besides its row, the most urgent first."""
+    """Yield the remarks about one stream that are not in its row, the most urgent first."""
     name, plan = stream["name"], stream["plan"]
     if not_served := stream.get("not_served", 0):
         verb = "is" if not_served == 1 else "are"
@@ -144,7 +146,9 @@ def _operator(name: str, op: str, status: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _excluded(subject: str, status: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the reasons for exclusions of the operators of one kind, those that are not of records apart."""
+    """Yield the reasons for exclusions of one operator kind. Exclusions of anything but records are listed
+    separately.
+    """
     from asc.operators.exclusions import NOT_OF_RECORDS
 
     excluded = sorted(status["excluded"].items())
@@ -158,7 +162,9 @@ def _excluded(subject: str, status: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _within(those: str, others: str, seconds: float) -> str:
-    """Say how long some of the records took at most, or, beyond what is told apart, the others at least."""
+    """Return a text about the latency of a share of the records: at most this time or, beyond the histogram's last
+    bound, more than it.
+    """
     if seconds >= _TOLD_APART_S:
         return f"{others} more than 1 h"
     if seconds >= _MINUTES_FROM_S:

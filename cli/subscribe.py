@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from broker.kafka.client import KafkaClient
 
 _NOT_ONE_S_OWN = (403, 404)
-"""A token with a prefix may not ask for ids without it, as the names of most topics are."""
+"""The statuses by which the daemon may refuse to look up a name. A token with a prefix may not request ids without this
+prefix, and most names of topics lack it.
+"""
 
 
 @click.command(

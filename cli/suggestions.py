@@ -1,4 +1,4 @@
-"""Shell completion from the daemon: fast, and without any error if no daemon answers."""
+"""Shell completion with ids and names from the daemon: it is fast, and prints no error if no daemon answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from broker.client.client import Client
 
 _PATIENCE_S = 1.0
-"""For the daemon to answer; whoever presses TAB goes on typing."""
+"""The longest wait in seconds for the daemon, because the user who presses TAB is typing."""
 
 _SUGGESTED = 100
 _WHERE_CHARS = 60

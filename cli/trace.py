@@ -21,11 +21,11 @@ from cli.trace_text import print_trace, write_page
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _DEEPEST = 100
-"""Levels of objects and lists in a tuple: of some hundred, readers and writers of JSON give up."""
+"""The most levels of objects and lists in a tuple; readers and writers of JSON fail at some hundred levels."""
 
 
 def record_options(command: _Command) -> _Command:
-    """Add ``--tuple`` and ``--source``, which name the record, and ``--html``, a page of its trace."""
+    """Add ``--tuple`` and ``--source``, which select the record, and ``--html``, the file for a page of its trace."""
     page = click.option(
         "--html",
         "page",
@@ -43,8 +43,8 @@ def record_options(command: _Command) -> _Command:
 
 
 def parse_tuple(text: str) -> Json:
-    """Return the object of ``--tuple``; BadParameter for what could not be sent as JSON, though Python reads it as
-    such.
+    """Return the object in the text of ``--tuple``. Raise BadParameter for a text that Python reads as JSON but that
+    cannot be sent as JSON.
     """
     try:
         values = json.loads(text, parse_constant=_finite, parse_float=_finite)

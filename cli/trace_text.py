@@ -14,17 +14,17 @@ from cli.client import Json
 from cli.output import counted, cut, table_text, terminal_width
 
 _TOLD_AT_A_STEP = 2
-"""Eliminated queries of which a step says why; the page and --json have more."""
+"""The most eliminated queries of a step for which the reason is printed. The page and --json have more."""
 
 _BY_ARROW = "*"
 
 _VALUE_CHARS, _REGION_CHARS, _RULED_OUT_CHARS = 24, 40, 24
-"""How long values and regions may be, and what of a line they leave to what was ruled out."""
+"""The most characters of a value and of a region, and the least that remain in a line for the eliminated queries."""
 
 _LOSSES_CHARS = 400
 
 _LEAST_CHARS = 24
-"""For values and regions together, on however narrow a terminal."""
+"""The least number of characters for values and regions together, however narrow the terminal is."""
 
 
 def print_trace(answer: Json, *, way: bool) -> None:
@@ -131,7 +131,7 @@ def _region(visit: Json) -> str:
 def _fitted(rows: Sequence[Sequence[str]], width: int | None) -> list[list[str]]:
     """Return rows with values and regions cut to a width.
 
-    So the terminal shows something of the eliminated queries, and the name of what is no construct.
+    So a part of the eliminated queries remains visible, and the name of a step that is no construct.
     """
     cells = [[visible(cell) for cell in row] for row in rows]
     step, value, region, left, losses = (max(len(row[place]) for row in cells) for place in range(5))

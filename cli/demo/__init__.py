@@ -1,1 +1,3 @@
-"""``asc demo``: recorded samples through the whole system, compared with other engines."""
+"""``asc demo``: demonstrations that send packaged samples through the whole system, and compare the results with other
+engines.
+"""

@@ -1,4 +1,4 @@
-"""``asc demo aircraft``: fences over simulated aircraft, and the report of the results."""
+"""``asc demo aircraft``: geofences over simulated aircraft, and the report of the demonstration."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ _EARTH_M = 6_371_008
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A predicate, and the reports that it accepts by shapely or a plain loop, which its topic has to contain."""
+    """A predicate, and the reports that it accepts according to shapely or a plain loop. Its topic has to contain
+    exactly these.
+    """
 
     where: str
     oracle: Callable[[Mapping[str, BaseGeometry], Reports], Mask]
@@ -96,8 +98,8 @@ def fences() -> Mapping[str, Fence]:
 
 
 def run_aircraft(picture: Path | None = None) -> dict[str, Any]:
-    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in it: every topic has exactly its
-    reports.
+    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in it is true if every topic has
+    exactly its reports.
     """
     stream = {"topic": STREAM, "format": "json", "schema": SCHEMA, "starting_offsets": "earliest"}
     tables = {"streams": {STREAM: stream}, "layers": {LAYER: {"topic": LAYER}}}
@@ -181,8 +183,8 @@ def flown_through(client: Client, aircraft: list[Aircraft], reports: Reports) ->
 def _received_later(
     kafka: KafkaClient, topic: str, topics: Sequence[str], are_there: Callable[[Topics], bool]
 ) -> Topics:
-    """Return the records of topics, as reports that come later and later make ticks and windows final; a while longer
-    than all are there.
+    """Return the records of topics. Meanwhile, publish reports with later and later times, so that ticks and windows
+    become final, until all records have arrived and for a while longer.
     """
     from broker.kafka.batch_sender import BatchSender
 
@@ -244,7 +246,7 @@ def _haversine_m(x1: float, y1: float, x2: float, y2: float) -> float:
 
 
 def report_text(report: Mapping[str, Any]) -> str:
-    """Return the report as text for people."""
+    """Return the report as text for the terminal."""
     refused = [f"{code} {reason} (--repair mends it)" for code, reason in report["countries"]["refused"].items()]
     topics = table_text(
         ["topic", "received", "shapely", "agrees", "predicate"],

@@ -1,5 +1,5 @@
-"""Aircraft that enter and leave countries: the events of a join in ``asc demo aircraft``, compared with a plain
-loop.
+"""Events of aircraft that enter and leave countries, from a join in ``asc demo aircraft``, compared with a
+plain loop.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from workloads.aircraft import BEGIN, Aircraft, Reports
 JOIN = "crossings"
 _SHOWN = 5
 _DAY_S = 86_400
-"""The time-out of an object, longer than a demonstration, so that no object is lost in it."""
+"""The timeout of an object, which is longer than a demonstration, so that no object is lost."""
 
 
 class Crossing(NamedTuple):

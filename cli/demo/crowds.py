@@ -1,4 +1,6 @@
-"""Crowds of aircraft that merge and split: the DBSCAN query of ``asc demo aircraft``, compared with the definition."""
+"""Crowds of aircraft that merge and split, from a DBSCAN query in ``asc demo aircraft``, compared with the
+definition.
+"""
 
 from __future__ import annotations
 

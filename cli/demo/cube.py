@@ -1,4 +1,4 @@
-"""``asc demo cube``: a standing cube whose daemon is killed, and the report of the results."""
+"""``asc demo cube``: a standing cube whose daemon is killed while it counts, and the report of the demonstration."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DAY = ("2013-07-10T00:00:00Z", "2013-07-11T00:00:00Z")
 SHOWN = ("carrier",)
 
 _BATCH = 1_000
-"""Records per batch: few, so that the daemon is killed between many batches."""
+"""The number of records per batch. It is small, so that the daemon is killed between many batches."""
 
 _LOOK_S = 0.1
 _LIMIT = 100_000
@@ -49,8 +49,8 @@ Groups = dict[tuple[Any, ...], tuple[Any, ...]]
 
 
 def run_cube() -> dict[str, Any]:
-    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in it: every group equals
-    DuckDB's.
+    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in it is true if every group
+    equals DuckDB's.
     """
     if find_spec("duckdb") is None:
         raise CommandError("package", "duckdb", "is missing, and the answers are compared with it: pip install duckdb")
@@ -84,7 +84,7 @@ def compared(groups: Groups, expected: Groups) -> dict[str, Any]:
 
 
 def report_text(report: Mapping[str, Any]) -> str:
-    """Return the report as text for people."""
+    """Return the report as text for the terminal."""
     names = [*SHOWN, "flights", "delay", "worst"]
     rows = table_text(names, [[*row["group"].values(), *(row[name] for name in names[1:])] for row in report["rows"]])
     day, _, _ = DAY[0].partition("T")

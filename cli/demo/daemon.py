@@ -1,4 +1,6 @@
-"""The daemon of a demonstration, with its own Kafka and Spark in a temporary folder, and its deliveries."""
+"""The daemon of a demonstration, with its own Kafka and Spark in a temporary folder, and the records that
+it delivers.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 QUIET_S = 2.0
-"""The seconds without a record after which a topic counts as complete, so that a surplus record is detected."""
+"""The number of seconds without a record after which a topic counts as complete. The wait detects surplus records."""
 
 PATIENCE_S = 60.0
-"""The seconds without any record after which the remaining records count as missing."""
+"""The number of seconds without any record after which the missing records are given up."""
 
 Topics = dict[str, list[dict[str, Any]]]
 

@@ -1,4 +1,4 @@
-"""Pairs of aircraft that approach each other and part: the near query of ``asc demo aircraft``, compared with plain
+"""Pairs of aircraft that approach each other and part, from a near query in ``asc demo aircraft``, compared with plain
 loops.
 """
 

@@ -13,24 +13,25 @@ if TYPE_CHECKING:
     from broker.kafka.client import KafkaClient
 
 MEASURED_S = 4.0
-"""The approximate duration of the measurement. A first round shows the speed, which determines the number of
-records.
+"""The approximate duration of the measurement in seconds. A first round shows the speed, from which the number of
+records follows.
 """
 
 FIRST_COPIES = 2
 ROUNDS_MAX = 2
 COPIES_MAX = 25
 PATIENCE_S = 60.0
-"""The seconds without a delivery after which the remaining deliveries count as missing."""
+"""The number of seconds without a delivery after which the missing deliveries are given up."""
 
 _LOOK_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The throughput of a stream: records, their deliveries, and the time.
+    """The throughput of a stream: the number of records, the number of their deliveries, and the time.
 
-    The time is from the first sent record to the last delivery. ``agrees``: whether each topic has the expected number.
+    The time is from the first record sent to the last delivery. ``agrees``: whether each topic has the expected number
+    of deliveries.
     """
 
     records: int
@@ -56,10 +57,11 @@ class Rate:
 
 
 def measured_rate(kafka: KafkaClient, topic: str, sample: Sequence[RecordBatch], deliveries: Mapping[str, int]) -> Rate:
-    """Return the rate of a stream that has its batches compiled, for about four seconds; ``deliveries``: what one copy
-    of the sample makes in each destination topic.
+    """Return the rate of a warm stream, measured for about four seconds. ``deliveries``: the number of deliveries to
+    each destination topic for one copy of the sample.
 
-    Deliveries are counted by the ends of the topics, so that no consumer takes time from what is measured.
+    Deliveries are counted by the end offsets of the topics, because a consumer would take processor time from the
+    stream.
     """
     rows = sum(len(batch.values) for batch in sample)
 
@@ -70,8 +72,8 @@ def measured_rate(kafka: KafkaClient, topic: str, sample: Sequence[RecordBatch],
 
 
 def settled_rate(rate_of: Callable[[int], Rate], rows: int) -> Rate:
-    """Return the rate of a number of copies, chosen by the rate of few, and measured once more where these were too
-    few.
+    """Return the rate for a number of copies that follows from the rate for few copies. If these copies were too few,
+    measure once more.
     """
     rate = rate_of(FIRST_COPIES)
     for _ in range(ROUNDS_MAX):
@@ -84,7 +86,7 @@ def settled_rate(rate_of: Callable[[int], Rate], rows: int) -> Rate:
 
 
 def copies_of(records_per_s: float, rows: int) -> int:
-    """Return the number of copies of so many rows that take about as long as is measured.
+    """Return the number of copies of ``rows`` records that take about as long as the measurement.
 
     >>> copies_of(50_000, 20_000), copies_of(100, 20_000), copies_of(1e9, 20_000)
     (10, 1, 25)
@@ -119,8 +121,8 @@ def _round(
 
 
 def awaited(arrived: Callable[[], dict[str, int]], expected: int) -> tuple[dict[str, int], float]:
-    """Return the number of deliveries by topic and the time, when all expected ones have arrived or none arrive any
-    more.
+    """Return the number of deliveries by topic, and the time, when all expected deliveries have arrived or no more
+    arrive.
     """
     counts, last = arrived(), time.monotonic()
     while sum(counts.values()) < expected and time.monotonic() - last < PATIENCE_S:
@@ -132,7 +134,7 @@ def awaited(arrived: Callable[[], dict[str, int]], expected: int) -> tuple[dict[
 
 
 def _ends(consumer: Any, topics: Mapping[str, int]) -> dict[str, int]:
-    """Count the records that each topic has had."""
+    """Return the number of records that each topic has received so far."""
     from kafka import TopicPartition
 
     partitions = [TopicPartition(name, number) for name in topics for number in consumer.partitions_for_topic(name)]

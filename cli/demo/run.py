@@ -1,4 +1,4 @@
-"""``asc demo``: the packaged flights through the whole system, and the report of the results."""
+"""``asc demo``: the packaged flights through the whole system, and the report of the demonstration."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ SHOWN_RECORDS = 3
 
 
 def run_demo() -> dict[str, Any]:
-    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in it: every topic has exactly its
-    records.
+    """Run the demonstration in a temporary folder, and return the report. ``agrees`` in it is true if every topic has
+    exactly its records.
     """
     with demo_daemon({"streams": {STREAM: FLIGHTS}}) as (client, spark):
         return demonstrate(client, spark)
@@ -108,7 +108,7 @@ def filtered_rows(spark: SparkSession, queries: Mapping[str, str]) -> dict[str, 
 
 
 def compare(records: Iterable[dict[str, Any]], row_of: Mapping[str, int], expected: Counter[int]) -> dict[str, Any]:
-    """Return a comparison of a topic's records with the expected rows: equal rows, each equally often.
+    """Compare the records of a topic with the expected rows: the same rows, each the same number of times.
 
     >>> compare([{"source": "s-0-7"}], {"s-0-7": 7}, Counter([7, 8]))
     {'received': 1, 'expected': 2, 'agrees': False}
@@ -146,7 +146,7 @@ def published_sample(kafka: KafkaClient, stream: Mapping[str, Any]) -> list[Reco
 
 
 def report_text(report: Mapping[str, Any]) -> str:
-    """Return the report as text for people."""
+    """Return the report as text for the terminal."""
     topics = table_text(
         ["topic", "received", "filter", "agrees", "predicate"],
         [[topic[name] for name in ("topic", "received", "expected", "agrees", "where")] for topic in report["topics"]],

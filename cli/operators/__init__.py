@@ -1,1 +1,1 @@
-"""The commands and options of operators."""
+"""The commands of operator kinds, such as ``asc near``, and their options."""

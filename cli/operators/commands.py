@@ -1,4 +1,4 @@
-"""The commands of all operators, one group per operator."""
+"""The table of the commands of all operator kinds, one group for each kind."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from cli.operators.events import events
 from cli.operators.near import near
 
 OPERATOR_COMMANDS = (events, near, dbscan, cube)
-"""The command group of each operator, in the order of the table of operators."""
+"""The command group of each operator kind, in the order of the table of kinds."""

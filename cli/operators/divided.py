@@ -1,4 +1,4 @@
-"""Lists of expressions in options."""
+"""Division of an option's text into Spark SQL expressions."""
 
 from __future__ import annotations
 

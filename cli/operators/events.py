@@ -39,7 +39,7 @@ def _lost_after_bounds_s() -> tuple[float, float]:
 
 
 def _definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--where`` and the options of the operator: the command's ``where`` and ``operator``."""
+    """Add ``--where`` and the options of the query's definition. The command receives ``where`` and ``operator``."""
 
     @wraps(command)
     def with_operator(

@@ -1,4 +1,4 @@
-"""The options of operators that track objects."""
+"""The options of operator kinds that track objects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ time_option = click.option(
 
 
 def events_option(help_text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add ``--events``, the types of outputs: a list of them, None where they are not given."""
+    """Add ``--events``, the types of outputs. The command receives a list of them, or None if the option is omitted."""
     return click.option("--events", metavar="TYPES", callback=_types, help=help_text)
 
 

@@ -1,1 +1,1 @@
-"""``asc query``: its commands, and files of queries."""
+"""``asc query``: the commands that manage standing queries, and files of queries."""

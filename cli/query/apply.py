@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cli.query.difference import Differences
 
 DIFFERS = 3
-"""The exit status of ``--exit-code`` where something differs: 1 is a failure, 2 wrong use."""
+"""The exit code with ``--exit-code`` if there are differences; 1 means a failure, 2 wrong usage."""
 
 _REMOVED_TOLD = 20
 _NOTHING = "nothing was registered: mend what is refused, or register the rest with --keep-going"
@@ -57,7 +57,7 @@ class Load:
 def _selector(
     *, prune: bool, prefix: str | None, label: str | None, whole: bool, keep_going: bool, replaces: bool
 ) -> Selector | None:
-    """Return the queries that the files manage. Return None without --prune."""
+    """Return the selector of the queries that the files manage. Return None without --prune."""
     if not prune:
         if prefix is not None or label is not None or whole:
             raise click.UsageError("--prefix, --label and --all say which queries the files manage: give --prune")

@@ -18,7 +18,9 @@ from cli.file_options import EXISTING_FILE
 
 
 def where_or_plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--where``, or ``--bboxdb-plan`` with its own options: the command's ``asked``, the fields of a query."""
+    """Add ``--where``, or ``--bboxdb-plan`` with its options. The command receives the fields of a query as
+    ``asked``.
+    """
 
     @wraps(command)
     def with_asked(

@@ -109,12 +109,12 @@ def query_files(folder: Path) -> list[tuple[str, bytes]]:
 def desired_queries(
     files: Iterable[tuple[str, bytes]], *, form: str | None = None, selector: Selector | None = None
 ) -> DesiredQueries:
-    """Return the queries of files, each of a name and its content, in the ``form`` that is given or in the one it
-    shows.
+    """Return the queries of files. A file is a pair of its name and its content. ``form``: the form of all files; if it
+    is None, each file's name and content decide.
 
-    Errors: InputError, with ``faults`` where there are several. It is raised for files that cannot be read or hold no
-    query, and for an id that is in two places, both of which are named. So it is for a line that removes a query, and
-    for a query that is none of the ``selector``'s.
+    Raise InputError, with ``faults`` if there are several. The faults are files that cannot be read or contain no
+    query, and an id that occurs twice, with both locations. They are also lines that remove a query, and queries that
+    the ``selector`` does not select.
     """
     wanted = DesiredQueries([], [], {})
     faults: list[InputError] = []

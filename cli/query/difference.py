@@ -1,4 +1,4 @@
-"""The differences between queries in files and registered queries, query by query and field by field."""
+"""Differences between the queries in files and the registered queries, by query and by field."""
 
 from __future__ import annotations
 

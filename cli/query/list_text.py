@@ -10,7 +10,9 @@ from cli.output import table_text
 
 _ERRORS = "errors"
 _WHERE_CHARS = 20
-"""The least characters of each predicate: where less would be seen, evaluation errors have no column."""
+"""The least number of characters of each predicate. If fewer would be visible, the column of evaluation errors is
+omitted.
+"""
 
 
 def list_text(queries: Sequence[Json], width: int | None, *, operators: bool = False, joins: bool = False) -> str:
@@ -41,7 +43,7 @@ def list_text(queries: Sequence[Json], width: int | None, *, operators: bool = F
 
 
 def labels_text(labels: Json) -> str:
-    """Format labels in a line."""
+    """Return labels as one line of text."""
     return " ".join(f"{name}={value}" for name, value in sorted(labels.items()))
 
 

@@ -1,4 +1,4 @@
-"""A registered query with its block of the plan, as a page."""
+"""The HTML page of a registered query and of its block in the plan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TRIES = 5
 def write_query_page(client: Client, query_id: str, path: Path) -> Explanation:
     """Write the page of a query, and return the daemon's answer about its constructs.
 
-    OSError where it cannot be written, CommandError where the plan differs each time it is asked for.
+    Raise OSError if the page cannot be written, and CommandError if the plan changes at each attempt to read it.
     """
     from broker.pages.query_page import query_page
 

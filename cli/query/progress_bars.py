@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from broker.client.client import Client
 
 _LEAST = 5_000
-"""Queries for which one waits long enough to look."""
+"""The number of queries from which on a bar is drawn, because users wait noticeably."""
 
 _NEXT = {
     None: "reading",
@@ -22,7 +22,7 @@ _NEXT = {
     "compiled": "writing",
     "written": "putting in place",
 }
-"""The next step by the one that is done."""
+"""The step that is in progress, by the last step that is done."""
 
 
 @contextmanager

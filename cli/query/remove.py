@@ -19,7 +19,7 @@ from cli.query.progress_bars import load_bar
 from cli.registration_options import from_offsets, from_where
 
 TOLD = 20
-"""The ids that are printed of many."""
+"""The most ids that are printed."""
 
 
 @click.command(

@@ -1,4 +1,4 @@
-"""``asc cube check``: the result of the check, and its output."""
+"""``asc cube check``: the check of a cube, and the output of the result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CUBOIDS_SHOWN = 32
 def checked_cube(where: str, operator: Json, schema_file: Path, time_zone: str) -> Json:
     """Return the normal form of WHERE, the expressions, cuboids and measures of a cube, and warnings.
 
-    AscError where something is refused.
+    Raise AscError if a part of the cube is refused.
     """
     from asc.operators.cube.definition import CubeDefinition
     from asc.operators.cube.layout import Layout

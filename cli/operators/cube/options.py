@@ -32,7 +32,7 @@ class Grain(Duration):
 
 
 def definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--where`` and the options of the operator: the command's ``where`` and ``operator``."""
+    """Add ``--where`` and the options of the cube's definition. The command receives ``where`` and ``operator``."""
 
     @wraps(command)
     def with_operator(
@@ -71,7 +71,7 @@ def definition_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the windows that a cube writes, which become a part of the command's ``operator``."""
+    """Add the options of the windows that a cube writes, which become a part of ``operator``."""
 
     @wraps(command)
     def with_output(
@@ -109,7 +109,7 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def late_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--late``, which becomes a part of the command's ``operator``."""
+    """Add ``--late``, which becomes a part of ``operator``."""
 
     @wraps(command)
     def with_late(*, operator: Json, late: str | None, **others: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The rows of a cube's answer as a table."""
+"""The table of the rows in a cube's answer."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from cli.output import print_table
 
 TIME = "pane"
-"""The field of a row that holds the beginning of its interval."""
+"""The field of a row that has the start of the row's interval."""
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows in columns: the beginning of their interval, if they have one, then dimensions, then measures."""
+    """Print rows in columns: the start of the row's interval, if it has one, then the dimensions, then the measures."""
     names = list(dict.fromkeys(name for row in rows for name in row["group"]))
     own = [name for name in rows[0] if name != "group"] if rows else []
     times, measures = [name for name in own if name == TIME], [name for name in own if name != TIME]

@@ -1,4 +1,4 @@
-"""``asc cube run``: the roll-up of files of records, and the output of the answer."""
+"""``asc cube run``: a cube over files of records, and the output of its answer to a question."""
 
 from __future__ import annotations
 

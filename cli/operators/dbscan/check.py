@@ -14,9 +14,10 @@ _ENDS_SHOWN = 10
 
 
 def show_check(check: Check, query_id: str, where: str, operator: Json, now: datetime) -> None:
-    """Check the queries of an id, and print the form of the predicate, types, warnings and the ends of windows.
+    """Check the queries that an id and its lists of values define. Print the form of the predicate, types, warnings,
+    and the ends of windows.
 
-    AscError where one is refused.
+    Raise AscError if a query is refused.
     """
     from broker.operators.dbscan.body import DbscanBody
     from broker.operators.dbscan.definition import StandingDbscan

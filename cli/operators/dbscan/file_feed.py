@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from asc.operators.feed import Message, Observation, QuerySettings
 
 POINTS_OF_A_WINDOW = 200_000
-"""The default of limits.stream_dbscan_points: a window with more points is skipped."""
+"""The most points of a window, as the default of limits.stream_dbscan_points. A window with more points is skipped."""
 
 _BY_ROW = ""
 """The value that replaces a time expression if the row number is the time."""

@@ -1,4 +1,4 @@
-"""The DBSCAN queries of a file, checked against a schema."""
+"""The DBSCAN queries in a file of queries, checked against a schema."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class FileQuery:
 
 
 def read_file_queries(path: Path, decoding: Decoding) -> list[FileQuery]:
-    """Return the queries of a file, in any of the forms of files of queries. Lists of eps and min_samples are all their
-    combinations. AscError where one is refused, or an id is there twice.
+    """Return the queries of a file, in any form of queries files. Lists of eps and min_samples define a query for each
+    combination. Raise AscError if a query is refused, or an id occurs twice.
     """
     from asc.operators.dbscan.definition import combinations
     from asc.query_id import checked_id
@@ -80,7 +80,7 @@ def _query(
 
 
 def warnings_of(queries: Sequence[FileQuery]) -> list[str]:
-    """Return warnings of odd things in queries, each once."""
+    """Return the distinct warnings about suspicious settings of the queries."""
     found: dict[str, None] = {}
     for query in queries:
         found.update(dict.fromkeys(query.where.warnings))

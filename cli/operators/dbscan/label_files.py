@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from asc.operators.dbscan.progress import DueWindow
 
 SCHEMA = pa.schema([("window_end", pa.int64()), ("row", pa.int64()), ("label", pa.int32()), ("role", pa.string())])
-"""``window_end``: in microseconds, or the number of the last point. ``row``: the number of the row in the file."""
+"""The columns of a label file. ``window_end``: in microseconds, or the number of the last point. ``row``: the number of
+the row in the input file.
+"""
 
 _ROLES = pa.array(["core", "border", "noise"])
 _ROWS_A_GROUP = 1 << 16
 _ROWS_HELD = 1 << 22
 _OTHER_FILES = 128
-"""The number of files that a process has open besides the label files."""
+"""The number of files that the process may have open besides the label files."""
 
 
 class LabelFiles:

@@ -57,9 +57,9 @@ def run_queries(
     labels: Path | None,
     records: Path | None,
 ) -> DbscanRun:
-    """Run DBSCAN queries over the rows of a file. Errors: AscError.
+    """Run DBSCAN queries over the rows of a file. Raise AscError if an input is refused.
 
-    Spark is started where it has to compute something. ``labels``: a folder for files of labels; ``records``: a file
+    Spark is started if it has to compute an expression. ``labels``: a folder for files of labels. ``records``: a file
     for the records of all windows.
     """
     for query in queries:

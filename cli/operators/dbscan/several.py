@@ -1,4 +1,4 @@
-"""Registration of all queries that lists of values produce."""
+"""Registration of all queries that lists of values in the options define."""
 
 from __future__ import annotations
 
