@@ -25,7 +25,7 @@ _REFUSED, _UNKNOWN = 1, 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the SBOM, print what was found, and give the exit code."""
+    """Write the SBOM, print the findings, and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.audit", description="What the broker runs on, and what of it is known."
     )
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def tell(components: Sequence[Component], policy: Policy, known: Callable[[], Found]) -> int:
     """Print licences and vulnerabilities, the findings that forbid a release on stderr, and return the exit code.
 
-    ``known`` gives what is known of the components, and raises NoDataError where nothing is to be had.
+    ``known`` returns the known vulnerabilities of the components, and raises NoDataError if no data is available.
     """
     refused = _licences(components, policy)
     try:

@@ -22,7 +22,7 @@ _FILE_NAME = re.compile(r"(?P<artifact>.+?)-(?P<version>\d.*)")
 
 @dataclass(frozen=True, slots=True)
 class Coordinates:
-    """Maven's name of a jar."""
+    """The Maven coordinates of a jar: group, artifact and version."""
 
     group: str
     artifact: str
@@ -33,17 +33,17 @@ class Coordinates:
         return f"{self.group}:{self.artifact}"
 
     def fits(self, stem: str) -> bool:
-        """Return whether a file of that name may be this one: ``hive-exec-2.3.10-core`` is ``hive-exec`` with a
-        classifier.
+        """Return True if the name of a file without suffix may belong to these coordinates: ``hive-exec-2.3.10-core``
+        is ``hive-exec`` with a classifier.
         """
         return f"{stem}-".startswith(f"{self.artifact}-{self.version}-")
 
 
 def read_jar(path: Path, place: str, groups: Mapping[str, str], known: Coordinates | None = None) -> Component:
-    """Return a jar as a component, named ``known``, or as it names itself, or as ``groups`` says.
+    """Return a jar as a component. Its coordinates are ``known``, or those in the jar, or those that ``groups`` gives.
 
-    ``groups``: Maven's group by a pattern of artifacts, for jars that were built without Maven. A jar that nothing
-    names has the ecosystem "". Raises AuditError where the file is missing or no jar.
+    ``groups``: Maven's group by a pattern of artifacts, for jars that were built without Maven. A jar without
+    coordinates has the ecosystem "". Raises AuditError if the file is missing or not a jar.
     """
     try:
         content = path.read_bytes()
@@ -86,7 +86,7 @@ def _own(
 
 
 def _properties(jar: zipfile.ZipFile, name: str) -> tuple[str, Coordinates] | None:
-    """Return the folder of a ``pom.properties`` and what it names; None where it names nothing, as a template does."""
+    """Return the folder of a ``pom.properties`` and its coordinates. Return None if it has none, as a template does."""
     lines = jar.read(name).decode("utf-8", "replace").splitlines()
     values = {key.strip(): value.strip() for key, _, value in (line.partition("=") for line in lines)}
     group, artifact, version = (values.get(key, "") for key in ("groupId", "artifactId", "version"))
@@ -128,7 +128,9 @@ def _pom_licences(pom: bytes) -> list[str]:
 
 
 def _parts(jar: zipfile.ZipFile, inner: list[tuple[str, Coordinates]], place: str) -> Iterator[Component]:
-    """Yield the components packed into a jar: each left its ``pom.properties``, and maybe its POM."""
+    """Yield the components that are packed into a jar. Each of them left its ``pom.properties`` in the jar, and perhaps
+    its POM.
+    """
     names = set(jar.namelist())
     for folder, coordinates in inner:
         pom = f"{folder}/pom.xml"

@@ -48,7 +48,7 @@ def key(component: Component) -> _Key:
 def ask(components: Iterable[Component], timeout_s: float, api: str = API) -> Found:
     """Return the vulnerabilities that OSV knows of the components; components of no registry are excluded.
 
-    Raises NoDataError where it does not answer in ``timeout_s`` seconds a request, or otherwise than expected.
+    Raises NoDataError if OSV does not answer within ``timeout_s`` seconds, or gives an unexpected answer.
     """
     keys = sorted({key(component) for component in components if component.ecosystem})
     ids: dict[_Key, list[str]] = {}
@@ -70,8 +70,8 @@ def look_up(components: Iterable[Component], folder: Path) -> Found:
     """Return the vulnerabilities of the components in downloaded records: JSON files and archives of them, in the
     folder.
 
-    The files are anywhere in the folder. Raises NoDataError where a file cannot be read, or where there is no record of
-    an ecosystem at all.
+    The folder may have subfolders. Raises NoDataError if a file cannot be read, or if there is no record of an
+    ecosystem.
     """
     wanted: dict[tuple[str, str], dict[str, list[Vulnerability]]] = {}
     for ecosystem, name, version in {key(component) for component in components if component.ecosystem}:
@@ -97,7 +97,7 @@ def look_up(components: Iterable[Component], folder: Path) -> Found:
 
 
 def _ids(client: httpx.Client, keys: Sequence[_Key]) -> dict[_Key, list[str]]:
-    """Return the ids of what is known, by key. An answer may have further pages."""
+    """Return the ids of known vulnerabilities, by component. An answer may have further pages."""
     ids: dict[_Key, list[str]] = {key: [] for key in keys}
     asked: list[tuple[_Key, dict[str, Any]]] = [
         ((ecosystem, name, version), {"package": {"ecosystem": ecosystem, "name": name}, "version": version})

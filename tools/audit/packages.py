@@ -39,8 +39,8 @@ class Locked:
 
 
 def read_lock(path: Path) -> list[Locked]:
-    """Return the packages of a lock as uv and pip write it. Raises AuditError for what is not one version with its
-    hashes.
+    """Return the packages of a lock file as uv and pip write it. Raises AuditError for a line that is not one version
+    with its hashes.
     """
     locked = []
     for line in path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
@@ -59,10 +59,10 @@ def read_lock(path: Path) -> list[Locked]:
 
 
 def installed_packages(locked: Sequence[Locked]) -> list[Component]:
-    """Return every locked package, those for other Pythons and systems among them.
+    """Return every locked package, including packages for other Pythons and systems.
 
-    Of those the lock says all that is known; where another version of one is installed, its licence is taken for
-    theirs. Raises AuditError where one that is for this Python is missing or has another version.
+    For these, only the lock is known; if another version is installed, its licence is used. Raises AuditError if a
+    package for this Python is missing or has another version.
     """
     return [_package(one) for one in locked]
 

@@ -93,7 +93,9 @@ class Policy:
 
 
 def read_policy(path: Path = POLICY_FILE) -> Policy:
-    """Return the policy of a file. Raises AuditError for what is missing, unknown, without a reason, or no licence."""
+    """Return the policy in a file. Raises AuditError for an entry that is missing, unknown or without a reason, and for
+    an invalid licence.
+    """
     tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -129,7 +131,7 @@ def _judged(table: Mapping[str, Any], path: Path) -> Judgement:
 
 
 def _check(table: Mapping[str, Any], kinds: Mapping[str, type], path: Path) -> None:
-    """Raise AuditError unless the table has every key, of its kind and not empty, and no other."""
+    """Raise AuditError unless a table has exactly the given keys, each with a value of its type that is not empty."""
     for key, kind in kinds.items():
         if not isinstance(table.get(key), kind) or not table[key]:
             raise AuditError("table", dict(table), f"'{key}' is missing, empty or no {kind.__name__}: mend {path}")

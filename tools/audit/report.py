@@ -14,8 +14,8 @@ from tools.audit.policy import Policy
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A known vulnerability of a component. ``why``: the reason to permit it. If that is None, ``missing`` says what is
-    needed.
+    """A known vulnerability of a component. ``why``: the reason to permit it. If ``why`` is None, ``missing`` is the
+    condition for a release.
     """
 
     component: Component
@@ -36,7 +36,7 @@ def licence_lines(components: Sequence[Component]) -> list[str]:
 
 
 def refusals(components: Sequence[Component], policy: Policy) -> list[str]:
-    """Return a line for each licence that is not known or not allowed."""
+    """Return a line for each licence that is unknown or not permitted."""
     return [line for component in everything(components) if (line := policy.refusal(component))]
 
 

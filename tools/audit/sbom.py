@@ -21,9 +21,9 @@ _DISTRIBUTION = "asc-broker"
 def sbom(components: Sequence[Component]) -> str:
     """Return the JSON of the broker with its components, each with the parts that are packed into it.
 
-    A component's hashes are the SHA-256 of every archive that the lock allows of it. Properties say what CycloneDX has
-    no field for: ``asc:place`` where a part is, ``asc:marker`` for which Pythons and systems a version is locked, and
-    ``asc:licence-from`` where its licence was read.
+    A component has the SHA-256 of every archive that the lock permits. Three properties replace fields that CycloneDX
+    lacks. ``asc:place``: the path to a part. ``asc:marker``: the Pythons and systems for which a version is locked.
+    ``asc:licence-from``: the source of the licence.
     """
     about = metadata(_DISTRIBUTION)
     broker = cyclonedx.Component(

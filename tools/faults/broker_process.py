@@ -54,8 +54,8 @@ class BrokerProcess:
         self.await_reason(lambda reason: reason is None, timeout_s)
 
     def await_reason(self, wanted: Callable[[str | None], bool], timeout_s: float = _READY_S) -> None:
-        """Wait until /readyz gives a reason that is wanted, None where it is ready; nothing is asked while it starts
-        to listen.
+        """Wait until /readyz gives a reason that ``wanted`` accepts; the reason is None if the daemon is ready. No
+        request is sent before the daemon listens.
         """
         deadline = time.monotonic() + timeout_s
         while True:

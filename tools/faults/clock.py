@@ -1,4 +1,6 @@
-"""The clock of one running Python process, set back. The system clock, which all processes share, is unchanged."""
+"""A function that sets back the clock of one running Python process. The system clock, which all processes share, is
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,11 @@ class _Moved(_Datetime, metaclass=_AsDatetime):
 
 
 def set_back(after_s: float, by_s: float) -> None:
-    """Set ``time.time``, and ``datetime.now`` of the broker's modules, back by so much in so long; stderr says so.
+    """Set back ``time.time``, and ``datetime.now`` in the broker's modules, by ``by_s`` after ``after_s``, and print
+    this on stderr.
 
-    It changes the modules that are imported by then, and none but the broker's. Compiled packages look at how a class
-    is made, and pandas does not end its import with another datetime.
+    Only modules of the broker that are imported by then are changed. Compiled packages depend on how a class is
+    created, and the import of pandas fails with another datetime.
     """
 
     def move() -> None:

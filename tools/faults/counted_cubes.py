@@ -1,4 +1,4 @@
-"""The cubes of the rig, with the DuckDB expressions that compute the same values."""
+"""The cubes of the fault tests, with the DuckDB expressions that compute the same values."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from asc.operators.cube.cuboid import Dimensions
 from tools.faults import moves
 
 FUTURE_US = 4_102_444_800_000_000
-"""From this event time on, the year 2100, a record is after its Kafka timestamp."""
+"""The event time, the year 2100, from which on the time of a record is after its Kafka timestamp."""
 
 LATENESS_S = 60.0
-"""How far event time stays behind: more than partitions drift apart while Kafka is away."""
+"""The allowed lateness in seconds: more than partitions drift apart while Kafka is down."""
 
 STEP_S = 0.01
-"""The event time from one record to the next."""
+"""The event time in seconds from one record to the next."""
 
 _STEP_US = round(STEP_S * 1_000_000)
 _BEHIND_US = 90_000_000
@@ -30,7 +30,7 @@ _TEXT = "CASE WHEN n % 101 = 50 THEN rpad(s, 5000, '.') ELSE s END"
 
 @dataclass(frozen=True, slots=True)
 class CountedCube:
-    """A cube of the rig, with DuckDB's expressions for its values.
+    """A cube of the fault tests, with DuckDB's expressions for its values.
 
     ``dimensions`` and ``measures``: expressions by their names in answers. ``double_sums``: the measures that are sums
     of doubles, with the expressions of their addends. ``time_us``: the event time in microseconds.
@@ -85,8 +85,8 @@ LATE = CountedCube(
     double_sums={"drift": "d"},
     time_us=_TIME_US,
 )
-"""Its records are out of order by more than the lateness, without a usable time, or of too large a group, some of
-them.
+"""A cube some of whose records are later than the allowed lateness, have no usable time, or belong to a group that is
+too large.
 """
 
 RESTED = CountedCube(
@@ -103,7 +103,7 @@ RESTED = CountedCube(
     measures={"n": "count(*)", "total": "sum(n)"},
     time_us=_IN_ORDER_US,
 )
-"""It is paused now and then."""
+"""A cube that is paused from time to time."""
 
 MOVES = CountedCube(
     query="seen",

@@ -15,7 +15,7 @@ from tools.faults.raw_records import Intervals, RawRecords, group_text
 
 Plain = Mapping[str, Any]
 Interval = tuple[int | None, int | None]
-"""Event time in microseconds, from the first to before the end; None for no bound."""
+"""An interval of event time in microseconds, from the first to before the second; None means no bound."""
 
 _LIMIT = 100_000
 _TOLD = 3
@@ -72,8 +72,8 @@ class CubeLedger:
     slack_us: int
 
     def audit(self, intervals: Sequence[Interval]) -> CubeAudit:
-        """Compare each cuboid and each measure, of all time, of closed panes and of some intervals; no record comes
-        meanwhile.
+        """Compare each cuboid and each measure, over all time, over closed panes and over some intervals. No record may
+        arrive meanwhile.
         """
         kept = self.kept()
         outcomes = self.records.outcomes(self.cube, self.covered)
@@ -114,7 +114,7 @@ class CubeLedger:
             yield f"cube {self.cube.query}: is parked, {kept['parked']}"
 
     def _accounting(self, kept: Plain, outcomes: Mapping[str, int]) -> Iterator[str]:
-        """Yield the terms of the accounting line that differ from DuckDB's, or that do not add up."""
+        """Yield the terms of the accounting line that differ from DuckDB's, and a line if they do not add up."""
         line = str(kept["accounting"])
         terms = {name: int(number.replace(",", "")) for number, name in _TERM.findall(line)}
         accepted, late = terms.pop("accepted", None), terms.pop("late", 0)

@@ -14,14 +14,14 @@ from tools.faults.cube_ledger import differences
 from tools.faults.raw_records import Intervals, RawRecords, group_text
 
 Windows = dict[tuple[str, ...], dict[tuple[int, str], Mapping[str, Any]]]
-"""Measures by cuboid, then by end and group."""
+"""The measures by cuboid, then by end of the window and group."""
 
 
 def window_differences(
     cube: CountedCube, records: RawRecords, covered: Intervals, rows: Iterable[Delivery], until_us: int
 ) -> tuple[int, list[str]]:
-    """Return how many rows of windows are due up to a watermark, and the differences: of each group in each window its
-    row of the highest revision counts.
+    """Return the number of rows of windows that are due up to a watermark, and the differences from DuckDB. For each
+    group in each window, only the row with the highest revision is compared.
     """
     found, wrong = newest_rows(cube, rows)
     due = 0
@@ -36,7 +36,7 @@ def window_differences(
 
 
 def newest_rows(cube: CountedCube, rows: Iterable[Delivery]) -> tuple[Windows, list[str]]:
-    """Return the newest row of each group in each window, and the faults of single rows; tombstones are none."""
+    """Return the newest row of each group in each window, without tombstones, and the faults of single rows."""
     found: Windows = {}
     revisions: dict[tuple[tuple[str, ...], int, str], int] = {}
     wrong = []

@@ -1,5 +1,5 @@
-"""The delivery ledger of a broker: the records that each query had to receive, those that it might, and the arrived
-ones.
+"""The delivery ledger of a broker: the records that each query must receive, the records that it may receive, and the
+records that arrived.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 Offsets = Mapping[int, int]
 Oracle = Callable[[str], npt.NDArray[np.bool_]]
-"""Returns the published records that a predicate accepts, in their order."""
+"""A function that returns for each published record, in order, whether a predicate accepts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +137,9 @@ class DeliveryLedger:
         return sum(len(rows.keys() - found[topic]) for topic, rows in self._must.items())
 
     def audit(self, arrived: Iterable[Arrived], calm_until: Offsets | None = None) -> DeliveryAudit:
-        """Hold what arrived, each topic in its order, against the ledger. The source's records before ``calm_until``
-        were done with before the first fault, if there was one: of those no copy came twice, and those of one key are
-        in order.
+        """Compare the records that arrived, each topic in its order, with the ledger. The source's records before
+        ``calm_until`` were processed before the first fault. No copy of such a record may arrive twice, and copies with
+        one key must be in order.
         """
         missing, unwanted, changed, disordered = [], [], [], []
         copies: Counter[tuple[str, int]] = Counter()
@@ -196,9 +196,7 @@ class DeliveryLedger:
 
 
 def duckdb_oracle(published: list[Published], columns: Mapping[str, str]) -> tuple[Oracle, list[int]]:
-    """Return an oracle for JSON records with these columns and their DuckDB types, by DuckDB; and the rows that are
-    none.
-    """
+    """Return an oracle for JSON records with these columns, by their DuckDB types, and the rows that are not JSON."""
     import duckdb
     import pyarrow as pa
 

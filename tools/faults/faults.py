@@ -38,7 +38,7 @@ class Fault:
     needs_mount: bool = False
 
     def possible(self, rig: Rig) -> bool:
-        """Return whether the fault can be made here."""
+        """Return True if the fault can be injected on this machine."""
         return not self.needs_mount or (rig.checkpoint_disk.mounted and rig.kafka_disk.mounted)
 
 
@@ -80,7 +80,9 @@ def daemon_killed_in_start(rig: Rig) -> None:
 
 
 def daemon_killed_in_bulk_load(rig: Rig) -> None:
-    """Kill the daemon by SIGKILL during a load of thousands of queries: all of them are registered then, or none."""
+    """Kill the daemon by SIGKILL during a load of thousands of queries. Afterwards all of them must be registered, or
+    none.
+    """
     lines = "\n".join(
         json.dumps({"id": f"load-{number}", "where": f"n = -{number + 1}", "topic": TOPICS[0], "stream": STREAM})
         for number in range(_BULK)
@@ -105,7 +107,7 @@ def daemon_killed_in_bulk_load(rig: Rig) -> None:
 
 
 def daemon_terminated(rig: Rig) -> None:
-    """Terminate the daemon by SIGTERM, and start it again once it has ended in good order."""
+    """Terminate the daemon by SIGTERM, and start it again after it has stopped in order."""
     rig.broker.signal(signal.SIGTERM)
     code = rig.broker.await_end()
     if code:
@@ -122,7 +124,7 @@ def daemon_stopped_still(rig: Rig) -> None:
 
 
 def jvm_killed(rig: Rig) -> None:
-    """Kill Spark's JVM alone by SIGKILL: the daemon ends by itself, and is started anew."""
+    """Kill only Spark's JVM by SIGKILL. The daemon ends by itself, and is started again."""
     kill(rig.broker.jvm())
     if rig.broker.await_end() == 0:
         raise RuntimeError("the daemon ended as if nothing were wrong when its JVM was killed")
@@ -130,7 +132,7 @@ def jvm_killed(rig: Rig) -> None:
 
 
 def workers_killed(rig: Rig) -> None:
-    """Kill all Python processes in which tasks match by SIGKILL: the daemon recovers by itself."""
+    """Kill all Python processes in which tasks match by SIGKILL. The daemon recovers by itself."""
     for worker in rig.broker.workers():
         kill(worker)
     rig.broker.await_ready()
@@ -145,7 +147,7 @@ def kafka_killed(rig: Rig) -> None:
 
 
 def kafka_stopped_still(rig: Rig) -> None:
-    """Suspend Kafka for a while: it answers nothing, and keeps its connections."""
+    """Suspend Kafka for a while: it does not answer, but its connections remain."""
     rig.node.stand_still()
     time.sleep(rig.random.uniform(1, _AWAY_S))
     rig.node.go_on()
@@ -161,7 +163,7 @@ def checkpoint_disk_full(rig: Rig) -> None:
 
 
 def kafka_disk_full(rig: Rig) -> None:
-    """Fill the disk of Kafka's logs, by which Kafka ends; start it again when there is space."""
+    """Fill the disk of Kafka's logs, which ends Kafka. Start Kafka again when there is space."""
     rig.kafka_disk.fill()
     time.sleep(_FULL_S)
     rig.kafka_disk.free()
@@ -184,9 +186,9 @@ def checkpoint_damaged(rig: Rig) -> None:
 
 
 def registry_damaged(rig: Rig) -> None:
-    """Kill the daemon by SIGKILL, and write records to the registry that are no queries.
+    """Kill the daemon by SIGKILL, and write records to the registry that are not queries.
 
-    They are not served, and everything else is.
+    These records are not served, but all queries are.
     """
     rig.broker.kill()
     producer = rig.client.producer()
@@ -204,8 +206,8 @@ def registry_damaged(rig: Rig) -> None:
 def clock_set_back(rig: Rig) -> None:
     """Set the daemon's clock back by an hour while it runs.
 
-    That is the clock of its Python, by which queries expire and snapshots are due. The JVM and the workers have the
-    system's clock, which all processes share.
+    Only the clock of the daemon's Python is set back, which decides when queries expire and snapshots are due. The JVM
+    and the workers use the system's clock, which all processes share.
     """
 
     def times() -> int:
@@ -220,7 +222,7 @@ def clock_set_back(rig: Rig) -> None:
 
 
 def partition_added(rig: Rig) -> None:
-    """Add a partition to the source topic while records come in."""
+    """Add a partition to the source topic while records arrive."""
     rig.add_partition()
 
 
@@ -250,7 +252,7 @@ def _start(rig: Rig) -> None:
 
 
 def _start_unless_it_runs(rig: Rig) -> None:
-    """Start the daemon again where it has ended, as a service manager does, and else wait until it is ready."""
+    """Start the daemon again if it has ended, as a service manager does. Otherwise wait until it is ready."""
     with contextlib.suppress(RuntimeError):
         rig.broker.await_ready()
         return

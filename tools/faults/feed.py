@@ -14,7 +14,7 @@ COLUMNS = {"n": "BIGINT", "g": "INTEGER", "s": "VARCHAR", "d": "DOUBLE"}
 """The columns of a record, by DuckDB's types."""
 
 DDL = "n BIGINT, g INT, s STRING, d DOUBLE"
-"""The same for the broker."""
+"""The columns of a record for the broker, as Spark DDL."""
 
 Record = Callable[[int], tuple[bytes | None, bytes, list[tuple[str, bytes]]]]
 
@@ -80,8 +80,8 @@ class Feed:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Publish nothing within a ``with`` block, which begins when everything is acknowledged; RuntimeError where
-        records cannot be published.
+        """Suspend publishing within a ``with`` block, which begins when all records are acknowledged. Raise
+        RuntimeError if records cannot be published.
         """
         with self._pulse:
             while len(self.acknowledged) < self.count:

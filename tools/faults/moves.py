@@ -12,12 +12,14 @@ STREAM = "moves"
 SOURCE = "moves-in"
 DDL = "k STRING, x DOUBLE, y DOUBLE"
 COLUMNS: Mapping[str, str] = MappingProxyType({"k": "VARCHAR", "x": "DOUBLE", "y": "DOUBLE"})
-"""The same by DuckDB's types."""
+"""The columns of a record, by their DuckDB types."""
 
 SETTINGS = "lateness_s = 0.0"
 
 STEP_S = 0.01
-"""The event time from one record to the next: a function of the offset, the same however often it is sent."""
+"""The event time in seconds from one record to the next. The time depends on the offset, so it is the same however
+often a record is sent.
+"""
 
 _TIME = f"timestamp_micros(_offset * {round(STEP_S * 1_000_000)})"
 _OBJECTS = 12
@@ -60,8 +62,8 @@ QUERIES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         },
     }
 )
-"""The queries by id, without their topics. Their outputs are a function of the records in their order alone: the
-records are in one partition, and no time in it is before another one.
+"""The queries by id, without their topics. Their outputs depend only on the order of the records, because all records
+are in one partition with ascending times.
 """
 
 

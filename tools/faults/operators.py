@@ -109,7 +109,9 @@ class Operators:
         return output_audit(self._outputs(CALM_STREAM), self._outputs(STREAM), written=written, until_s=until_s)
 
     def _reach(self, stream: str, until_s: float) -> bool:
-        """Return whether each query of a stream has an output of that time or later."""
+        """Return whether, before a deadline, each query of a stream has an output with the event time ``until_s`` or
+        later.
+        """
         last = dict.fromkeys(QUERIES, -1.0)
         for each in self._outputs(stream):
             (query,) = each.queries

@@ -12,10 +12,10 @@ import pyarrow as pa
 from tools.faults.counted_cubes import FUTURE_US, CountedCube
 
 KEY_BYTES_MAX = 4_096
-"""The most bytes of the texts of a group that is counted."""
+"""The most bytes of texts in the key of a group that is counted."""
 
 Intervals = Mapping[int, Sequence[tuple[int, int]]]
-"""Offsets by partition, each interval from its first one to before its end."""
+"""Offsets by partition, as intervals from the first offset to before the second."""
 
 
 class RawRecords:
@@ -26,7 +26,7 @@ class RawRecords:
     """
 
     def __init__(self, columns: Mapping[str, str]) -> None:
-        """Create an empty table. ``columns``: with their DuckDB types."""
+        """Create an empty table. ``columns``: the columns by their DuckDB types."""
         self.ends: dict[int, int] = {}
         self._columns = columns
         # A division by zero is NULL, as it is to Spark.
@@ -35,7 +35,7 @@ class RawRecords:
         self._connection.execute(f"CREATE TABLE records (_partition INTEGER, _offset BIGINT, {declared})")
 
     def add(self, records: Iterable[tuple[int, int, bytes | None]]) -> None:
-        """Add records by partition, offset and value, each partition in its order from its end on."""
+        """Add records, given by partition, offset and value. Each partition continues at its end."""
         rows = []
         for partition, offset, value in records:
             self.ends[partition] = offset + 1
@@ -52,19 +52,19 @@ class RawRecords:
             self._connection.unregister("added")
 
     def outcomes(self, cube: CountedCube, covered: Intervals) -> dict[str, int]:
-        """Return the numbers of accepted records by what becomes of them, at offsets that are covered."""
+        """Return the numbers of accepted records at covered offsets, by outcome."""
         sql = f"SELECT _outcome, count(*) FROM ({self._accepted(cube, covered)}) GROUP BY 1"
         return dict(self._connection.execute(sql).fetchall())
 
     def missed_us(self, cube: CountedCube, covered: Intervals) -> list[int]:
-        """Return the distinct times of the records that would be counted and are not covered, ascending."""
+        """Return the distinct times, ascending, of the records that would be counted but are not covered."""
         both = f"SELECT * FROM ({self._accepted(cube, None)}) WHERE NOT {_within(covered)} AND _outcome = 'counted'"
         return [
             time for (time,) in self._connection.execute(f"SELECT DISTINCT _time FROM ({both}) ORDER BY 1").fetchall()
         ]
 
     def span_us(self, cube: CountedCube, covered: Intervals) -> tuple[int, int] | None:
-        """Return the first and the last time of the counted records; None where there are none."""
+        """Return the first and the last time of the counted records. Return None if there are none."""
         sql = f"SELECT min(_time), max(_time) FROM ({self._accepted(cube, covered)}) WHERE _outcome = 'counted'"
         (found,) = self._connection.execute(sql).fetchall()
         return None if found[0] is None else found
@@ -72,7 +72,7 @@ class RawRecords:
     def groups(
         self, cube: CountedCube, names: Sequence[str], covered: Intervals, first_us: int | None, end_us: int | None
     ) -> dict[str, dict[str, Any]]:
-        """Return the measures of the groups of a cuboid, by group as JSON; of a sum of doubles its addends."""
+        """Return the measures of the groups of a cuboid, by group as JSON. For a sum of doubles, return its addends."""
         own = "true" if first_us is None else f"_time >= {first_us}"
         own += "" if end_us is None else f" AND _time < {end_us}"
         sql = f"SELECT * FROM ({self._accepted(cube, covered)}) WHERE _outcome = 'counted' AND {own}"
@@ -81,7 +81,9 @@ class RawRecords:
     def windows(
         self, cube: CountedCube, names: Sequence[str], covered: Intervals, until_us: int
     ) -> dict[tuple[int, str], dict[str, Any]]:
-        """Return the measures of the groups of a cuboid in all windows that end by a time, by end and group."""
+        """Return the measures of the groups of a cuboid in all windows that end at or before a time, by end
+        and group.
+        """
         window_us, slide_us = (int(cube.operator[name]) * 1_000_000 for name in ("window_s", "slide_s"))
         span = self.span_us(cube, covered)
         if span is None:
@@ -109,7 +111,7 @@ class RawRecords:
         return found
 
     def _accepted(self, cube: CountedCube, covered: Intervals | None) -> str:
-        """Return the query for the records that a cube accepts, with their time and what becomes of them."""
+        """Return the query for the records that a cube accepts, with their time and their outcome."""
         texts = [
             f"if(typeof({own}) = 'VARCHAR', coalesce(octet_length(encode(({own})::VARCHAR)), 0), 0)"
             for own in cube.dimensions.values()

@@ -40,7 +40,9 @@ TOPICS = ("alpha", "beta", "gamma")
 _CHECKPOINT_MB, _KAFKA_MB = 64, 2_000
 _STALLED_S = 180.0
 _UNDELIVERED_MAX = 5_000
-"""The most records that wait to be delivered: five batches, which a busy machine does before it is stalled."""
+"""The most records that may wait for delivery: five batches, which even a busy machine processes before it counts as
+stalled.
+"""
 _RECORDS_A_MOVE = 3
 _LOOK_S = 0.2
 _OWN_HEADERS = "asc-"
@@ -127,12 +129,12 @@ class Rig:
         return self.checkpoint_disk.folder / "own" / STREAM
 
     def _end(self) -> int:
-        """Return the number before which records are published while those before are on their way."""
+        """Return the number of the record at which publishing pauses until earlier records are delivered."""
         # Once it settles, nobody looks at arrivals, and operators need later records for their last outputs.
         return sys.maxsize if self._is_settling else self._arrivals.highest + 1 + _UNDELIVERED_MAX
 
     def await_delivery(self) -> float:
-        """Wait until a record that is published from now on is delivered, and return the seconds."""
+        """Wait until a record that is published after this call is delivered, and return the seconds."""
         begun, first = time.monotonic(), self.feed.count
         while self._arrivals.highest < first:
             if time.monotonic() - begun > _STALLED_S:
@@ -143,7 +145,7 @@ class Rig:
         return time.monotonic() - begun
 
     def disturb(self) -> None:
-        """Note that a fault happens now: from here on copies may be repeated and out of order."""
+        """Note that a fault happens now: from here on, copies may be repeated and out of order."""
         if self._calm_until is None:
             log = self.checkpoint() / "spark"
             done = max(int(path.name) for path in (log / "commits").glob("[0-9]*"))
@@ -151,17 +153,17 @@ class Rig:
             self._calm_until = {int(partition): offset for partition, offset in offsets.items()}
 
     def delivered(self) -> int:
-        """Count the records that the query that accepts each has been seen to receive."""
+        """Return the number of records that have arrived at the query that accepts every record."""
         return self._arrivals.count
 
     def rest_cube(self) -> None:
-        """Pause one of the cubes for as long as it takes to deliver a record; no fault is made meanwhile."""
+        """Pause one of the cubes until a record is delivered. No fault is injected meanwhile."""
         for _ in range(2):
             self._cubes.toggle(RESTED)
             self.await_delivery()
 
     def compare_cubes(self) -> CubeAudit:
-        """Publish nothing for as long as it takes to hold each cube against DuckDB over all records."""
+        """Suspend publishing while each cube is compared with DuckDB over all records."""
         assert self.operators is not None
         with self.feed.held(), self.operators.held():
             found = CubeAudit.of([self._cubes.audit(self.random), self.operators.audit(self.random)])

@@ -21,7 +21,9 @@ from tools.faults.rig import Rig
 
 _QUIET_S = 3.0
 _COMPARED_EVERY = 4
-"""The faults from one comparison of the cubes to the next: records wait meanwhile, which no soak is for."""
+"""The number of faults between two comparisons of the cubes. Publishing pauses during a comparison, which a soak test
+should rarely do.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +44,10 @@ class Made:
 def soak(
     rig: Rig, faults: Sequence[Fault], minutes: float, *, tell: bool = True
 ) -> tuple[list[Made], DeliveryAudit, OutputAudit, CubeAudit]:
-    """Make faults drawn at random until the time is over, each of them once where the time allows it first; then the
-    ledger. RuntimeError where the broker does not come back, or the API answered otherwise than it should.
+    """Make random faults until the time is over, each fault once first if there is time. Then compare with the
+    ledger. Raise RuntimeError if the broker does not recover, or the API gave a wrong answer.
 
-    After some faults a cube is paused for a while, and all cubes are held against DuckDB.
+    After some faults a cube is paused for a while, and all cubes are compared with DuckDB.
     """
     made: list[Made] = []
     end = time.monotonic() + minutes * 60
@@ -75,8 +77,8 @@ def suffer(rig: Rig, fault: Fault) -> Made:
 
 
 def settled(rig: Rig) -> tuple[DeliveryAudit, OutputAudit, CubeAudit]:
-    """Return the audits of a rig: deliveries, operators and cubes. RuntimeError where the API answered
-    otherwise than it should.
+    """Return the audits of a rig: deliveries, operators and cubes. Raise RuntimeError if the API gave a
+    wrong answer.
     """
     audits = rig.settle()
     if rig.subscribers.failures:
@@ -100,7 +102,7 @@ def _say(line: str, tell: bool) -> None:
     help="Records a second, at most: no more than 5,000 wait to be delivered.",
 )
 def main(minutes: float, seed: int | None, per_s: float) -> None:
-    """Make random faults in a broker under load, and check that nothing was lost."""
+    """Make random faults in a broker under load, and check that no record was lost."""
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
     seed = random.randrange(1 << 30) if seed is None else seed
     _say(f"seed {seed}, {per_s:g} records a second, for {minutes:g} minutes", True)

@@ -38,7 +38,9 @@ class StandingCubes:
         source: str,
         slack_s: float,
     ) -> None:
-        """Watch these cubes. ``slack_s``: how far a gap may reach beyond the missing records, in event time."""
+        """Create the cubes, without registering them. ``slack_s``: the event time by which a gap may extend beyond the
+        missing records.
+        """
         self._broker = broker
         self._stream = stream
         self._cluster = cluster
@@ -47,10 +49,10 @@ class StandingCubes:
         self._slack_us = round(slack_s * 1_000_000)
         self._records = RawRecords(columns)
         self._changes: dict[str, list[Mapping[int, int]]] = {cube.query: [] for cube in cubes}
-        """Of each cube the offsets at which it was paused, resumed, paused ..., by partition."""
+        """For each cube, the offsets by partition at which it was paused, resumed, paused, and so on."""
 
     def register(self) -> None:
-        """Register the cubes, before there is a record."""
+        """Register the cubes, before the first record is published."""
         for cube in self._cubes:
             body = {"where": cube.where, "operator": cube.operator, "stream": self._stream, "topic": self._topic(cube)}
             self._broker.put(f"/v1/queries/{cube.query}", json=body).raise_for_status()
@@ -81,7 +83,9 @@ class StandingCubes:
         return CubeAudit.of(found)
 
     def _covered(self, cube: CountedCube) -> dict[int, list[tuple[int, int]]]:
-        """Return the offset intervals that a cube must have folded, by partition; an unknown offset counts as 0."""
+        """Return the offsets that a cube must have folded, by partition. A partition without a known offset begins at
+        0.
+        """
         found = {}
         for partition, end in self._records.ends.items():
             places = [0, *(offsets.get(partition, 0) for offsets in self._changes[cube.query]), end]
@@ -103,7 +107,7 @@ class StandingCubes:
             time.sleep(_LOOK_S)
 
     def _intervals(self, cube: CountedCube, random_: random.Random) -> list[Interval]:
-        """Return some intervals on the grain, drawn at random: one pane, several, and one without an end."""
+        """Return some intervals on the grain, drawn at random: of one pane, of several panes, and without an end."""
         span = self._records.span_us(cube, self._covered(cube))
         if span is None:
             return []
@@ -133,7 +137,7 @@ class StandingCubes:
             time.sleep(_LOOK_S)
 
     def _asked(self, method: str, cube: CountedCube, path: str = "", **request: Any) -> Mapping[str, Any]:
-        """Return the API's answer; it is asked again where a connection is left from before a fault."""
+        """Return the API's answer. Repeat the request if it used a connection from before a fault."""
         deadline = time.monotonic() + _STALLED_S
         while True:
             try:

@@ -15,7 +15,9 @@ from tools.faults.delivery_ledger import Life
 _PAUSE_S = 0.15
 _AGAIN_S = 0.5
 _ASK_S = 120.0
-"""Longer than any fault: a request that was given up is not to be carried out after the next one."""
+"""The timeout of a request in seconds. It is longer than any fault, because a request that was given up must not be
+applied after a later one.
+"""
 _IDS = 40
 _BULK = 30
 
@@ -23,8 +25,8 @@ _Body = dict[str, str]
 
 
 def predicate(random_: random.Random) -> str:
-    """Return a predicate that Spark and DuckDB read alike over the feed's records: of every kind, with NULL and a
-    division by zero.
+    """Return a random predicate with the same meaning in Spark and DuckDB over the feed's records: of every kind, with
+    NULL and a division by zero.
     """
     a, b = random_.randrange(2, 12), random_.randrange(-4, 4)
     return random_.choice(

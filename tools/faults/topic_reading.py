@@ -1,4 +1,4 @@
-"""All records of a topic, as Kafka has them."""
+"""The reading of all records of a topic."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ FROM_BEGINNING: Mapping[int, int] = MappingProxyType({})
 def read_topic(
     cluster: KafkaCluster, topic: str, first: Mapping[int, int] = FROM_BEGINNING
 ) -> Iterator[tuple[int, int, Any, Any, Any]]:
-    """Yield partition, offset, key, value and headers of all that is in a topic now, each partition in its order.
+    """Yield partition, offset, key, value and headers of all present records of a topic, in the order of each
+    partition.
 
-    ``first``: the offsets to begin at; a partition that it lacks begins at its first record.
+    ``first``: the offsets at which to begin; a partition that is not in it begins at its first record.
     """
     from kafka import TopicPartition
 

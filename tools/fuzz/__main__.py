@@ -23,7 +23,7 @@ _COLUMNS = "{:<10} {:>10} {:>9} {:>12} {:>12} {:>12}  {}"
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
-    """Return the runs, a line each."""
+    """Return a table of the runs, with one line for each."""
     lines = [_COLUMNS.format("run", "inputs", "seconds", "slowest (s)", "warm (MB)", "end (MB)", "found")]
     for one in outcomes:
         warm, end = ("-" if each is None else f"{each:.0f}" for each in (one.warm_mb, one.end_mb))
@@ -35,12 +35,12 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 
 def told(outcome: Outcome) -> str:
-    """Return a finding in one line, with how to run it again."""
+    """Return a finding in one line, with the command that runs it again."""
     return f"{outcome.run}: {outcome.finding}; again: python -m tools.fuzz --again {outcome.kept}"
 
 
 def runs_of(only: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the runs of some targets, of all where none is named: how each is run, and which target it is."""
+    """Return the runs of some targets, or of all targets if none is named. A run is its name and its target."""
     found = []
     for name in only or TARGETS:
         found.append((name, name))
@@ -50,7 +50,7 @@ def runs_of(only: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def run(name: str, target: str, seconds: float, seed: int, folder: Path) -> Outcome:
-    """Do one run, with a progress bar."""
+    """Execute one run, with a progress bar."""
     begun = time.monotonic()
     with tqdm(
         total=round(seconds), desc=f"{name:<8}", unit="s", bar_format="{desc} {n}/{total} s |{bar}|{postfix}"
@@ -83,7 +83,7 @@ def again(path: Path) -> str | None:
     "--again", "kept", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Try one kept input."
 )
 def main(minutes: float, only: tuple[str, ...], seed: int | None, kept: Path | None) -> None:
-    """Try random inputs on every target; exit code 1 where something is found."""
+    """Try random inputs on every target. The exit code is 1 if there is a finding."""
     if kept is not None:
         if kept.name.partition("-")[0] not in TARGETS:
             raise click.UsageError(f"{kept}: the name of a kept input begins with {', '.join(TARGETS)}")

@@ -62,7 +62,9 @@ class ApiCalls:
         self._operations = {f"{one.method.upper()} {one.path}": one for one in found}
 
     def inputs(self) -> SearchStrategy[bytes]:
-        """Request as JSON: operation, path with query, headers, body (a byte a character), and whose token."""
+        """Generate requests as JSON: operation, path with query, headers, body (one byte per character), and the
+        caller's token.
+        """
         return st.one_of([self._requests(name, one) for name, one in self._operations.items()] + [self._loads()])
 
     def check(self, given: bytes) -> None:
@@ -104,8 +106,8 @@ class ApiCalls:
         return {"Authorization": f"Bearer {self._token}"}
 
     def _requests(self, name: str, operation: APIOperation[Any, Any, Any, Any]) -> SearchStrategy[bytes]:
-        """Generate requests as the description allows, and as it forbids; some have ids, streams and predicates with a
-        meaning.
+        """Generate requests that the description permits, and requests that it forbids. Some have existing ids, streams
+        and valid predicates.
         """
         modes = [GenerationMode(GenerationMode.POSITIVE)]
         if operation.path.startswith("/v1/"):
@@ -204,7 +206,7 @@ class ApiTarget(Target):
         self._folder.cleanup()
 
     def weighed(self) -> list[int]:
-        """See :class:`Target`. The JVM is not among them: its heap has a bound and is let grow up to it."""
+        """See :class:`Target`. The JVM is not included, because its heap may grow up to its limit."""
         return [self._broker.pid]
 
     def inputs(self) -> SearchStrategy[bytes]:
@@ -221,7 +223,9 @@ class ApiTarget(Target):
 
 
 def _without_loads(described: dict[str, Any]) -> dict[str, Any]:
-    """Return a description without bodies of NDJSON, which Schemathesis cannot write: loads are made beside it."""
+    """Return a description without the NDJSON bodies of bulk loads, which Schemathesis cannot generate; they are
+    generated separately.
+    """
     for operations in described["paths"].values():
         for operation in operations.values():
             operation.get("requestBody", {}).get("content", {}).pop(_NDJSON, None)
@@ -229,7 +233,7 @@ def _without_loads(described: dict[str, Any]) -> dict[str, Any]:
 
 
 def fault_of(answer: httpx.Response, described: Mapping[str, Any], *, is_known: bool) -> str | None:
-    """Return the fault of an answer to an operation, whatever its body; None where there is none.
+    """Return the fault of an answer to an operation, without its body. Return None if there is no fault.
 
     ``is_known``: whether the request had the token.
     """
@@ -291,6 +295,6 @@ def _json_values() -> SearchStrategy[Any]:
 
 
 def _can_be_sent(name: str, value: object) -> bool:
-    """Return whether a header is the request's to set, and can be spelled in HTTP."""
+    """Return whether a request may set a header, and HTTP can represent its value."""
     is_text = isinstance(value, str) and value.isascii() and value.isprintable() and name.isascii()
     return is_text and name.lower() not in _SWAPPED_HEADERS

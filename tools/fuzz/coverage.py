@@ -64,7 +64,7 @@ def follow(journal_path: Path, seconds: float, seed: int) -> None:
 
 
 def _compiled() -> list[str]:
-    """Return the modules with loops that numba compiles, which cannot read what was instrumented."""
+    """Return the modules with loops that numba compiles, because numba cannot compile instrumented code."""
     root = Path(__file__).parents[2]
     return [
         ".".join(path.relative_to(root).with_suffix("").parts)
@@ -74,7 +74,7 @@ def _compiled() -> list[str]:
 
 
 def _escaped(token: str) -> str:
-    """Return a token as libFuzzer's dictionaries spell it."""
+    """Return a token in the spelling of libFuzzer's dictionaries."""
     return "".join(
         chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\x{byte:02X}" for byte in token.encode()
     )

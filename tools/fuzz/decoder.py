@@ -51,11 +51,13 @@ STREAMS = {
         },
     ),
 }
-"""Streams by what is said of them: every type, both formats, options that make a parser take more."""
+"""The streams by name: every column type, both formats, and options that make a parser more lenient."""
 
 _BATCH = 400
 _BATCH_BYTES = 1_300_000
-"""Of a batch's values together: the largest value alone has less, and the journal holds six times as many."""
+"""The most bytes of all values of a batch. The largest single value has fewer, and the journal can store six times as
+many.
+"""
 
 
 class DecoderTarget(SparkTarget):
@@ -116,7 +118,7 @@ class DecoderTarget(SparkTarget):
         ).toArrow()
 
     def _fewest(self, decoder: Decoder, values: list[bytes | None]) -> list[bytes | None]:
-        """Return a part of the values that fails as well, by halves."""
+        """Return a subset of the values that still fails, found by halving."""
         while len(values) > 1:
             middle = len(values) // 2
             for half in (values[:middle], values[middle:]):
@@ -131,7 +133,7 @@ class DecoderTarget(SparkTarget):
 
 
 def fault_of(value: bytes | None, error: str | None, number: int, reasons: tuple[DeadLetterReason, ...]) -> str | None:
-    """Return the fault in how a record was decoded; None where there is none."""
+    """Return the fault in the result of decoding a record. Return None if there is no fault."""
     texts = [reason.text for reason in reasons]
     fault = reason_fault(error, number, texts)
     if fault is None and error is None and (value is None or not _is_utf8(value)):

@@ -87,7 +87,7 @@ def _is_of_a_later_form(message: bytes) -> bool:
 
 
 def _fewest(op: str, messages: Sequence[bytes]) -> list[bytes]:
-    """Return fewer messages that fail as well: without each that is not needed."""
+    """Return fewer messages that still fail, by removing each message that is not needed."""
     kept = list(messages)
     for message in list(messages):
         fewer = list(kept)

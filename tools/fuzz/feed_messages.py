@@ -1,4 +1,4 @@
-"""Messages of a feed: those of a stream's job, those of an earlier version, and invalid ones."""
+"""Generated messages of a feed: messages of a stream's job, messages of an earlier version, and invalid messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEEP = (100, 2_000, 100_000)
 
 
 def messages_of(rng: random.Random, op: str, count: int) -> list[bytes]:
-    """Return so many messages for a kind of operator, in the order of a partition; the first ones are settings."""
+    """Return ``count`` messages for a kind of operator, in the order of a partition. The first ones are settings."""
     begun = [json.dumps(_settings(rng, op)).encode()]
     return begun + [_message(rng, op) for _ in range(count - 1)]
 
@@ -93,7 +93,7 @@ def _time_us(rng: random.Random) -> int:
 
 
 def _changed(rng: random.Random, plain: Any) -> Any:
-    """Return the same with one value in it that is another, or none, somewhere."""
+    """Return a message in which one value, somewhere, is replaced or removed."""
     if isinstance(plain, Mapping) and plain and rng.random() < 0.8:
         name = rng.choice(sorted(plain))
         if rng.random() < 0.1:

@@ -1,4 +1,4 @@
-"""The journal of a process: its present input, in a file that survives the process."""
+"""The journal of a fuzzing process: its current input, in a file that remains after the process has ended."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Journal:
         self._write(time.monotonic_ns(), len(given))
 
     def end(self) -> None:
-        """Note that the input is done."""
+        """Note that the current input is finished."""
         _, begun_ns, _, length, *_ = _HEAD.unpack_from(self._map)
         self._tried += 1
         self._slowest_ns = max(self._slowest_ns, time.monotonic_ns() - begun_ns)
@@ -70,7 +70,7 @@ class Journal:
         self._found.write_text(what[:_TOLD_CHARS], "utf-8", "backslashreplace")
 
     def entry(self) -> Entry:
-        """Return the present entry."""
+        """Return the current state of the run."""
         tried, begun_ns, slowest_ns, _, *pids = _HEAD.unpack_from(self._map)
         busy_s = (time.monotonic_ns() - begun_ns) / 1e9 if begun_ns else 0.0
         return Entry(tried, max(0.0, busy_s), slowest_ns / 1e9, tuple(pid for pid in pids if pid))
@@ -81,7 +81,7 @@ class Journal:
         return self._map[_HEAD.size : _HEAD.size + length]
 
     def found(self) -> str | None:
-        """Return the finding. Return None if there is none."""
+        """Return the finding. Return None if there is no finding."""
         return self._found.read_text("utf-8") if self._found.exists() else None
 
     def _write(self, begun_ns: int, length: int) -> None:

@@ -69,7 +69,7 @@ class ParserTarget(Target):
 
 
 def outcome(text: str, schema: Schema) -> Predicate | PredicateError:
-    """Return the predicate that the parser reads, or its refusal; Violation where a refusal is not as refusals are."""
+    """Return the predicate that the parser returns, or its refusal. Raise Violation if a refusal is not well-formed."""
     try:
         return normalise(text, schema)
     except PredicateError as error:
@@ -82,19 +82,21 @@ def outcome(text: str, schema: Schema) -> Predicate | PredicateError:
 
 
 def check_line(error: AscError) -> None:
-    """Raise Violation where an error is not one line with a remedy: as it was made, for its text is always one."""
+    """Raise Violation if an error is not one line with a remedy. The parts of the error are checked, because its text
+    always has one line.
+    """
     line = f"{error.subject}: {error.remedy}"
     if len(line.splitlines()) != 1 or not error.remedy:
         raise Violation(f"refused with {len(line.splitlines())} lines: {line!r}") from error
 
 
 def encoded(text: str) -> bytes:
-    """Return a text as an input."""
+    """Return a text as the bytes of an input."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def decoded(given: bytes) -> str:
-    """Return an input as a text, also one that was not made from a text."""
+    """Return the bytes of an input as text, even if they were not made from a text."""
     try:
         return given.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:

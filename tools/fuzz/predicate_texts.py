@@ -18,7 +18,7 @@ DDL = (
     f"{ALL_TYPES_DDL}, labels MAP<STRING, INT>, tags ARRAY<STRING>, `user` STRING, ats ARRAY<TIMESTAMP>, "
     "maps ARRAY<MAP<STRING, INT>>, `x.y` INT, `straße` INT, `in` INT, date STRING"
 )
-"""The schema that they are read over: every type, nested ones, and names that are also words of the grammar."""
+"""The schema of the predicates: every type, nested types, and names that are also words of the grammar."""
 
 _WORDS = """
 ( ) [ ] , . = == <=> < <= > >= <> != ! + - * / % || & | ^ ~ : :: -> << >> >>> NOT AND OR IN IS NULL TRUE FALSE UNKNOWN
@@ -52,19 +52,19 @@ FUNCTION_NAMES = sorted({*FUNCTIONS, *LAMBDA_FUNCTIONS, *INSTANT_FUNCTIONS, "cas
 
 
 def tokens() -> list[str]:
-    """Return the tokens of the grammar, each once: for a fuzzer that puts them together."""
+    """Return the distinct tokens of the grammar, for a fuzzer that combines them."""
     found = [*_WORDS.split(), *_COLUMNS.split(), *_CONSTANTS.split(), *(f"{name}(" for name in FUNCTION_NAMES)]
     return list(dict.fromkeys(found))
 
 
 @cache
 def seeds() -> tuple[str, ...]:
-    """Return the initial predicates."""
+    """Return the predicates with which the fuzzer begins."""
     return (*hand_picked_predicates(), *random_predicates(7, 300))
 
 
 def plain_terms() -> SearchStrategy[str]:
-    """Return a column compared with constants, as subscribers write it, or not quite."""
+    """Return a strategy for a column compared with constants, as subscribers write it, with occasional mistakes."""
     column, constant = st.sampled_from(_COLUMNS.split()), _constants()
     blank = st.sampled_from((" ", " ", " ", "", "\n", "\t", "\u00a0"))
     compared = st.tuples(column, blank, st.sampled_from(_COMPARISONS), blank, constant)
@@ -82,7 +82,7 @@ def plain_terms() -> SearchStrategy[str]:
 
 
 def _typed_terms() -> SearchStrategy[str]:
-    """Generate terms whose constants are of their column's kind, near the edges of what may be read plainly."""
+    """Generate terms whose constants have the type of their column, near the limits of the reader of plain terms."""
     number = st.integers(-300, 300).map(str) | st.sampled_from(("1.5", "-0.5", "127", "128", "2147483648", "1e3", "5L"))
     text = st.sampled_from(("'a'", "'Oslo'", "''", "'Æ'", "'a%'", "'it''s'", "'-- x'", "'\\\\'"))
     kinds = ((("n", "big", "tiny", "d", "f", "price", "place.x", "N"), number), (("s", "city", "place.name"), text))
@@ -100,7 +100,7 @@ def _typed_terms() -> SearchStrategy[str]:
 
 
 def plain_conjunctions() -> SearchStrategy[str]:
-    """Generate terms joined by AND, now and then by something else."""
+    """Generate terms joined by AND, and occasionally by something else."""
     between = st.sampled_from((" AND ", " AND ", " AND ", " and\n", "AND", " AND NOT ", " OR ", " AND ("))
     return st.tuples(st.lists(plain_terms(), min_size=1, max_size=5), between).map(
         lambda drawn: drawn[1].join(drawn[0])
@@ -108,7 +108,7 @@ def plain_conjunctions() -> SearchStrategy[str]:
 
 
 def texts() -> SearchStrategy[str]:
-    """Generate anything that may be sent as a predicate."""
+    """Generate any text that may be sent as a predicate."""
     soup = st.lists(st.sampled_from(tokens()), max_size=30)
     spaced = st.tuples(soup, st.sampled_from(_SPACES)).map(lambda drawn: drawn[1].join(drawn[0]))
     mutated = st.tuples(st.sampled_from(seeds()), st.integers(0, 2**32)).map(lambda drawn: _mutated(*drawn))
@@ -181,7 +181,7 @@ def _conditions() -> SearchStrategy[str]:
 
 
 def _deep() -> SearchStrategy[str]:
-    """Generate one thing over and over: nested in itself, or after itself."""
+    """Generate a form that is repeated many times: nested in itself, or in sequence."""
     part = st.sampled_from(tuple(tokens()))
     count = st.sampled_from(_LONG)
     nested = st.tuples(part, count, st.sampled_from(_COLUMNS.split()), st.sampled_from((")", "", "]", " END", " > 1)")))
@@ -200,7 +200,7 @@ def _deep() -> SearchStrategy[str]:
 
 
 def _mutated(text: str, seed: int) -> str:
-    """Return a text with one to three places cut, filled or overwritten."""
+    """Return a text in which one to three parts are cut out, inserted or overwritten."""
     rng = random.Random(seed)
     characters = list(text)
     for _ in range(rng.randint(1, 3)):

@@ -31,7 +31,7 @@ class ReaderTarget(Target):
         self._schema = Schema.from_ddl(DDL)
         self._lasting = PlainReader(self._schema)
         self.read = 0
-        """Texts that the reader took: none taken would be none checked."""
+        """The number of texts that the reader has read itself; if it is 0, nothing was checked."""
 
     def inputs(self) -> SearchStrategy[bytes]:
         """See :class:`Target`."""

@@ -1,4 +1,4 @@
-"""Values of records: regular ones, mistakes of producers, and hostile ones."""
+"""Generated values of records: regular values, mistakes of producers, and hostile values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _RUNS = (1_000, 21_000, 100_000)
 
 
 def batch_of(rng: random.Random, kind: str, columns: Sequence[str], separator: str, count: int) -> list[bytes | None]:
-    """Return so many values for a stream of a format with these columns; None is a tombstone."""
+    """Return ``count`` values for a stream with a format and these columns; None is a tombstone."""
     whole = _WHOLE[kind]
     return [_value(rng, lambda: whole(rng, columns, separator)) for _ in range(count)]
 
@@ -68,7 +68,7 @@ def _value(rng: random.Random, whole: Callable[[], bytes]) -> bytes | None:
 
 
 def _extreme(rng: random.Random) -> bytes:
-    """Return a value that repeats one thing over and over."""
+    """Return a value that repeats one element many times."""
     depth, run = rng.choice(_DEPTHS), rng.choice(_RUNS)
     chosen = rng.randrange(7)
     if chosen == 0:
@@ -87,7 +87,7 @@ def _extreme(rng: random.Random) -> bytes:
 
 
 def _json(rng: random.Random, columns: Sequence[str], separator: str) -> bytes:
-    """Return an object; ``separator`` means nothing here."""
+    """Return a JSON object. ``separator`` is not used."""
     names = [rng.choice(columns) if rng.random() < 0.9 else rng.choice(_TEXTS) for _ in range(rng.randint(0, 8))]
     members = [f"{json.dumps(name)}{rng.choice((':', ': '))}{_literal(rng)}" for name in names]
     text = "{" + ",".join(members) + "}"
@@ -115,7 +115,7 @@ def _csv(rng: random.Random, columns: Sequence[str], separator: str) -> bytes:
 
 
 def mutated(rng: random.Random, value: bytes) -> bytes:
-    """Return a value with one thing cut off, taken out, put in or changed."""
+    """Return a value with one part cut off, removed, inserted or changed."""
     place = rng.randrange(len(value) + 1)
     kind = rng.randrange(5)
     if kind == 0:

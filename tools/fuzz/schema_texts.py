@@ -1,4 +1,4 @@
-"""Schemas with records: regular ones of a registry, faulty ones, and hostile ones."""
+"""Generated schemas with records: regular schemas of a registry, faulty schemas, and hostile schemas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DDL = (
     "a INT, s STRING, d DOUBLE, flag BOOLEAN, b BINARY, l ARRAY<STRUCT<a: INT, s: STRING>>, m MAP<STRING, BIGINT>, "
     "r STRUCT<a: INT, s: STRING>, at TIMESTAMP, n DECIMAL(10,2)"
 )
-"""The columns of a stream whose names and types schemas have in part."""
+"""The columns of the stream; some of their names and types occur in the generated schemas."""
 
 _NAMES = ("a", "s", "d", "flag", "b", "l", "m", "r", "at", "n", "other", "k")
 _PLAIN = ("null", "boolean", "int", "long", "float", "double", "string", "bytes")
@@ -34,7 +34,7 @@ class Written:
 
 
 def written_of(rng: random.Random, kind: str, count: int) -> Written:
-    """Return a schema of a kind with so many records."""
+    """Return a schema of a kind with ``count`` records."""
     made = {"AVRO": _avro, "PROTOBUF": _protobuf}.get(kind, _json)
     return made(rng, count)
 
@@ -52,7 +52,7 @@ def _avro(rng: random.Random, count: int) -> Written:
 
 
 def _datum(rng: random.Random, schema: Any) -> bytes:
-    """Return a record of a schema, as fastavro writes it; bytes of no record where it writes none."""
+    """Return a record of a schema, encoded by fastavro. If fastavro cannot encode one, return arbitrary bytes."""
     import fastavro
     from fastavro import utils
 
@@ -118,7 +118,9 @@ def _endless(rng: random.Random) -> str:
 
 
 def _chained(rng: random.Random) -> str:
-    """Return chains of records, each of which ends in the next: of little depth where each is met first."""
+    """Return chains of records, each of which contains the next. A reader that visits each record once sees little
+    depth.
+    """
     chains, length = rng.choice((2, 10, 31)), rng.choice((5, 60, 95))
     last = rng.choice(("int", ["null", "R"], {"type": "array", "items": "R"}))
     fields = []
@@ -159,7 +161,7 @@ def _protobuf(rng: random.Random, count: int) -> Written:
 
 
 def _message(rng: random.Random, depth: int = 0) -> bytes:
-    """Return bytes by Protobuf's wire format, of fields by any numbers."""
+    """Return bytes in Protobuf's wire format, with arbitrary field numbers."""
     if rng.random() < 0.05 and not depth:
         return rng.choice((b"\x0b" * 5_000, b"\x12\x80\x80\x80\x80\x0f", b"\x22\x02\x0a\x00" * 50_000))
     found = b""
@@ -177,7 +179,7 @@ def _message(rng: random.Random, depth: int = 0) -> bytes:
 
 
 def _json(rng: random.Random, count: int) -> Written:
-    """Return a schema of JSON Schema: its records are read by none, whatever it says."""
+    """Return a schema of the type JSON Schema. No reader reads its records, whatever the schema contains."""
     deep = '{"items":' * 900 + "}" * 900
     text = rng.choice(('{"$ref":"#"}', '{"allOf":[{"$ref":"#"}]}', '{"type":"object"}', deep, ""))
     return Written(text, "JSON", (), tuple(b'{"a": 1}' for _ in range(count)))

@@ -23,7 +23,7 @@ from tools.fuzz.trials import one_line
 _FORMATS = {"avro": ("AVRO",) * 9 + ("JSON",), "protobuf": ("PROTOBUF",) * 4 + ("JSON",)}
 _SCHEMAS = {"avro": 12, "protobuf": 3}
 _RECORDS = 12
-"""Of each schema."""
+"""The number of records for each schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,12 @@ class HeldSchemas(SchemaRegistry):
 
 
 class SchemasTarget(SparkTarget):
-    """Inputs are batches: JSON objects of a format, of schemas as a registry has them, and of records by each.
+    """Target whose inputs are batches: JSON objects with a format, schemas in a registry's form, and records of each
+    schema.
 
-    Holds of each: a schema of Avro is taken or refused by a SchemaError. The batch is decoded as a whole, and each of
-    its records has no error or one of the decoder's reasons. Of a record decoded by a schema of Avro fastavro reads the
-    same column ``a``.
+    Invariant: an Avro schema is accepted, or refused by a SchemaError. A batch is decoded as a whole, and each of its
+    records has no error, or one of the decoder's reasons. For a record that is decoded by an Avro schema, fastavro
+    reads the same column ``a``.
     """
 
     name: ClassVar[str] = "schemas"
@@ -126,9 +127,9 @@ def _check_avro(text: str) -> None:
 
 
 def _compare(text: str, body: bytes, a: int | None) -> None:
-    """Raise Violation where fastavro reads no column ``a`` of a record that was decoded, or another number.
+    """Raise Violation if fastavro reads no column ``a``, or another number, in a record that was decoded.
 
-    It passes over what no column reads, as Java does, which looks at no text in it.
+    Like Java's reader, it skips values that no column reads, and does not validate texts in them.
     """
     import fastavro
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _HEAP = ("-Xms1g", "-XX:+AlwaysPreTouch")
-"""A heap that has its size from the start: what grows is something else."""
+"""The JVM options for a heap that has its full size from the start, so that any growth is outside of the heap."""
 
 
 class SparkTarget(Target):
@@ -32,7 +32,7 @@ class SparkTarget(Target):
     is_shrunk = False
 
     def __init__(self, spark: SparkSession | None = None) -> None:
-        """Take a session to share, ``spark``; without it one is started and stopped."""
+        """Use a shared session, ``spark``. Without one, start a session, and stop it at the end."""
         self._given = spark
 
     @abstractmethod
@@ -66,7 +66,8 @@ class SparkTarget(Target):
 
 
 def reason_fault(error: str | None, number: int, texts: Sequence[str]) -> str | None:
-    """Return the fault of a record's reason and its number among the decoder's; None where there is none.
+    """Return the fault of a record's reason or of its number among the decoder's reasons. Return None if there is no
+    fault.
 
     >>> reason_fault("is empty", 2, ["is null", "is empty"]), reason_fault(None, 1, ["is null"])
     (None, 'has the reason None under the number 1')

@@ -31,13 +31,13 @@ class Target(ABC):
     name: ClassVar[str]
 
     input_s: ClassVar[float]
-    """An input that takes longer is taken for a hang."""
+    """The time in seconds after which an input counts as a hang."""
 
     growth_mb: ClassVar[int]
-    """By how much the processes may grow once they are warm."""
+    """The growth in MB that is permitted for the processes after they are warm."""
 
     is_shrunk: ClassVar[bool] = True
-    """Whether smaller inputs of the same kind are looked for where one fails."""
+    """True if a failing input is replaced by smaller inputs of the same kind that also fail."""
 
     def __enter__(self) -> Self:
         return self
@@ -46,16 +46,20 @@ class Target(ABC):
         return None
 
     def weighed(self) -> list[int]:
-        """Return the processes whose memory counts beside the one that makes the inputs."""
+        """Return the processes whose memory is measured, besides the process that generates the inputs."""
         return []
 
     @abstractmethod
     def inputs(self) -> SearchStrategy[bytes]:
-        """Return the strategy that inputs are drawn from; repeatable by Hypothesis' seed."""
+        """Return the strategy from which inputs are drawn; the same seed of Hypothesis gives the same inputs."""
 
     @abstractmethod
     def check(self, given: bytes) -> None:
-        """Try one input. Violation where what was promised does not hold; any other exception is one as well."""
+        """Try one input. Raise Violation if an invariant does not hold; any other exception counts as a violation as
+        well.
+        """
 
     def settle(self) -> None:  # noqa: B027 (most have nothing to do)
-        """Put back, between two rounds, what the inputs have changed. Violation where that is not as it should be."""
+        """Undo, between two rounds, the changes that inputs have made. Raise Violation if the state is not as it should
+        be.
+        """

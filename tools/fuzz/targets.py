@@ -15,10 +15,12 @@ TARGETS = {
     "schemas": "tools.fuzz.schemas:SchemasTarget",
     "feed": "tools.fuzz.feed:FeedTarget",
 }
-"""Where each is; imported when it is asked for, for some bring Spark."""
+"""The location of each target. Targets are imported when they are used, because some start Spark."""
 
 
 def target_named(name: str) -> Target:
-    """Return a new one, by its name here or by where it is, as ``tools.fuzz.parser:ParserTarget``."""
+    """Return a new target, by its name in this table, or by its location, such as
+    ``tools.fuzz.parser:ParserTarget``.
+    """
     module, _, kind = TARGETS.get(name, name).partition(":")
     return cast(Target, getattr(import_module(module), kind)())

@@ -1,4 +1,4 @@
-"""Trial of inputs one by one, in the process that may crash."""
+"""Trials of inputs, each in turn, in the process that may crash."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tools.fuzz.journal import Journal
 from tools.fuzz.target import Target, Violation
 
 _PEAK_MB = 256
-"""By how much one input may raise the most memory that the process ever had."""
+"""The growth in MB that one input may cause of the peak memory of the process."""
 
 _WARM_INPUTS = 200
-"""Before that many, memory is asked for by what is set up once."""
+"""The number of inputs before which memory is not checked, because one-time initialisation needs memory."""
 
 _ROUND_INPUTS = 200
 
@@ -36,7 +36,7 @@ class Trials:
         self._count = 0
 
     def __call__(self, given: bytes) -> None:
-        """Try one; what it raises is in the journal."""
+        """Try one input. If it raises an exception, the journal has the exception."""
         before_kb = _peak_kb()
         self._journal.begin(given)
         try:
@@ -54,7 +54,9 @@ class Trials:
 
 
 def generate(target: Target, trial: Callable[[bytes], None], *, seconds: float, seed: int) -> None:
-    """Have Hypothesis make inputs for so long; what one raises comes out, with the smallest such input tried last."""
+    """Let Hypothesis generate inputs for ``seconds``. An exception of an input is raised; the smallest such input is
+    tried last.
+    """
     end = time.monotonic() + seconds
     for number in itertools.count(seed):
         generate_round(target, trial, inputs=_ROUND_INPUTS, seed=number, until=end)
@@ -66,9 +68,9 @@ def generate(target: Target, trial: Callable[[bytes], None], *, seconds: float, 
 def generate_round(
     target: Target, trial: Callable[[bytes], None], *, inputs: int, seed: int, until: float = float("inf")
 ) -> None:
-    """Try so many inputs, the same ones for the same seed.
+    """Try ``inputs`` generated inputs, the same inputs for the same seed.
 
-    None is started after ``until``, but an input that fails is shrunk.
+    No input is started after ``until``, but a failing input is still shrunk.
     """
     import hypothesis
     from hypothesis import HealthCheck, Phase, given, settings

@@ -1,4 +1,4 @@
-"""Watcher of the process that tries inputs: it detects crashes, hangs and memory growth."""
+"""The watcher of the process that tries inputs, which detects crashes, hangs and memory growth."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tools.fuzz.target import Target
 _LOOK_S = 0.2
 _START_S = 300.0
 _OVER_S = 330.0
-"""How long a process may take past its time: five minutes of it Hypothesis has to make an input smaller."""
+"""The time in seconds that a process may take beyond its time. Hypothesis may take five minutes to shrink an input."""
 
 _WARM_SHARE = 0.3
 _WINDOW_SHARE = 0.1
@@ -47,21 +47,23 @@ class Outcome:
 
 
 class Weights:
-    """The memory of processes during a run: after a third of it, when everything is warm, and at its end."""
+    """The memory of processes during a run: after a third of the run, when everything is warm, and at its end."""
 
     def __init__(self) -> None:
         self._readings: list[float] = []
 
     def add(self, megabytes: float) -> None:
-        """Add a reading; readings have even distances."""
+        """Add a measurement; measurements are made at regular intervals."""
         self._readings.append(megabytes)
 
     def warm_mb(self) -> float | None:
-        """Return the median of a tenth of the run from a third of it on; None where there are no readings."""
+        """Return the median over a tenth of the run, beginning after a third of it. Return None if there are no
+        measurements.
+        """
         return self._median(_WARM_SHARE)
 
     def end_mb(self) -> float | None:
-        """Return the median of the last tenth; None where there are no readings."""
+        """Return the median over the last tenth of the run. Return None if there are no measurements."""
         return self._median(1 - _WINDOW_SHARE)
 
     def _median(self, share: float) -> float | None:
@@ -71,10 +73,11 @@ class Weights:
 
 
 def watch(name: str, kind: type[Target], *, seconds: float, seed: int, folder: Path, tell: Tell) -> Outcome:
-    """Run a target for so long in a process of its own; ``tell`` is given what its journal says, five times a second.
+    """Run a target for ``seconds`` in a separate process. ``tell`` receives the state of its journal five times a
+    second.
 
-    ``kind``: of the target that the run ``name`` has. The input of a finding is kept in ``folder``, and beside it what
-    the process printed.
+    ``kind``: the class of the target of the run ``name``. The input of a finding is stored in ``folder``, and beside it
+    the output of the process.
     """
     with tempfile.TemporaryDirectory(prefix="asc-fuzz-") as work:
         path, log = Path(work) / "journal", Path(work) / "log"
@@ -104,7 +107,7 @@ def watch(name: str, kind: type[Target], *, seconds: float, seed: int, folder: P
 def _awaited(
     child: subprocess.Popen[bytes], journal: Journal, weights: Weights, *, input_s: float, seconds: float, tell: Tell
 ) -> str | None:
-    """Wait until the process has ended; what is wrong where it has to be ended."""
+    """Wait until the process has ended. Return the fault if the process has to be killed."""
     begun = time.monotonic()
     first: float | None = None
     while child.poll() is None:

@@ -18,9 +18,9 @@ class Graph:
 
     @staticmethod
     def of(names: Iterable[str], edges: Iterable[Edge]) -> Graph:
-        """Return the graph of some names and of the edges between two different ones of them.
+        """Return the graph of some names, with those of the edges that connect two different names among them.
 
-        Raises graphlib.CycleError where the edges lead in a circle.
+        Raises graphlib.CycleError if the edges form a cycle.
         """
         own = tuple(sorted(set(names)))
         graph = Graph(own, frozenset((a, b) for a, b in edges if a != b and a in own and b in own))
@@ -28,7 +28,7 @@ class Graph:
         return graph
 
     def from_the_end(self) -> list[str]:
-        """Return the names, each after all that its edges lead to."""
+        """Return the names, each after all names that its edges lead to."""
         return list(TopologicalSorter(self.following()).static_order())
 
     def following(self) -> Mapping[str, Collection[str]]:
@@ -39,7 +39,7 @@ class Graph:
         return found
 
     def reachable(self) -> Mapping[str, frozenset[str]]:
-        """Return by name all names that a path leads to."""
+        """Return for each name all names that a path leads to."""
         found: dict[str, frozenset[str]] = {}
         following = self.following()
         for name in self.from_the_end():
@@ -47,7 +47,7 @@ class Graph:
         return found
 
     def within(self, names: Collection[str]) -> Graph:
-        """Return the graph of some of its names, with an edge for each path between two of them.
+        """Return the graph of some of its names, with an edge if there is a path between two of them.
 
         >>> sorted(Graph.of("abc", [("a", "b"), ("b", "c")]).within("ac").edges)
         [('a', 'c')]
@@ -56,7 +56,7 @@ class Graph:
         return Graph.of(names, ((a, b) for a in names for b in reachable[a]))
 
     def reduced(self) -> Graph:
-        """Return the graph without the edges that others imply: the least with the same paths.
+        """Return the graph without the edges that other edges imply: the smallest graph with the same paths.
 
         >>> sorted(Graph.of("abc", [("a", "b"), ("b", "c"), ("a", "c")]).reduced().edges)
         [('a', 'b'), ('b', 'c')]
@@ -66,7 +66,7 @@ class Graph:
         return Graph(self.names, self.edges - implied)
 
     def levels(self) -> Mapping[str, int]:
-        """Return by name the length of the longest path from it: 0 of a name without edges."""
+        """Return for each name the length of the longest path from it; 0 for a name without edges."""
         found: dict[str, int] = {}
         following = self.following()
         for name in self.from_the_end():

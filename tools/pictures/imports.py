@@ -12,9 +12,10 @@ _INIT = "__init__.py"
 
 
 def imports_in(root: Path) -> Sequence[Edge]:
-    """Return the modules of a repository's packages with what they import, also where the type checker alone does.
+    """Return pairs of a module of a repository's packages and a module that it imports, including imports only for the
+    type checker.
 
-    Its tests are no package. A name that is imported from a package may be a module of it, or a name in it.
+    Tests do not count as a package. A name that is imported from a package may be a module of it, or a name in it.
     """
     found: list[Edge] = []
     for package in _packages(root):
@@ -35,10 +36,10 @@ def top_packages(root: Path, imports: Sequence[Edge]) -> Graph:
 
 
 def subpackages(root: Path, package: str, imports: Sequence[Edge]) -> Graph:
-    """Return the packages in one, with their imports.
+    """Return the subpackages of a package, with their imports.
 
-    An import through one of its modules counts as well. ``__init__`` of the package itself is excluded: it names the
-    public functions of all.
+    An import through a module counts as well. The package's own ``__init__`` is excluded, because it names the public
+    functions of all subpackages.
     """
     folder = root / package
     names = [f"{package}.{path.parent.name}" for path in folder.glob(f"*/{_INIT}")]

@@ -19,7 +19,9 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Centres of boxes by name, the bends of each edge between its two boxes, and the size of all."""
+    """The centres of the boxes by name, the bends of each edge between its two boxes, and the size of the whole
+    picture.
+    """
 
     boxes: Mapping[str, Point]
     bends: Mapping[Edge, Sequence[Point]]
@@ -30,7 +32,7 @@ class Layout:
 def layout_of(graph: Graph) -> Layout:
     """Return the layout of a graph: every edge leads down.
 
-    An edge over several layers has a bend in each layer that it passes, so that it leads between boxes.
+    An edge over several layers has a bend in each layer that it crosses, so that it passes between boxes.
     """
     levels = graph.levels()
     top = max(levels.values(), default=0)
@@ -91,7 +93,9 @@ def _crossings(layers: Sequence[Sequence[str]], links: Sequence[Edge]) -> int:
 
 
 def _columns(layers: Sequence[Sequence[str]], links: Sequence[Edge], boxes: frozenset[str]) -> dict[str, float]:
-    """Return the middle of each name: near those that it is linked with, in the order of its layer, without overlap."""
+    """Return the middle of each name: near the names to which it is linked, in the order of its layer,
+    without overlap.
+    """
     neighbours: dict[str, list[str]] = {}
     for a, b in links:
         neighbours.setdefault(a, []).append(b)
@@ -108,7 +112,9 @@ def _columns(layers: Sequence[Sequence[str]], links: Sequence[Edge], boxes: froz
 
 
 def _spread(layer: Sequence[str], wanted: Sequence[float], half: Mapping[str, float]) -> dict[str, float]:
-    """Return places in the order of a layer, each near the wanted one: the middle of pushing right and pushing left."""
+    """Return positions in the order of a layer, each near the wanted position: the mean of shifting boxes right and
+    shifting them left.
+    """
 
     def distance(place: int) -> float:
         return half[layer[place - 1]] + half[layer[place]] + _GAP

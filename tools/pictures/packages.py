@@ -29,7 +29,7 @@ _SVG = "http://www.w3.org/2000/svg"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the picture; the exit code."""
+    """Write the picture, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.pictures.packages", description="Picture of the packages.")
     parser.add_argument("--out", type=Path, default=PICTURE, help="file of the picture (default: in docs/images)")
     options = parser.parse_args(arguments)
@@ -61,7 +61,7 @@ def picture(root: Path) -> str:
 
 
 def _drawn(title: str, layout: Layout, x: float, y: float) -> list[str]:
-    """Return a graph with its title, at a place of the picture."""
+    """Return a graph with its title, drawn at a position of the picture."""
     parts = [f'<g transform="translate({x:.0f} {y:.0f})">', f'<text class="title" y="14">{escape(title)}</text>']
     parts.append(f'<g transform="translate(0 {_TITLE_HEIGHT})">')
     for (importer, imported), bends in sorted(layout.bends.items()):

@@ -1,1 +1,1 @@
-"""The prose checker for sentences of pages and docstrings, and for subjects of commits."""
+"""The checker of prose: sentences of pages and docstrings, and subjects of commits."""

@@ -36,7 +36,7 @@ rules:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the findings, and give the exit code."""
+    """Print the findings, and return the exit code."""
     rules = "".join(f"  {rule:<14}{text}\n" for rule, text in RULES.items())
     parser = argparse.ArgumentParser(
         prog="python -m tools.prose",
@@ -62,7 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _findings(paths: Sequence[Path], since: str) -> tuple[list[Finding], list[Path]]:
-    """Return the findings that no exception covers, those of commits where no path is named, and the checked files."""
+    """Return the findings that no exception covers, and the checked files. If no path is named, the findings of commits
+    are included.
+    """
     files = checked_files(ROOT, paths)
     found = [finding for own in _of_files(files) for finding in own]
     commits = [] if paths else list(commit_findings(ROOT, since))
@@ -79,7 +81,7 @@ def _of_files(files: Sequence[Path]) -> list[list[Finding]]:
 
 
 def _write(findings: Sequence[Finding]) -> int:
-    """Write the baseline, unless a rule has more findings in all than before."""
+    """Write the baseline, unless a rule has more findings in total than before."""
     if BASELINE_FILE.exists():
         baseline = read_baseline()
         if rules := risen(findings, baseline):

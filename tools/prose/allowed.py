@@ -26,12 +26,12 @@ class Exemption:
     reason: str
 
     def covers(self, finding: Finding) -> bool:
-        """Return whether a finding is one of these."""
+        """Return whether the exception covers a finding."""
         return finding.rule == self.rule and self.words in finding.text and fnmatchcase(finding.path, self.path)
 
 
 def read_exemptions(path: Path = ALLOWED_FILE) -> list[Exemption]:
-    """Return the exceptions of a file; ProseError where one has no reason."""
+    """Return the exceptions in a file. Raise ProseError if an exception has no reason."""
     try:
         rows = parse_toml(path.read_text(encoding="utf-8")).get("allowed", [])
         found = [Exemption(**row) for row in rows]

@@ -18,11 +18,13 @@ BASELINE_FILE = Path(__file__).with_name("baseline.json")
 WRITE = "python -m tools.prose --write-baseline"
 
 Counts = Mapping[str, Mapping[str, int]]
-"""Number of findings by path, then by rule."""
+"""The number of findings, by path and then by rule."""
 
 
 def counted(findings: Sequence[Finding]) -> Counts:
-    """Return the findings of each file by rule; commits, which nobody can mend later, are not among them."""
+    """Return the number of findings of each file by rule. Findings of commits are omitted, because nobody can mend them
+    later.
+    """
     counts: dict[str, Counter[str]] = {}
     for finding in findings:
         if finding.rule != "commit":
@@ -31,7 +33,7 @@ def counted(findings: Sequence[Finding]) -> Counts:
 
 
 def read_baseline(path: Path = BASELINE_FILE) -> Counts:
-    """Return the baseline of a file; ProseError where it is no such file."""
+    """Return the baseline in a file. Raise ProseError if the file is not a baseline."""
     try:
         held = json.loads(path.read_text(encoding="utf-8"))
         return {str(name): {str(rule): int(number) for rule, number in rules.items()} for name, rules in held.items()}
@@ -40,7 +42,8 @@ def read_baseline(path: Path = BASELINE_FILE) -> Counts:
 
 
 def baseline_text(counts: Counts) -> str:
-    """Return the text of a baseline: a line for each file, in order, so that changes of several files merge.
+    """Return the text of a baseline, with one line for each file, in order, so that changes of several files can be
+    merged.
 
     >>> print(baseline_text({"b.md": {"long": 2, "clause": 1}, "a.md": {"term": 1}}), end="")
     {
@@ -53,7 +56,7 @@ def baseline_text(counts: Counts) -> str:
 
 
 def above(findings: Sequence[Finding], baseline: Counts) -> list[Finding]:
-    """Return the findings of each file and rule that has more of them than its baseline."""
+    """Return the findings of each file and rule for which there are more findings than in the baseline."""
     counts = counted(findings)
 
     def allowed(finding: Finding) -> bool:
@@ -64,7 +67,9 @@ def above(findings: Sequence[Finding], baseline: Counts) -> list[Finding]:
 
 
 def below(findings: Sequence[Finding], baseline: Counts, checked: Collection[str] | None) -> Iterator[str]:
-    """Yield a line for each file and rule whose baseline is too high; ``checked``: the read files, None for all."""
+    """Yield a line for each file and rule whose baseline is too high. ``checked``: the files that were checked; None
+    means all files.
+    """
     counts = counted(findings)
     for path, rules in baseline.items():
         for rule, held in rules.items():
@@ -74,7 +79,7 @@ def below(findings: Sequence[Finding], baseline: Counts, checked: Collection[str
 
 
 def risen(findings: Sequence[Finding], baseline: Counts) -> list[str]:
-    """Return the rules that have more findings in all than the baseline, so that it may not be written."""
+    """Return the rules that have more findings in total than the baseline, so that the baseline may not be written."""
     now = Counter(finding.rule for finding in findings if finding.rule != "commit")
     before: Counter[str] = Counter()
     for rules in baseline.values():

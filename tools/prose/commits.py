@@ -1,4 +1,4 @@
-"""Subjects of commits, as git has them."""
+"""Findings in the subjects of commits."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tools.prose.rules import is_imperative
 
 MOST_SUBJECT_CHARS = 72
 SINCE = "b51641a9"
-"""The commit after which the form of subjects holds, until a release has a tag."""
+"""The commit after which subjects must have the required form, as long as no release has a tag."""
 _SUBJECT = re.compile(r"(?:[a-z][a-z0-9_.-]*)(?:, [a-z][a-z0-9_.-]*)*: (?P<rest>\S.*)")
 
 
 def commit_findings(root: Path, since: str) -> Iterator[Finding]:
-    """Yield the subjects at fault of the commits after ``since``, or after a later tag of a release.
+    """Yield the findings in the subjects of the commits after ``since``, or after a later tag of a release.
 
-    A tree without git, or whose history does not reach as far, has none.
+    There are none if the tree has no git repository, or if its history does not contain ``since``.
     """
     tag = _git(root, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*")
     begin = tag.strip() if tag else since
@@ -30,7 +30,7 @@ def commit_findings(root: Path, since: str) -> Iterator[Finding]:
 
 
 def subject_findings(commit: str, subject: str) -> Iterator[Finding]:
-    """Yield what is wrong with the subject of a commit.
+    """Yield the findings in the subject of a commit.
 
     >>> [finding.text for finding in subject_findings("1a2b", "docs: pages that are plain")]
     ["no verb after the area: 'docs: pages that are plain'"]
@@ -45,7 +45,7 @@ def subject_findings(commit: str, subject: str) -> Iterator[Finding]:
 
 
 def _git(root: Path, *words: str) -> str | None:
-    """Return what a command of git prints; None where it fails."""
+    """Return the output of a git command. Return None if the command fails."""
     try:
         done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
     except OSError:

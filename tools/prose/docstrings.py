@@ -1,4 +1,4 @@
-"""Docstrings of a Python file, including those of constants."""
+"""Extraction of the docstrings of a Python file, including docstrings of constants."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from tools.prose.errors import ProseError
 
 _NOUNS = frozenset({"property", "cached_property", "setter", "getter", "overload", "fixture"})
-"""Decorators of a function that is used like a value: its docstring names the value."""
+"""The decorators of functions that are used like a value, so that the docstring describes the value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """A docstring with the number of its first line. ``is_of_function``: it has to begin with a verb."""
+    """A docstring with the number of its first line. ``is_of_function``: whether it has to begin with a verb."""
 
     line: int
     text: str

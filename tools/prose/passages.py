@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 CODE = "\ufffc"
-"""Replaces a code span in a passage."""
+"""The character that replaces a code span in a passage."""
 
 _FENCE = re.compile(r"\s*(```+|~~~+)")
 _HEADING = re.compile(r"#{1,6}\s+")
@@ -51,16 +51,16 @@ class Sentence:
 
     @property
     def words(self) -> int:
-        """The number of words: what is between spaces and has a letter, a digit or a code span."""
+        """The number of words: texts between spaces that contain a letter, a digit or a code span."""
         return sum(1 for word in self.text.split() if _WORD.search(word))
 
     def line_of(self, at: int) -> int:
-        """Return the line of a place in the text."""
+        """Return the line number of a position in the sentence."""
         return self.line + self.text.count("\n", 0, at)
 
 
 def sentences(markdown: str, first_line: int = 1, *, indent_is_code: bool = False) -> Iterator[Sentence]:
-    r"""Yield the sentences of a text; ``indent_is_code`` passes over indented blocks and examples, as in a docstring.
+    r"""Yield the sentences of a text. With ``indent_is_code``, skip indented blocks and examples, as in a docstring.
 
     >>> [sentence.text for sentence in sentences("# Names\n\nA **bold** one. See [it](x.md).")]
     ['Names', 'A bold one.', 'See it.']
@@ -97,7 +97,7 @@ def shown_sentences(passage: Passage) -> list[Sentence]:
 
 
 def _without_code(lines: Sequence[str], indent_is_code: bool) -> Iterator[str]:
-    """Yield the lines, empty ones in place of blocks of code."""
+    """Yield the lines of a text. Lines of code blocks are replaced by empty lines."""
     fence = ""
     is_example = is_prose = False
     for line in lines:
@@ -140,7 +140,7 @@ def _passages(lines: Iterable[str], first_line: int) -> Iterator[Passage]:
 
 
 def _split(line: int, raw: str) -> Iterator[Sentence]:
-    """Yield the sentences of one passage, those of the texts of its pictures at the end."""
+    """Yield the sentences of one passage. The sentences in its pictures' texts come last."""
     text = _SPAN.sub(lambda match: CODE + _blank(match), raw)
     pictures = [match[1] for match in _PICTURE.finditer(text)]
     text = _PICTURE.sub(_blank, text)
@@ -165,5 +165,5 @@ def _sentence(line: int, text: str, begin: int, end: int) -> Iterator[Sentence]:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """Return the line ends of a match, so that lines keep their numbers."""
+    """Return only the line ends of a match, so that the line numbers stay the same."""
     return "\n" * match[0].count("\n")

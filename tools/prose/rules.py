@@ -18,7 +18,7 @@ _FIRST_WORD = re.compile(r"[A-Za-z]+")
 
 
 def sentence_findings(path: str, sentence: Sentence) -> Iterator[Finding]:
-    """Yield what breaks the rules of length, of terms and of relative clauses.
+    """Yield the violations of the rules about length, terms and relative clauses in a sentence.
 
     >>> [finding.rule for finding in sentence_findings("a.md", Sentence(1, "What is left stands here."))]
     ['term', 'clause']
@@ -45,7 +45,7 @@ def _shown(sentence: Sentence) -> str:
 
 
 def is_imperative(text: str) -> bool:
-    """Return whether a text begins with a verb of the list.
+    """Return True if a text begins with a verb of the list.
 
     >>> is_imperative("Return the page."), is_imperative("Returns the page."), is_imperative("The page.")
     (True, False, False)

@@ -23,11 +23,11 @@ from tools.prose.tree import checked_files
 
 ROOT = Path(__file__).parents[2]
 NUMBERS = {"docstring": 20, "sentence": 20, "heading": 10, "commit": 10}
-"""Texts of each kind in a draw."""
+"""The number of texts of each kind in a draw."""
 _WORDS_MIN = 5
-"""Cells of tables and items of lists with fewer words are no sentences."""
+"""The least number of words of a sentence; shorter cells of tables and items of lists are not drawn."""
 _GENERATED = frozenset({"docs/cli.md"})
-"""Pages made from docstrings, which are drawn themselves."""
+"""Pages that are generated from docstrings, because the docstrings themselves are drawn."""
 _FORM_HEADINGS = frozenset(
     {"Status", "Context", "Decision", "Rejected", "Evidence"}
     | {"Unreleased", "Added", "Breaking", "Changed", "Deprecated", "Fixed", "Removed", "Security"}
@@ -92,7 +92,7 @@ def _commits(root: Path, since: str) -> Iterator[Text]:
 
 
 def drawn(candidates: Sequence[Text], seed: int) -> list[Text]:
-    """Return a draw: of each kind its number of texts, or all where there are fewer.
+    """Return a draw with the number of texts of each kind, or with all texts of a kind if there are fewer.
 
     >>> some = [Text("heading", f"{number}.md", str(number // 2)) for number in range(60)]
     >>> len(drawn(some, 1)), drawn(some, 1) == drawn(some, 1)
@@ -108,7 +108,7 @@ def drawn(candidates: Sequence[Text], seed: int) -> list[Text]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a draw with numbers, and give the exit code."""
+    """Print a draw with numbers, and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.prose.sample",
         description="Draw texts for readers to judge: are they understood at the first reading?",

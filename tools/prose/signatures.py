@@ -1,4 +1,6 @@
-"""The line of code that a docstring documents: a signature, the header of a class, an assignment."""
+"""Signatures of docstrings: the line of code that a docstring documents, such as a function's signature or a class
+header.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,12 @@ import textwrap
 from collections.abc import Iterator
 
 _LETTERS_MAX = 240
-"""A longer line of code is cut: the value of a constant may be a table."""
+"""The most characters of a line of code. A longer line is cut, because the value of a constant may be a table."""
 
 
 def signatures(path: str, source: str) -> dict[int, str]:
-    r"""Return the line of code for the first line of each docstring: with qualified names, or the path of a module.
+    r"""Return the documented line of code by the line number of each docstring. Names are qualified; for a module the
+    line is its path.
 
     >>> signatures("a.py", "'A module.'\nclass C:\n  'A class.'\n  def f(self, a=1) -> int:\n    'Return it.'")
     {1: 'a.py', 3: 'class C', 5: 'def C.f(self, a=1) -> int'}
@@ -20,7 +23,9 @@ def signatures(path: str, source: str) -> dict[int, str]:
 
 
 def _of_body(body: list[ast.stmt], owner: str, prefix: str) -> Iterator[tuple[int, str]]:
-    """Yield a line of code for each docstring. ``owner``: the line of code of the docstring that begins the body."""
+    """Yield the line number and the documented line of code of each docstring. ``owner``: the line of code for a
+    docstring at the beginning of the body.
+    """
     before: ast.stmt | None = None
     for statement in body:
         match statement:

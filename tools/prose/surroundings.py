@@ -1,7 +1,7 @@
-"""The surroundings of a sentence or a heading on a page: as much as tells a reader what the text is about.
+"""The surroundings of a text on a page: the headings and the table row or list in which a reader sees it.
 
-They are the page's title and the headings above. A cell of a table has also its row, and an item of a list the sentence
-that introduces the list.
+All texts have the page's title and the headings above. A cell of a table also has its row, and a list item has the
+sentence that introduces the list.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tools.prose.passages import Passage, Sentence, passages, shown_sentences
 
 @dataclass(frozen=True, slots=True)
 class PlacedPassage:
-    """A passage with its sentences and its surroundings, a line for each kind of them."""
+    """A passage, its sentences, and its surroundings, one line for each kind of surroundings."""
 
     passage: Passage
     sentences: tuple[Sentence, ...]
@@ -45,12 +45,16 @@ def placed_passages(markdown: str) -> Iterator[PlacedPassage]:
 
 @dataclass(slots=True)
 class _Lists:
-    """The last sentences of the passages that may introduce an item: the paragraph, and the items that contain it."""
+    """The sentences that may introduce the next list item: of the paragraph before the list, and of the items that
+    contain the next one.
+    """
 
     open: list[tuple[int, str]] = field(default_factory=list)
 
     def introduction(self, passage: Passage, sentences: tuple[Sentence, ...]) -> str:
-        """Add a passage, and return the sentence that introduces it if it is an item, else nothing."""
+        """Process the next passage of the page. If it is an item, return the sentence that introduces it, otherwise an
+        empty text.
+        """
         last = " ".join(sentences[-1].text.split()) if sentences else ""
         if passage.form == "item":
             self.open = [(depth, text) for depth, text in self.open if depth < passage.depth]
@@ -65,7 +69,9 @@ class _Lists:
 
 
 def _rows(found: list[Passage]) -> dict[int, str]:
-    """Return the text of each row of a table, by line: its cells, each after the one of the table's first row."""
+    """Return the text of each row of a table, by line number: each cell after the cell of the first row in
+    its column.
+    """
     cells: dict[int, dict[int, str]] = {}
     for passage in found:
         if passage.form == "cell":

@@ -1,4 +1,4 @@
-"""The files to check, and their findings."""
+"""The files of a tree that are checked, and the findings in a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ PACKAGES = ("asc", "broker", "monitor", "cli", "workloads", "bench", "tools")
 
 
 def checked_files(root: Path, named: Sequence[Path] = ()) -> list[Path]:
-    """Return the pages and Python files of a tree in order; or of the named files and folders, those of these kinds."""
+    """Return the pages and Python files of a tree, in order. If files or folders are named, return only the pages and
+    Python files among them.
+    """
     if not named:
         named = [root / name for name in (*PAGES, "docs", *PACKAGES) if (root / name).exists()]
     found: set[Path] = set()

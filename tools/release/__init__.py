@@ -1,1 +1,3 @@
-"""Release checks: wheel and source archive are complete, and the wheel works without other files of the project."""
+"""Checks before a release: the wheel and the source archive are complete, and the wheel works without the
+source tree.
+"""

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build, check and tell; the exit code."""
+    """Build and check the archives, print the faults, and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.release", description="Build wheel and sdist, and try the wheel."
     )

@@ -19,7 +19,7 @@ from tools.release.errors import ReleaseError
 from tools.release.version import committed_s, project, tracked_files, version_of
 
 _NOT_IN_SOURCE = (".ci/*", ".gitignore", "bench/results/*")
-"""Files under version control that the source archive does not contain."""
+"""Tracked files that the source archive does not contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class Archives:
 
 
 def build(root: Path, target: Path) -> Archives:
-    """Build both into a folder, from the tracked files as they lie in the tree: the wheel from the source archive, as
-    whoever packages it will do.
+    """Build both archives into a folder, from the tracked files in their present state. The wheel is built from the
+    source archive, as a packager would build it.
 
-    ReleaseError where the build fails. Fetches the build backend.
+    Raise ReleaseError if the build fails. It fetches the build backend.
     """
     variables = {**os.environ, "SOURCE_DATE_EPOCH": committed_s(root)}
     # Not in the tree: what lies about there would be packed, and a build leaves its own work.
@@ -59,7 +59,7 @@ def packages(root: Path) -> list[str]:
 
 
 def wheel_files(root: Path) -> set[str]:
-    """Return the files that a wheel has to hold: the modules of its packages, and the data declared for them."""
+    """Return the files that a wheel must contain: the modules of its packages, and their declared data files."""
     data: dict[str, list[str]] = project(root)["tool"]["setuptools"]["package-data"]
     wanted = [f"{package}/{pattern}" for package, patterns in data.items() for pattern in patterns]
     tops = tuple(f"{package}/" for package in packages(root))
@@ -71,12 +71,12 @@ def wheel_files(root: Path) -> set[str]:
 
 
 def source_files(root: Path) -> set[str]:
-    """Return the files that a source archive has to hold: everything that it takes to test and build it again."""
+    """Return the files that a source archive must contain, so that it can be tested and built again."""
     return {name for name in tracked_files(root) if not any(fnmatch(name, pattern) for pattern in _NOT_IN_SOURCE)}
 
 
 def faults(root: Path, archives: Archives) -> Iterator[ReleaseError]:
-    """Yield the files that archives lack, and those that they hold though the tree does not."""
+    """Yield the faults of the archives: files that they lack, and files that they contain but the tree does not."""
     with zipfile.ZipFile(archives.wheel) as wheel:
         names = {name for name in wheel.namelist() if not name.endswith("/")}
     own = {name for name in names if ".dist-info/" not in name}
@@ -88,7 +88,7 @@ def faults(root: Path, archives: Archives) -> Iterator[ReleaseError]:
 
 
 def sums(files: Iterable[Path]) -> str:
-    """Return the SHA-256 of each file, as ``sha256sum --check`` reads them."""
+    """Return the SHA-256 of each file, in the form that ``sha256sum --check`` reads."""
     return "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
 
 

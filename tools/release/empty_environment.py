@@ -1,4 +1,4 @@
-"""Test of a wheel in isolation: a new environment with the locked packages, and an empty folder."""
+"""The test of a wheel in isolation: in a new environment with the locked packages, and in an empty folder."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ print("as it should be")
 
 
 def check_installed(wheel: Path, lock: Path, folder: Path, version: str) -> None:
-    """Install a wheel and the locked packages into an environment of their own in a folder, and try what needs neither
+    """Install a wheel and the locked packages into a new environment in a folder. Then test the parts that need neither
     Java nor Kafka.
 
-    Raises ReleaseError for the first thing that is not as it should be. Fetches some 600 MB, where pip has not kept
-    them.
+    Raises ReleaseError for the first fault. Fetches some 600 MB that pip has not cached.
     """
     python = folder / "environment" / "bin" / "python"
     _run([sys.executable, "-m", "venv", folder / "environment"], folder)
@@ -40,7 +39,7 @@ def check_installed(wheel: Path, lock: Path, folder: Path, version: str) -> None
 
 
 def try_installed(python: Path, folder: Path, version: str) -> None:
-    """Try the commands and the library of an environment; ReleaseError for the first that does otherwise."""
+    """Test the commands and the library of an environment. Raise ReleaseError for the first fault."""
     asc = python.with_name("asc")
     work = folder / "work"
     work.mkdir()
@@ -68,7 +67,9 @@ def _expect(output: str, of: str, text: str) -> None:
 
 
 def _run(command: Sequence[str | Path], folder: Path) -> str:
-    """Return the output of a command, run without the variables that would show it another tree."""
+    """Return the output of a command that runs without the variables through which Python would find another source
+    tree.
+    """
     variables = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ASC_", "VIRTUAL_ENV"))
     }

@@ -41,7 +41,7 @@ _CELL, _ROW, _LEFT = 96, 62, 60
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write them; the exit code."""
+    """Write the pictures, and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.release.explained", description="Pictures of docs/how-it-works.md."
     )
@@ -54,8 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def pictures(page: str) -> dict[str, str]:
-    """Return the pictures by the names of their files, made of the tables of the page: ``| q1 | `predicate` |`` and
-    ``| t1 | value | value ... |``.
+    """Return the pictures by file name, made from the page's tables with rows ``| q1 | `predicate` |`` and ``| t1 |
+    value | value ... |``.
     """
     predicates = dict(re.findall(r"^\| (q\d+) \| `([^`]*)` \|", page, re.MULTILINE))
     rows = re.findall(r"^\| (t\d+) \|((?: -?\d+ \|){4})", page, re.MULTILINE)
@@ -79,7 +79,9 @@ def _constructs(plan: Plan) -> str:
 
 
 def _construct(plan: Plan, construct: Construct, row: int, here: int | None) -> list[Markup]:
-    """Return a strip of regions, each with the queries that it lets through as squares, q1 on the left."""
+    """Return a construct as a strip of regions. Each region has a square for each query that it does not exclude, with
+    q1 on the left.
+    """
     top = row * _ROW + 6
     drawn = [element("text", {"x": 8, "y": top + 30}, str(construct.attribute))]
     for region, text in enumerate(_regions(construct)):
@@ -92,7 +94,7 @@ def _construct(plan: Plan, construct: Construct, row: int, here: int | None) -> 
 
 
 def _regions(construct: Construct) -> list[str]:
-    """Return the values of each region, NULL's at the end: the constants and the gaps between them."""
+    """Return the values of each region, with the NULL region last: the constants and the gaps between them."""
     constants = construct.constants
     found = [f"< {constants[0]}"]
     for place, constant in enumerate(constants):
@@ -103,7 +105,7 @@ def _regions(construct: Construct) -> list[str]:
 
 
 def _way(plan: Plan, name: str, values: Mapping[str, int]) -> str:
-    """Return the regions of a tuple's values along the sequence, and the GRB after each."""
+    """Return the regions that a tuple's values visit along the sequence, and the GRB after each."""
     in_order = [pa.scalar(values[str(attribute)], pa.int32()) for attribute in plan.p_attributes]
     (block,) = traced(plan, in_order).blocks_shown
     constructs = {str(one.attribute): one for one in plan.constructs(0)}
@@ -131,7 +133,7 @@ def _way(plan: Plan, name: str, values: Mapping[str, int]) -> str:
 
 
 def _names(plan: Plan) -> dict[int, str]:
-    """Return the query of each bit."""
+    """Return the name of the query of each bit."""
     ids = plan.query_ids.to_pylist()
     owners = enumerate(plan.blocks[0].table.owner.tolist())
     # The bits that fill the last word are nobody's.

@@ -30,14 +30,14 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 _WIDTH, _HEIGHT = 1280, 860
 _SETTLED_MS = 1_500
-"""Until what a page asks for after it is there has come."""
+"""The wait in milliseconds for the content that a page requests after it has loaded."""
 
 _WAVES, _WAVE_S = 20, 15.0
 _DESTINATIONS = ("ATL", "BOS", "DEN", "DFW", "IAH", "LAX", "MCO", "MIA", "ORD", "SFO")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Take them; the exit code."""
+    """Take the screenshots, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.release.screenshots", description="Pictures of the console.")
     parser.add_argument("--out", type=Path, default=IMAGES, help="folder of the pictures (default: docs/images)")
     options = parser.parse_args(arguments)
@@ -57,8 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def shoot(url: str, pages: Mapping[str, str], out: Path) -> None:
-    """Write a picture of each page (name and path) in each scheme, as ``console-NAME-SCHEME.png``. ReleaseError where
-    there is no Chromium.
+    """Write a screenshot of each page (name and path) in each colour scheme, as ``console-NAME-SCHEME.png``. Raise
+    ReleaseError if Chromium is missing.
     """
     from playwright.sync_api import sync_playwright
 
@@ -91,7 +91,7 @@ def _config(folder: Path) -> Config:
 
 
 def _with_flights(daemon: Daemon) -> dict[str, str]:
-    """Register predicates and send flights for a while; the pages that are worth a picture then."""
+    """Register predicates and send flights for a while. Return the pages for screenshots."""
     some = {
         f"late-{dest.lower()}-{delay}": f"arr_delay > {delay} AND dest = '{dest}' AND distance > {10 * (delay % 40)}"
         for dest in _DESTINATIONS

@@ -1,7 +1,7 @@
 """The hook of mkdocs that makes links out of ``docs/`` work on the site as they do on a code host.
 
-A file beside ``docs/`` to which a page links is put on the site below ``repository/``. Markdown becomes a page, and
-pictures stay as they are. Other texts become a page that shows them, and folders a page that lists their files.
+If a page links to a file outside of ``docs/``, the file is added to the site below ``repository/``. Markdown becomes a
+page, and pictures stay unchanged. Other texts become a page that shows them, and folders a page that lists their files.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FENCE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are linked to from others and do not lie in ``docs/``."""
+    """Add the files to the site that pages link to and that are not in ``docs/``."""
     from mkdocs.structure.files import File
 
     pages = [f"docs/{file.src_uri}" for file in files.documentation_pages()]
@@ -44,7 +44,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Make the links of a page lead to where the site has what they name."""
+    """Change the links of a page so that they lead to the site's copies of their targets."""
     return with_links(markdown, page.file.src_uri)
 
 
@@ -55,7 +55,7 @@ def linked(page: str, markdown: str) -> Iterator[str]:
 
 
 def with_links(markdown: str, uri: str) -> str:
-    """Return a page at a place of the site, with its links as they are from there.
+    """Return a page with its links changed to be relative to its location on the site.
 
     >>> with_links("[rules](../deploy/prometheus/alerts.yml), [all](cli.md#asc)", "metrics.md")
     '[rules](repository/deploy/prometheus/alerts.yml.md), [all](cli.md#asc)'
@@ -71,7 +71,7 @@ def with_links(markdown: str, uri: str) -> str:
 
 
 def place_on_site(path: str) -> str:
-    """Return the place of a file or folder of the repository on the site.
+    """Return the location of a file or folder of the repository on the site.
 
     >>> place_on_site("docs/cli.md"), place_on_site("README.md"), place_on_site("deploy")
     ('cli.md', 'index.md', 'repository/deploy.md')

@@ -41,26 +41,26 @@ def version_faults(version: str, changelog: str) -> Iterator[ReleaseError]:
 
 
 def tracked_files(root: Path) -> list[str]:
-    """Return the files of the tree that are under version control; ReleaseError where that cannot be asked."""
+    """Return the files of the tree that are under version control. Raise ReleaseError if git fails."""
     return [name for name in _git(root, "ls-files", "-z").split("\0") if name]
 
 
 def check_committed(root: Path) -> None:
-    """Raise ReleaseError where tracked files differ from the commit."""
+    """Raise ReleaseError if tracked files differ from the commit."""
     changed = _git(root, "status", "--porcelain", "--untracked-files=no").splitlines()
     if changed:
         raise ReleaseError("tree with changes in", changed[0][3:], "commit them, or put them aside")
 
 
 def check_tagged(root: Path, version: str) -> None:
-    """Raise ReleaseError where the commit lacks the tag of the version, by which a release can be found again."""
+    """Raise ReleaseError if the commit lacks the tag of the version, by which a release is found later."""
     tag = f"v{version}"
     if tag not in _git(root, "tag", "--points-at", "HEAD").splitlines():
         raise ReleaseError("commit without the tag", tag, f"git tag -a {tag} -m 'asc {version}'")
 
 
 def committed_s(root: Path) -> str:
-    """Return the time of the commit, in seconds since 1970: archives of one commit bear one time."""
+    """Return the time of the commit in seconds since 1970, which all archives of the commit have as their time."""
     return _git(root, "log", "-1", "--format=%ct").strip()
 
 
