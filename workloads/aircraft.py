@@ -1,8 +1,9 @@
-"""Simulated aircraft over the Alps: seeded, on great circles between places of Natural Earth, with climbs and gaps.
+"""A simulation of aircraft over the Alps, reproducible from a seed. Aircraft fly on great circles between places of
+Natural Earth, with climbs, descents and gaps in their reports.
 
-It contains no recorded flight. The flights are plausible: each leg has the cruising level and speed of its length, and
-climbs and descents are as steep as airliners'. Reports arrive every ten seconds, and a receiver sometimes loses an
-aircraft for some minutes.
+It contains no recorded flight. The flights are plausible: cruising level and speed depend on the length of the leg, and
+climbs and descents are as steep as those of airliners. Each aircraft reports every ten seconds, and a receiver
+sometimes loses an aircraft for some minutes.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ SCHEMA = (
     "ts TIMESTAMP, icao24 STRING, callsign STRING, longitude DOUBLE, latitude DOUBLE, altitude INT, "
     "groundspeed INT, track INT, squawk STRING"
 )
-"""Spark DDL of a report: altitude in feet, speed in knots, track in degrees from north."""
+"""The Spark DDL of a report: altitude in feet, speed in knots, track in degrees clockwise from north."""
 
 BEGIN = datetime(2026, 6, 1, 15, 0, tzinfo=timezone.utc)
 REGION = (3.5, 44.0, 13.0, 49.5)
-"""West, south, east, north: who is outside is not heard."""
+"""The west, south, east and north edge of the region, in degrees. The receiver hears no aircraft outside it."""
 
 _EARTH_KM = 6371.008
 _REPORT_S = 10
@@ -40,8 +41,8 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Aircraft:
-    """One aircraft on one leg. It departs ``begin_s`` after BEGIN; a negative value means that it is in flight at
-    BEGIN.
+    """One aircraft on one leg. It departs ``begin_s`` seconds after BEGIN; a negative value means that it is in flight
+    at BEGIN.
     """
 
     icao24: str
@@ -55,14 +56,14 @@ class Aircraft:
 
     @property
     def length_km(self) -> float:
-        """Of its great circle."""
+        """The length of the great circle between the origin and the destination."""
         return float(_angle(_vector(self.origin), _vector(self.destination)) * _EARTH_KM)
 
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """Reports in order of time, as arrays of equal length. ``aircraft``: the index of each report's aircraft in the
-    list.
+    """Reports in order of time, as arrays of equal length. ``aircraft``: for each report, the index of its aircraft in
+    the list of aircraft.
     """
 
     seconds: Doubles
@@ -78,9 +79,10 @@ class Reports:
 
 
 def simulated(count: int, *, duration_s: float = 7_200, seed: int = 2026) -> tuple[list[Aircraft], Reports]:
-    """Simulate so many aircraft, and their reports within the region in the time from BEGIN on.
+    """Simulate ``count`` aircraft, and return them and their reports. The reports lie within the region and within
+    ``duration_s`` from BEGIN.
 
-    The same seed gives the same.
+    The same seed gives the same result.
 
     >>> aircraft, reports = simulated(3, duration_s=600)
     >>> len(aircraft), len(reports) > 0
@@ -98,7 +100,7 @@ def simulated(count: int, *, duration_s: float = 7_200, seed: int = 2026) -> tup
 
 
 def rows(aircraft: list[Aircraft], reports: Reports) -> Iterator[dict[str, Any]]:
-    """Yield the reports as JSON has them, by the columns of SCHEMA."""
+    """Yield each report as the dict of its JSON object, whose keys are the columns of SCHEMA."""
     columns = (
         reports.seconds,
         reports.aircraft,
@@ -124,7 +126,9 @@ def rows(aircraft: list[Aircraft], reports: Reports) -> Iterator[dict[str, Any]]
 
 
 def _legs() -> list[tuple[Place, Place]]:
-    """Return pairs of places whose great circle passes the middle of the region."""
+    """Return the legs that aircraft may fly: pairs of places whose great circle passes near the middle of
+    the region.
+    """
     found = places()
     vectors = np.array([_vector(place) for place in found])
     middle = _vector(Place("", *_MIDDLE))
@@ -153,7 +157,9 @@ def _aircraft(rng: np.random.Generator, legs: list[tuple[Place, Place]], number:
 
 
 def _heard(rng: np.random.Generator, number: int, own: Aircraft, duration_s: float) -> tuple[Doubles, ...]:
-    """Return the reports of one aircraft that are heard: seconds, its number, degrees, feet, knots, track."""
+    """Return the reports of one aircraft that the receiver hears: seconds, index of the aircraft, longitude, latitude,
+    feet, knots and track.
+    """
     first = _REPORT_S * float(np.ceil(max(own.begin_s, 0.0) / _REPORT_S)) + float(rng.integers(0, _REPORT_S))
     seconds = np.arange(first, duration_s, _REPORT_S)
     flown_s = seconds - own.begin_s
@@ -176,7 +182,7 @@ def _heard(rng: np.random.Generator, number: int, own: Aircraft, duration_s: flo
 
 
 def _way(own: Aircraft, flight_s: float, climb_s: float) -> tuple[Doubles, Doubles]:
-    """Return times of a leg, and the share of its distance that is done at each."""
+    """Return times of a leg, and for each time the share of the leg's distance that the aircraft has covered."""
     times = np.linspace(0, flight_s, 400)
     share = np.clip(np.minimum(times, flight_s - times) / climb_s, 0, 1)
     speed = _SLOW_KT + (own.cruise_kt - _SLOW_KT) * share
@@ -185,7 +191,7 @@ def _way(own: Aircraft, flight_s: float, climb_s: float) -> tuple[Doubles, Doubl
 
 
 def _along(own: Aircraft, share: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-    """Return longitudes, latitudes and track, in degrees, at shares of the great circle."""
+    """Return the longitude, the latitude and the track, in degrees, for each given share of the leg's great circle."""
     a, b = _vector(own.origin), _vector(own.destination)
     angle = _angle(a, b)
     places_there = (np.sin((1 - share) * angle)[:, None] * a + np.sin(share * angle)[:, None] * b) / np.sin(angle)

@@ -37,21 +37,22 @@ COLUMNS: Mapping[str, int] = MappingProxyType(
         "weeks_worked": 39,
     }
 )
-"""The columns by name, each with its place in the source. Of the twelve integers there, it excludes own business and
-year, which have three and two values."""
+"""The packaged columns by name, each with the number of its column in the source. The source has twelve integer
+columns; own business and year are excluded, since they have three and two distinct values.
+"""
 
 _REMEDY = "install asc-broker again, or make the file: python -m workloads.census census-income.csv.gz"
 
 
 def census_path() -> Path:
-    """Return the packaged columns: Parquet with a checksum for each page."""
+    """Return the path of the packaged columns, a Parquet file with a checksum for each page."""
     return Path(__file__).parent / "data" / "census.parquet"
 
 
 def census_tuples(path: Path | None = None) -> pa.Table:
     """Return the 199,523 tuples in the order of the source, ten int32 columns without NULLs.
 
-    Raises WorkloadError where the file is missing or damaged.
+    Raises WorkloadError if the file is missing or damaged.
     """
     source = path or census_path()
     try:
@@ -66,14 +67,17 @@ def census_tuples(path: Path | None = None) -> pa.Table:
 
 
 def distinct_values(table: pa.Table) -> list[Integers]:
-    """Return the sorted distinct values of each column: what the predicates over D3 are drawn from."""
+    """Return the sorted distinct values of each column. The predicates over the data set D3 are drawn from these
+    values.
+    """
     return [np.sort(pc.unique(column).to_numpy()).astype(np.int64) for column in table.columns]
 
 
 def write_census(source: Path, target: Path) -> int:
-    """Take the ten columns out of the whole table (CSV, gzipped or not, no header); the number of tuples written.
+    """Copy the ten columns from the whole table (CSV, gzipped or not, without header). Return the number of tuples
+    written.
 
-    Values and order are left as they are.
+    Values and order stay unchanged.
     """
     numbered = pv.ReadOptions(autogenerate_column_names=True)
     wanted = pv.ConvertOptions(

@@ -1,4 +1,6 @@
-"""Predicates over drawn shapes, as SQL and as functions of a row by shapely's scalars and three-valued logic."""
+"""Random predicates over shapes, each as SQL and as a reference function that evaluates one row with shapely and
+three-valued logic.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ Truth = bool | None
 
 @dataclass(frozen=True)
 class Asks:
-    """A predicate, both as SQL and as a function of a row that uses shapely's scalars and three-valued logic."""
+    """A predicate in two forms: SQL, and a function of a row that uses shapely's scalar functions and three-valued
+    logic.
+    """
 
     sql: str
     of: Callable[[Row], Truth]
@@ -50,7 +54,7 @@ def place_of(row: Row, names: Sequence[str]) -> tuple[float, float] | None:
 
 
 class Drawn:
-    """Random predicates over shapes whose vertices are at the positions of the rows."""
+    """A generator of random predicates over shapes whose vertices are at the positions of the rows."""
 
     def __init__(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)

@@ -1,7 +1,8 @@
-"""Standing queries whose constants are values of recorded tuples, so that subscribers ask for what occurs.
+"""Standing queries whose constants are values of recorded tuples, so that queries look for values that occur.
 
-Every column has codes: the rank of a value among the column's distinct values, -1 for NULL. A :class:`DrawnWorkload`
-has the same predicates as SQL, in normal form, and as ranges of codes. Everything is reproducible from a seed.
+Every column has codes. A code is the rank of a value among the column's distinct values, or -1 for NULL. A
+:class:`DrawnWorkload` has the same predicates as SQL, in normal form, and as ranges of codes. Everything is
+reproducible from a seed.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ NULL_CODE = -1
 
 PREDICATES = (2, 5)
 FEW_VALUES = 64
-"""Numbers of fewer distinct values are asked for as strings are: by equalities and lists."""
+"""A number column with fewer distinct values is constrained like a string column: by equalities and lists, not by
+ranges.
+"""
 
 _Ranges = tuple[tuple[int, int], ...]
 
@@ -35,12 +38,14 @@ _LIST_SHARE = 0.4
 _LISTED = (2, 6)
 _ONE_SIDED_SHARE = 0.3
 _WIDEST = 0.1
-"""A range of numbers holds, to either side of its tuple's value, up to this share of the tuples."""
+"""On either side of its tuple's value, a range of numbers contains up to this share of the tuples."""
 
 _MOST_BITS = 6.0
 _SAMPLE = 100_000
 _TOGETHER = 65_536
-"""Queries whose columns are drawn at once: a million times forty chances would be gigabytes."""
+"""The number of queries whose columns are drawn at once. The chances of forty columns for a million queries at once
+would take gigabytes.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,21 +72,22 @@ class CodedColumn:
 
     @property
     def is_listed(self) -> bool:
-        """Whether it is asked for by equalities and lists, not by ranges."""
+        """True if predicates constrain the column by equalities and lists, not by ranges."""
         return pa.types.is_string(self.values.type) or len(self.values) < FEW_VALUES
 
     def counts(self) -> Integers:
-        """Count the tuples of each code, NULL first."""
+        """Return the number of tuples with each code, NULL first."""
         return np.bincount(self.codes - NULL_CODE, minlength=len(self.values) - NULL_CODE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnWorkload:
-    """Conjunctions over ``columns``.
+    """A set of queries, each a conjunction of predicates over ``columns``.
 
-    Predicate i belongs to query ``owner[i]``. It holds if the code of ``attribute[i]`` is in one of the closed ranges
-    ``low[j]`` .. ``high[j]`` for j from ``first[i]`` to ``first[i + 1]``. The ranges are disjoint and ascending; a
-    single range of only -1 is ``IS NULL``. All arrays are int64 and ordered by query. No query has an attribute twice.
+    Predicate i belongs to query ``owner[i]``. It holds if the code of the column ``attribute[i]`` is in one of the
+    closed ranges ``low[j]`` .. ``high[j]`` for j from ``first[i]`` to ``first[i + 1]``. The ranges are disjoint and
+    ascending; a single range of only -1 is ``IS NULL``. All arrays are int64 and ordered by query. No query has two
+    predicates on the same attribute.
     """
 
     columns: tuple[CodedColumn, ...]
@@ -96,7 +102,7 @@ class DrawnWorkload:
         return int(self.owner[-1]) + 1
 
     def texts(self) -> list[str]:
-        """Return the ``where`` of each query."""
+        """Return the predicate of each query as SQL."""
         literals = [_literals(column) for column in self.columns]
         terms: list[list[str]] = [[] for _ in range(self.queries)]
         for owner, attribute, ranges in self._predicates():
@@ -124,7 +130,7 @@ class DrawnWorkload:
         return pa.schema([(each.name, each.values.type) for each in self.columns])
 
     def tuples(self, rows: int, seed: int = 2) -> tuple[pa.Table, Values]:
-        """Return so many of the recorded tuples, drawn, and their codes int32[columns, rows]."""
+        """Draw ``rows`` of the recorded tuples, and return them and their codes int32[columns, rows]."""
         recorded = len(self.columns[0].codes)
         drawn = np.random.default_rng(seed).choice(recorded, rows, replace=rows > recorded)
         codes = np.stack([each.codes[drawn] for each in self.columns])
@@ -142,21 +148,21 @@ class DrawnWorkload:
 
 
 def coded(tuples: pa.Table) -> tuple[CodedColumn, ...]:
-    """Return the columns of recorded tuples that not every tuple has the same value of."""
+    """Return the columns of the recorded tuples, without those columns that have the same value in every tuple."""
     columns = (CodedColumn.of(name, tuples[name]) for name in tuples.schema.names)
     return tuple(column for column in columns if np.ptp(column.codes))
 
 
 def drawn_workload(columns: Sequence[CodedColumn], queries: int, *, seed: int = 1) -> DrawnWorkload:
-    """Draw queries of 2 to 5 predicates, each query around one tuple drawn among those that differ.
+    """Draw queries of 2 to 5 predicates. Each query is drawn around one tuple of the distinct recorded tuples.
 
-    A query asks for the particular values of its tuple: it takes a column with a chance that grows with the bits that
-    the column's value tells. A string, and a number of few values, is asked for by the tuple's value. Two times in five
-    it is in a list with the values of up to five other tuples.
+    A query looks for the unusual values of its tuple: the chance of a column grows with the information content (bits)
+    of its value. A string, or a number with few distinct values, is constrained to equal the tuple's value. Two times
+    in five this value is in a list with the values of up to five other tuples.
 
-    Of other numbers it is a range around the tuple's value, which holds up to a tenth of the tuples to either side. Or
-    it is everything from the value up or down, to where fewer tuples are. Each constant is a value that some tuple has.
-    Where the tuple has NULL the predicate is ``IS NULL``.
+    Other numbers are constrained by a range around the tuple's value, which contains up to a tenth of the tuples on
+    either side. Or the range is one-sided: from the value up or down, in the direction with fewer tuples. Each constant
+    is a value that some tuple has. If the tuple has NULL, the predicate is ``IS NULL``.
 
     Raises WorkloadError for fewer than two columns.
     """
@@ -189,7 +195,9 @@ def drawn_workload(columns: Sequence[CodedColumn], queries: int, *, seed: int = 
 
 
 def _distinct_rows(rng: np.random.Generator, columns: Sequence[CodedColumn]) -> Integers:
-    """Return tuples to draw from, all different: seven in ten connections of KDD Cup 99 repeat an earlier one."""
+    """Return the numbers of distinct tuples to draw from. Seven in ten connections of KDD Cup 99 repeat an
+    earlier one.
+    """
     recorded = len(columns[0].codes)
     drawn = rng.choice(recorded, min(recorded, _SAMPLE), replace=False)
     codes = np.stack([column.codes[drawn] for column in columns], axis=1)
@@ -198,7 +206,9 @@ def _distinct_rows(rng: np.random.Generator, columns: Sequence[CodedColumn]) -> 
 
 
 def _asked(rng: np.random.Generator, columns: Sequence[CodedColumn], counts: Integers, of_query: Integers) -> Integers:
-    """Return so many different columns for each query, one after the other."""
+    """Return the columns that the predicates of each query constrain, different for one query: ``counts[i]`` columns
+    for query i.
+    """
     # The rarer a value, the more it tells, and is asked for.
     bits = [np.log2(len(column.codes) / np.maximum(1, column.counts())) for column in columns]
     chances = [np.minimum(own, _MOST_BITS) ** 2 for own in bits]
@@ -213,8 +223,8 @@ def _asked(rng: np.random.Generator, columns: Sequence[CodedColumn], counts: Int
 def _listed(
     rng: np.random.Generator, others: Values, which: Integers, codes: Integers
 ) -> tuple[Integers, Integers, Integers]:
-    """Return (predicate, code, code), sorted, each once: the code of the query's tuple, in a list those of others as
-    well.
+    """Return (predicate, code, code) triples, sorted and distinct. A predicate has the code of its query's tuple and,
+    if it is a list, the codes of other tuples.
     """
     wanted = np.where(rng.random(len(which)) < _LIST_SHARE, rng.integers(_LISTED[0], _LISTED[1] + 1, len(which)), 1)
     # NULL is no member of a list.
@@ -227,7 +237,7 @@ def _listed(
 
 
 def _ranges(rng: np.random.Generator, column: CodedColumn, codes: Integers) -> tuple[Integers, Integers]:
-    """Return ranges that hold the codes, between codes that there are."""
+    """Return ranges that contain the codes, with both bounds among the codes of the column."""
     counts = column.counts()[-NULL_CODE:]
     upto = np.cumsum(counts)
     before = upto - counts
@@ -243,7 +253,7 @@ def _ranges(rng: np.random.Generator, column: CodedColumn, codes: Integers) -> t
 
 
 def _literals(column: CodedColumn) -> list[str]:
-    """Return each value as SQL has it; an instant without its zone, which is that of the session: UTC."""
+    """Return each value of a column as an SQL literal. An instant has no zone: the session's zone, UTC, applies."""
     is_instant = pa.types.is_timestamp(column.values.type)
     values = column.values.cast(pa.timestamp("us")) if is_instant else column.values
     return [sql_literal(value) for value in values.to_pylist()]
@@ -271,7 +281,9 @@ def _constraint(keys: Sequence[Key], ranges: _Ranges) -> Constraint:
 
 
 def _interval(keys: Sequence[Key], low: int, high: int) -> Interval:
-    """Return the interval as the text says it: a range from the least value, or to the greatest, is open there."""
+    """Return the interval that the predicate's text has: a range from the least value, or to the greatest, is unbounded
+    on that side.
+    """
     if low == high:
         return (keys[low], 0), (keys[high], 1)
     return None if low == 0 else (keys[low], 0), None if low > 0 and high == len(keys) - 1 else (keys[high], 1)

@@ -1,5 +1,5 @@
-"""Predicates that mostly compare a column, of any type, with one of very many values, and rows with some of the
-values.
+"""Random predicates that mostly compare a column with one of very many values, for columns of each type, and rows that
+have some of these values.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ _EPOCH = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
 class Drawn:
-    """Random predicates and rows, whose columns take ``values`` distinct values each; equal seeds give equal draws."""
+    """A generator of predicates and rows whose columns each have ``values`` distinct values. The same seed gives the
+    same predicates and rows.
+    """
 
     def __init__(self, seed: int, values: int) -> None:
         self.random = np.random.default_rng(seed)
         self.values = values
 
     def predicate(self) -> str:
-        """Return a predicate; one in four has something else than a few values in some conjunct."""
+        """Return a predicate. About one in four has a conjunct that is no equality or list of values."""
         first, second, third = (self.equality() for _ in range(3))
         least = int(self.random.integers(0, 100))
         forms = [
@@ -47,14 +49,14 @@ class Drawn:
         return forms[self.random.integers(0, len(forms))]
 
     def equality(self) -> str:
-        """Return a predicate that a column has one of a few values."""
+        """Return a predicate that a column equals a value or is in a list of a few values."""
         numbers = self.random.integers(0, self.values, int(self.random.choice([1, 1, 1, 2, 5]))).tolist()
         column = str(self.random.choice(["s", "s", "s", "n", "n", "b", "d", "c", "t"]))
         texts = list(dict.fromkeys(_text(column, number) for number in numbers))
         return f"{column} = {texts[0]}" if len(texts) == 1 else f"{column} IN ({', '.join(texts)})"
 
     def rows(self, count: int) -> pa.Table:
-        """Draw rows with values that predicates may ask for and others, NULL, NaN and both zeros."""
+        """Draw rows with values from the predicates' domain and beyond it, NULL, NaN and both zeros."""
         drawn = self.random.integers(0, self.values * 5 // 4, (6, count))
         absent = self.random.random((7, count)) < 0.08
         moments = [_EPOCH + timedelta(microseconds=number) for number in drawn[5].tolist()]
@@ -86,7 +88,7 @@ def _double(number: int) -> float:
 
 
 def _text(column: str, number: int) -> str:
-    """Return a value of a column as SQL; numbers far apart may be the same value."""
+    """Return the value of a column that a number stands for, as SQL. Numbers far apart may give the same value."""
     if column == "d":
         return {0: "0.0D", 2: "-0.0D"}.get(number, f"{number / 8}D")
     return {

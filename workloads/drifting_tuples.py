@@ -1,5 +1,5 @@
-"""Streams that change slowly: the attributes that are skewed, and the tails into which they are, drift over
-segments.
+"""Streams whose distribution changes slowly: the skewed attributes, and the tail to which each is skewed, change from
+segment to segment.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workloads.errors import WorkloadError
 Chances = npt.NDArray[np.float64]
 
 TAIL = 0.01
-"""The share of an attribute's domain that is a tail of it."""
+"""The share of an attribute's domain that counts as a tail of the domain."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,9 +24,9 @@ class Drift:
     """The skew of a stream's values at the beginning of each segment and at the end of the last one.
 
     ``low`` and ``high`` float64[segments + 1, attributes]: the chance that a value lies in the lowest and in the
-    highest hundredth of its domain; else it lies anywhere. A quarter of a segment after its beginning the tuples begin
-    to be of the next one's kind, with a chance that grows to 1 until a quarter is left. So no batch differs much from
-    the one before.
+    highest hundredth of its domain; any other value lies anywhere. In the first quarter of a segment the tuples have
+    the distribution at its beginning, and in the last quarter the distribution at its end. Between them, the chance of
+    the latter grows from 0 to 1. So no batch differs much from the previous batch.
     """
 
     low: Chances
@@ -47,8 +47,8 @@ class Drift:
         return int(self.low.shape[1])
 
     def tuples(self, place: float, rows: int, *, domain: int, random: np.random.Generator) -> pa.Table:
-        """Draw tuples of ints ``a0``, ``a1``, ... in 0 .. ``domain`` - 1 as they are at a place of the stream: 0 is the
-        beginning of the first segment, 1.5 the middle of the second.
+        """Draw tuples of ints ``a0``, ``a1``, ... in 0 .. ``domain`` - 1 as they are at ``place`` of the stream. Place
+        0 is the beginning of the first segment, 1.5 the middle of the second segment.
         """
         if not 0 <= place <= self.segments:
             raise WorkloadError("place in the stream", place, f"from 0 to {self.segments}, the number of segments")
@@ -66,19 +66,21 @@ class Drift:
         return pa.table(columns)
 
     def beginning(self, rows: int, *, domain: int = 1_000_000, seed: int = 1) -> pa.Table:
-        """Draw tuples as they are where the stream begins, none of them of the stream itself."""
+        """Draw tuples with the distribution at the beginning of the stream. They are no tuples of the stream."""
         return self.tuples(0, rows, domain=domain, random=np.random.default_rng([seed, rows]))
 
     def batches(self, each: int, rows: int, *, domain: int = 1_000_000, seed: int = 1) -> Iterator[pa.Table]:
-        """Yield the stream in batches, ``each`` a segment; the same seed gives the same tuples."""
+        """Yield the tuples of the stream in batches, ``each`` batches per segment. The same seed gives the
+        same tuples.
+        """
         random = np.random.default_rng(seed)
         for number in range(self.segments * each):
             yield self.tuples(number / each, rows, domain=domain, random=random)
 
 
 def wandering(segments: int, *, attributes: int = 20, seed: int = 1) -> Drift:
-    """Return a drift by which a quarter of the attributes lies mostly in the low tail, another quarter often in the
-    high one. The attributes are drawn anew for each segment.
+    """Return a drift that skews a quarter of the attributes mostly to the low tail, and another quarter often to the
+    high tail. The attributes are drawn anew for each segment.
     """
     random = np.random.default_rng(seed)
     low, high = np.zeros((2, segments + 1, attributes))
@@ -93,12 +95,12 @@ def wandering(segments: int, *, attributes: int = 20, seed: int = 1) -> Drift:
 def turning(
     segments: int, *, measures: Sequence[int], places: Sequence[int], attributes: int = 20, seed: int = 1
 ) -> Drift:
-    """Return a drift by which the measures are calm in one segment, and in the next half of their values are in the
-    high tail.
+    """Return a drift in which, from segment to segment, the attributes ``measures`` change between no skew and half of
+    their values in the high tail.
 
-    In the latter the places lie in the low tail. So what rules the alerts of
-    :func:`workloads.placed_alerts.placed_alerts` out are the measures in one segment, the places in the next, from calm
-    measures on. The other attributes wander as in :func:`wandering`.
+    While half of the measures' values are high, the attributes ``places`` have values in the low tail. So the
+    constructs that rule out the alerts of :func:`workloads.placed_alerts.placed_alerts` alternate between measures and
+    places. The stream begins with measures without skew. All other attributes drift as in :func:`wandering`.
     """
     others = [own for own in range(attributes) if own not in {*measures, *places}]
     wanders = wandering(segments, attributes=len(others), seed=seed)

@@ -6,8 +6,8 @@ from asc.errors import AscError
 
 
 class WorkloadError(AscError):
-    """Data that is missing or invalid, or impossible parameters of a generator."""
+    """An error about missing or invalid data, or about impossible parameters of a generator."""
 
 
 class MissingDataError(WorkloadError):
-    """Recorded tuples that are neither packaged nor in the folder where they were looked for."""
+    """An error about recorded tuples that are neither packaged nor in the folder of recorded data."""

@@ -1,4 +1,6 @@
-"""Fences and positions: shapes of Berlin at the positions of aircraft, or generated ones if no data was recorded."""
+"""Fences and positions. If data was recorded, the fences are shapes of Berlin at the positions of aircraft; otherwise
+both are generated.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ Reals = npt.NDArray[np.float64]
 _METRES_A_DEGREE = 111_195.0
 _LEAST_M, _GREATEST_M = 200.0, 2_000.0
 _BESIDE = 0.75
-"""Of its width, how far the middle of a fence is from the position at most, each way."""
+"""The largest distance between the middle of a fence and the position, in each direction, as a multiple of the fence's
+width.
+"""
 
 _MADE_SHAPES = 500
 _MADE_POSITIONS = 20_000
@@ -28,9 +32,9 @@ _SEED = 20_180_801
 
 @dataclass(frozen=True, slots=True)
 class Fences:
-    """Polygons, .2 to 2 km wide, near positions; both in degrees, longitude first.
+    """Polygons, .2 to 2 km wide, near positions. Both are in degrees, longitude first.
 
-    ``recorded``: whether the positions are those of aircraft and the shapes those of a town's green areas.
+    ``recorded``: true if the positions are those of aircraft and the shapes those of a town's green areas.
     """
 
     shapes: npt.NDArray[Any]
@@ -39,10 +43,11 @@ class Fences:
 
 
 def fences(count: int, data_dir: Path | None, seed: int = _SEED) -> Fences:
-    """Draw so many fences and all positions, in an order that is drawn. Without the files in the folder, made ones.
+    """Draw ``count`` fences, and return them with all positions in random order. Both are generated if the folder lacks
+    the files.
 
-    Each fence is a shape drawn from those there are, scaled to a drawn width. It is moved to near where an aircraft
-    was: of a hundred thousand, .4 accept a position.
+    Each fence is a shape drawn from the shapes of the data, scaled to a random width, and moved near the position of an
+    aircraft. Of a hundred thousand fences, .4 accept a position on average.
     """
     import shapely
 

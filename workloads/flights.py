@@ -21,7 +21,7 @@ SCHEMA = (
     "arr_delay INT, carrier STRING, flight INT, tailnum STRING, origin STRING, dest STRING, air_time INT, "
     "distance INT, hour INT, minute INT, time_hour TIMESTAMP"
 )
-"""Spark DDL of the table: times of day as hhmm, delays and air time in minutes, distance in miles."""
+"""The Spark DDL of the table: times of day as hhmm, delays and air time in minutes, distance in miles."""
 
 QUERIES: Mapping[str, str] = MappingProxyType(
     {
@@ -41,27 +41,29 @@ QUERIES: Mapping[str, str] = MappingProxyType(
         "tail-names-carrier": "substring(tailnum, -2) = carrier AND NOT (origin = 'LGA')",
     }
 )
-"""Standing predicates by query id: comparisons, OR, IN, BETWEEN, NULL tests, arithmetic, a LIKE prefix, a comparison
-of strings, one column against another, a timestamp, and a function."""
+"""Standing predicates by query id: comparisons, OR, IN, BETWEEN, NULL tests, arithmetic, a LIKE prefix, a comparison of
+strings, a comparison of two columns, a timestamp, and a function.
+"""
 
 
 def sample_path() -> Path:
-    """Return the packaged sample: gzipped CSV with a header, an empty field for a missing value."""
+    """Return the path of the packaged sample: gzipped CSV with a header, and an empty field for a missing value."""
     return Path(__file__).parent / "data" / "flights.csv.gz"
 
 
 def sample_lines() -> Iterator[str]:
-    """Yield the lines of the packaged sample without their line ends, the header first."""
+    """Yield the lines of the packaged sample without their line ends, beginning with the header."""
     with gzip.open(sample_path(), "rt", encoding="utf-8", newline="") as lines:
         for line in lines:
             yield line.rstrip("\r\n")
 
 
 def write_sample(source: Path, target: Path) -> int:
-    """Draw the sample from the whole table: `SAMPLE_ROWS` rows by seed, in the table's order.
+    """Write the sample of the whole table: `SAMPLE_ROWS` rows drawn by a seed, in the table's order. Return the number
+    of rows.
 
-    Rows are left as they are, but for missing values (a cancelled flight has no ``dep_time``): the table says ``NA``,
-    the sample has an empty field. Returns the number of rows written. The same source gives the same bytes.
+    Rows stay unchanged except for missing values (a cancelled flight has no ``dep_time``): the table writes ``NA``, the
+    sample an empty field. The same source gives the same bytes.
     """
     with gzip.open(source, "rb") as table:
         header, *rows = table.read().splitlines()

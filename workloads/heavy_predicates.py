@@ -9,7 +9,7 @@ HEAVY_DDL = (
     "n INT, m INT, big BIGINT, x DOUBLE, price DECIMAL(38,10), s STRING, city STRING, t TIMESTAMP, u TIMESTAMP_NTZ,"
     " day DATE, flag BOOLEAN, tags ARRAY<STRING>, xs ARRAY<INT>, labels MAP<STRING, INT>"
 )
-"""The attributes that the predicates are about."""
+"""The Spark DDL of the attributes that the predicates name."""
 
 LENGTH_CHARS = 20_000
 NESTING_DEPTH = 50
@@ -38,7 +38,9 @@ _AROUND = {
     "decode": ("s", "decode({0}, 'a', city, 'b', '{1}', 'c')", "{0} = 'a'"),
     "division": ("n", "({0} / (m - {1}))", "{0} > 2"),
 }
-"""Nested predicates: the innermost, what is put around it, and the condition at the end. {1} is a number."""
+"""The parts of nested predicates by kind: the innermost operand, the expression put around it repeatedly, and the
+condition around the whole. {1} is a number.
+"""
 
 _TERMS = {
     "two columns": "n + {1} > m",
@@ -62,11 +64,11 @@ _TERMS = {
     "json": "get_json_object(s, '$.a{1}') = 'b'",
     "CASE": "CASE n WHEN m THEN x WHEN {1} THEN 3.5 END > 1",
 }
-"""Terms of which there are many, side by side."""
+"""Terms by kind. A predicate contains many copies of a term side by side."""
 
 
 def heavy_predicates(seed: int, count: int) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the text of so many predicates of at most LENGTH_CHARS characters, each near some limit."""
+    """Yield the kind and the text of ``count`` predicates of at most LENGTH_CHARS characters, each near some limit."""
     random = Random(seed)
     makers: list[Callable[[Random], tuple[str, str]]] = [_nested, _chained, _nested_chain, _listed]
     for number in range(count):
@@ -105,7 +107,7 @@ def _chain(random: Random, term: str, joint: str, room: int) -> str:
 
 
 def _nested_chain(random: Random) -> tuple[str, str]:
-    """Return several nested conditions side by side, and chains of them."""
+    """Return a predicate of several deeply nested conditions and long chains, side by side."""
     kinds = [random.choice(list(_AROUND)) for _ in range(random.randint(2, 6))]
     texts = []
     for kind in kinds:
@@ -117,7 +119,7 @@ def _nested_chain(random: Random) -> tuple[str, str]:
 
 
 def _listed(random: Random) -> tuple[str, str]:
-    """Return long lists, of numbers and strings, in and out of expressions."""
+    """Return a predicate with long lists of numbers and strings, inside and outside of expressions."""
     subject, form = random.choice(
         (("n", "{1}"), ("s", "'a{1}'"), ("n + m", "{1}"), ("s || city", "'a{1}'"), ("n", "m + {1}"), ("price", "{1}.5"))
     )

@@ -1,4 +1,4 @@
-"""Generated log lines, and queries for parts of them."""
+"""Generated log lines, and queries for lines that contain certain words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _CONSONANTS, _VOWELS = "bcdfghjklmnprstvwz", "aeiou"
 
 @dataclass(frozen=True, slots=True)
 class LineQuery:
-    """A query for lines with one ``fragment`` and, if there are two, the other one after it.
+    """A query for lines that contain a fragment. If ``fragments`` has two, the second follows the first anywhere in the
+    line.
 
     If ``not_in`` is set, the line does not contain that word. Its level is from ``low`` to ``high``.
     """
@@ -41,17 +42,17 @@ class LineQuery:
 
 
 def log_lines(rows: int, seed: int = 1) -> pa.Table:
-    """Draw lines of twelve words, popular words more often (the n-th 1 / n times as often as the first)."""
+    """Draw lines of twelve words with a Zipf distribution: the n-th word occurs 1 / n times as often as the first."""
     rng = random.Random(seed)
     messages = [" ".join(words) for words in _lines(rng, rows)]
     return pa.table({"message": messages, "level": pa.array([rng.randint(1, _LEVELS) for _ in messages], pa.int32())})
 
 
 def line_queries(queries: int, seed: int = 2) -> list[LineQuery]:
-    """Draw queries for words of other lines like these; half of them ask for some levels alone.
+    """Draw queries for words of other lines with the same distribution. Half of the queries also constrain the level.
 
-    Five in ten ask for two words side by side, and three for two words one behind the other. Two ask for two side by
-    side without a third word.
+    Of ten queries, five ask for two adjacent words, and three for two words with other words between them. Two ask for
+    two adjacent words and the absence of a third word.
     """
     rng = random.Random(seed)
     found = []
@@ -75,7 +76,7 @@ def _lines(rng: random.Random, lines: int) -> Iterator[Sequence[str]]:
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> tuple[str, ...]:
-    """Return words of two to four syllables, each once, whatever the seed."""
+    """Return distinct words of two to four syllables, which are independent of any seed."""
     rng = random.Random(0)
     found: dict[str, None] = {}
     while len(found) < _WORDS:

@@ -1,4 +1,4 @@
-"""A stream whose best order is reversed over time while the share of unmatched tuples stays constant.
+"""A stream whose best construct order reverses over time while the share of unmatched tuples stays constant.
 
 The predicates are symmetric: every query has a mirror image, with attribute n - 1 - i in place of attribute i. So
 tuples and mirrored tuples (columns in reverse order) match equally many queries. But the first half of the attributes
@@ -24,8 +24,8 @@ def mirrored_workload(
     highest: tuple[float, float] = (0.05, 0.3),
     seed: int = 1,
 ) -> Workload:
-    """Draw ``pairs`` queries and their mirror images: comparisons ``a <= c``, ``each_half`` on either half of the
-    attributes, with c drawn from a part of the domain.
+    """Draw ``pairs`` queries and their mirror images. A query has ``each_half`` comparisons ``a <= c`` on either half
+    of the attributes, with c drawn from a part of the domain.
     """
     half = attributes // 2
     if pairs < 1 or not 1 <= each_half <= half:
@@ -46,7 +46,7 @@ def mirrored_workload(
 
 
 def lopsided_tuples(rows: int, *, attributes: int = 20, domain: int = 100, seed: int = 2) -> pa.Table:
-    """Return the first half of the attributes drawn uniformly from the domain, the second half from its
+    """Draw tuples whose first half of the attributes is uniform over the domain, and the second half over the domain's
     first quarter.
     """
     rng = np.random.default_rng(seed)
@@ -58,5 +58,7 @@ def lopsided_tuples(rows: int, *, attributes: int = 20, domain: int = 100, seed:
 
 
 def mirror_image(table: pa.Table) -> pa.Table:
-    """Return the same tuples with their values in reverse order: the first attribute has what the last one had."""
+    """Return the tuples with their values in reverse order: the first attribute takes the value of the last one, and so
+    on.
+    """
     return pa.table(table.columns[::-1], names=table.schema.names)

@@ -2,7 +2,7 @@
 conjunctions of equalities, lists and ranges.
 
 Everything is reproducible from a seed. A :class:`MixedWorkload` has the same predicates as SQL, in normal form, and as
-ranges of codes for contenders that only know integers. Tuples include their codes.
+ranges of codes for contenders that support only integers. Tuples come with their codes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from asc.predicate.normal_form.disjunctive_form import Predicate
 from workloads.synthetic import Integers, Values
 
 ZIPF_VALUES = (100, 200, 400, 800, 1_500, 3_000, 6_000, 10_000)
-"""Distinct values of the strings whose value of rank r comes with a chance of 1 / r."""
+"""The numbers of distinct values of the string attributes. The value of rank r has a chance proportional to 1 / r."""
 
 _FEW_VALUES = (5, 12)
 _DOMAIN = 1_000_000
@@ -29,22 +29,22 @@ _NUMBERS = ("uniform", "uniform", "uniform", "log-normal", "log-normal", "log-no
 _PREDICATES = (2, 5)
 _LIST = (2, 8)
 _NUMBER_SHARE, _BOOLEAN_SHARE, _LIST_SHARE = 0.31, 0.06, 0.29
-"""Of the predicates; the others are equalities of texts."""
+"""The shares of number comparisons, booleans and lists among the predicates. All others are equalities of strings."""
 
 _ROUND = 0.7
 _ROUND_TO = 1_000
 _SAMPLE = 100_000
 _WIDEST = 0.44
-"""A comparison of a number admits a share of its values drawn uniformly up to this."""
+"""The largest share of a number's values that a comparison accepts. The share is drawn uniformly up to this."""
 
 Draw = Callable[[np.random.Generator, int], Integers]
-"""So many codes at random."""
+"""A function that draws a number of codes at random."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribute:
-    """A column: its name and type, its values by code (None if numbers are their own codes), and the distribution of
-    codes.
+    """An attribute: its name and type, its values by code (None if numbers are their own codes), and the distribution
+    of its codes.
     """
 
     name: str
@@ -53,21 +53,21 @@ class Attribute:
     draw: Draw
 
     def key(self, code: int) -> Key:
-        """Return the value of a code as constraints have it."""
+        """Return the value of a code as a constraint has it."""
         if self.values is None:
             return code
         value = self.values[code]
         return int(value) if isinstance(value, bool) else value.encode()
 
     def literal(self, code: int) -> str:
-        """Return the value of a code as SQL has it."""
+        """Return the value of a code as an SQL literal."""
         if self.values is None:
             return str(code)
         value = self.values[code]
         return str(value).lower() if isinstance(value, bool) else f"'{value}'"
 
     def array(self, codes: Integers) -> pa.Array:
-        """Return the values of codes."""
+        """Return the values of the codes as an Arrow array."""
         if self.values is None:
             return pa.array(codes.astype(np.int32))
         return pa.array(list(self.values), self.type).take(pa.array(codes))
@@ -75,11 +75,11 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixedWorkload:
-    """Conjunctions over ``attributes``, 20 of them.
+    """A set of queries, each a conjunction of predicates over the 20 ``attributes``.
 
     Predicate i belongs to query ``owner[i]``. It holds if the code of ``attribute[i]`` is in one of the closed ranges
     ``low[j]`` .. ``high[j]`` for j from ``first[i]`` to ``first[i + 1]``. The ranges are disjoint and ascending. All
-    arrays are int64 and ordered by query. No query has an attribute twice.
+    arrays are int64 and ordered by query. No query has two predicates on the same attribute.
     """
 
     attributes: tuple[Attribute, ...]
@@ -94,7 +94,7 @@ class MixedWorkload:
         return int(self.owner[-1]) + 1
 
     def texts(self) -> list[str]:
-        """Return the ``where`` of each query."""
+        """Return the predicate of each query as SQL."""
         terms: list[list[str]] = [[] for _ in range(self.queries)]
         for owner, attribute, ranges in self._predicates():
             terms[owner].append(_text(attribute, ranges))
@@ -116,7 +116,7 @@ class MixedWorkload:
         return pa.schema([(each.name, each.type) for each in self.attributes])
 
     def tuples(self, rows: int, seed: int = 2) -> tuple[pa.Table, Values]:
-        """Draw so many tuples, and return them and their codes int32[attributes, rows]."""
+        """Draw ``rows`` tuples, and return them and their codes int32[attributes, rows]."""
         rng = np.random.default_rng(seed)
         codes = [each.draw(rng, rows) for each in self.attributes]
         arrays = [each.array(own) for each, own in zip(self.attributes, codes, strict=True)]
@@ -132,9 +132,9 @@ class MixedWorkload:
 def mixed_workload(queries: int, *, seed: int = 1) -> MixedWorkload:
     """Draw queries of 2 to 5 predicates, of which 40 % are equalities, 29 % lists and 31 % comparisons of numbers.
 
-    A list has 2 to 8 values drawn, each once. Of the comparisons 30 % are ``>=``, 30 % ``<=`` and 40 % ``BETWEEN``; 70
-    % of the constants are round. Values that are popular among the tuples are popular among the queries. About .9 % of
-    them accept a tuple.
+    A list has 2 to 8 distinct values. Of the comparisons 30 % are ``>=``, 30 % ``<=`` and 40 % ``BETWEEN``; 70 % of the
+    constants are round. Values that are frequent in tuples are frequent in queries. About .9 % of the queries accept a
+    tuple.
     """
     rng = np.random.default_rng(seed)
     attributes = _attributes()
@@ -200,7 +200,7 @@ _DRAWS: Mapping[str, Draw] = {"uniform": _evenly(_DOMAIN), "log-normal": _log_no
 
 
 def _weights(attributes: Sequence[Attribute]) -> npt.NDArray[np.float64]:
-    """Return the weights by which a predicate is about each attribute."""
+    """Return for each attribute the weight by which a predicate chooses the attribute."""
     shares = {"number": _NUMBER_SHARE, "boolean": _BOOLEAN_SHARE}
     kinds = [_kind(each) for each in attributes]
     rest = 1 - sum(shares.values())
@@ -214,7 +214,9 @@ def _kind(attribute: Attribute) -> str:
 
 
 def different_places(rng: np.random.Generator, counts: Integers, weights: npt.NDArray[np.float64]) -> Integers:
-    """Draw so many different places for each query, one after the other, by weights of all queries or of each."""
+    """Draw ``counts[i]`` different places for query i, and return the places query by query. The weights are common to
+    all queries or one row per query.
+    """
     # The places of the greatest of such numbers are a weighted draw without replacement.
     places = weights.shape[-1]
     order = np.argsort(-(np.log(weights) + rng.gumbel(size=(len(counts), places))), axis=1)
@@ -222,7 +224,9 @@ def different_places(rng: np.random.Generator, counts: Integers, weights: npt.ND
 
 
 def _comparisons(rng: np.random.Generator, values: Integers, count: int) -> tuple[Integers, Integers]:
-    """Draw ranges that admit a share of the values drawn uniformly, most of them between round numbers."""
+    """Draw ranges of numbers, most of them with round bounds. The share of the values that a range accepts
+    is uniform.
+    """
     share = rng.uniform(0, _WIDEST, count)
     form = rng.choice(3, count, p=(0.3, 0.3, 0.4))
     start = np.select([form == 0, form == 1], [1 - share, 0.0], rng.random(count) * (1 - share))
@@ -235,7 +239,7 @@ def _comparisons(rng: np.random.Generator, values: Integers, count: int) -> tupl
 
 
 def _points(rng: np.random.Generator, values: Integers, which: Integers, *, lists: bool) -> Integers:
-    """Draw (predicate, code) pairs, sorted, each once: one code for an equality, several for a list."""
+    """Draw (predicate, code) pairs, sorted and distinct: one code for an equality, several codes for a list."""
     wanted = np.ones(len(which), dtype=np.int64)
     if lists:
         is_list = rng.random(len(which)) < _LIST_SHARE / (1 - _NUMBER_SHARE - _BOOLEAN_SHARE)

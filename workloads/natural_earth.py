@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _DIGITS = 7
-"""Of degrees: a centimetre. With fewer, other countries would be invalid."""
+"""The number of decimal digits of a coordinate in degrees: a centimetre. With fewer digits, more countries would become
+invalid polygons.
+"""
 
 _EUROPE = (-10.0, 35.0, 30.0, 62.0)
 
@@ -28,23 +30,25 @@ class Place(NamedTuple):
 
 
 def countries_path() -> Path:
-    """Return the 177 countries as GeoJSON, one of which is no valid polygon: properties ``ADM0_A3`` and ``NAME``."""
+    """Return the path of the 177 countries as GeoJSON with the properties ``ADM0_A3`` and ``NAME``. One country is no
+    valid polygon.
+    """
     return Path(__file__).parent / "data" / "countries.geojson.gz"
 
 
 def places_path() -> Path:
-    """Return the path of the ports of Europe, one a name, as a JSON list."""
+    """Return the path of the ports of Europe as a JSON list, with one port per name."""
     return Path(__file__).parent / "data" / "places.json.gz"
 
 
 def places() -> list[Place]:
-    """Return the ports, in the order of their names."""
+    """Return the ports, ordered by name."""
     with gzip.open(places_path(), "rt", encoding="utf-8") as file:
         return [Place(*row) for row in json.load(file)]
 
 
 def write_samples(countries: Path, ports: Path, folder: Path) -> None:
-    """Make both samples from the whole tables: of countries two properties and seven digits of a degree are left."""
+    """Write both samples of the whole tables. Countries retain two properties and coordinates of seven digits."""
     kept = [
         {
             "type": "Feature",

@@ -1,4 +1,4 @@
-"""Alerts on rare values of a measure at certain places; few attributes are measures or places."""
+"""Alerts on rare values of a measure at certain places. Few attributes are measures or places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MEASURES = (0, 1, 2, 3)
 PLACES = (4, 5, 6, 7)
 
 _MARGIN = 0.02
-"""The share of the domain, at either end, that no range includes."""
+"""The share of the domain at either end that no range of a query touches."""
 
 
 def placed_alerts(
@@ -28,9 +28,9 @@ def placed_alerts(
     The intervals are ``width`` x ``domain`` wide: the first on one of the ``PLACES``, the others on attributes that are
     neither.
 
-    They are the alerts of :func:`workloads.synthetic.alerts_workload` but for which attributes they ask of. As with
-    most standing queries all of them ask of a few, so that four constructs may rule all of them out. The data decides
-    which four: the measures while nothing is rare, the places while all that is rare happens elsewhere.
+    The queries resemble those of :func:`workloads.synthetic.alerts_workload`, but most of their predicates are on few
+    attributes, as with real standing queries. So four constructs can rule out all queries. The data determines which
+    four: the measures while high values are rare, the places while high values occur at other places only.
     """
     others = np.arange(len(MEASURES) + len(PLACES), attributes)
     if not 1 <= ranges[0] <= ranges[1] <= 1 + len(others):

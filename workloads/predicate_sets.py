@@ -19,10 +19,10 @@ from workloads.synthetic import Integers, Workload
 class PredicateShape:
     """The parameters of a predicate set.
 
-    ``queries``: their number. ``predicates``: the least and the most comparisons of a query, all on different
-    attributes, drawn uniformly. ``widest``: a comparison admits a share of the attribute's values drawn uniformly from
-    (0, ``widest``]. ``concentration``: the chance that a comparison is around its attribute's hot value instead of
-    anywhere.
+    ``queries``: their number. ``predicates``: the least and the greatest number of comparisons in a query, drawn
+    uniformly; all are on different attributes. ``widest``: a comparison admits a share of the attribute's values drawn
+    uniformly from (0, ``widest``]. ``concentration``: the chance that a comparison is around its attribute's hot value
+    instead of anywhere.
 
     The concentration determines the standard deviation of the number of ones per region. If all comparisons are around
     one value, the value's region has a one for nearly every query, and distant regions have hardly any. The
@@ -49,8 +49,8 @@ class PredicateShape:
 def predicate_set(
     shape: PredicateShape, names: Sequence[str], values: Sequence[Integers], *, seed: int = 1
 ) -> Workload:
-    """Draw closed ranges over columns ``names``; ``values`` are the sorted distinct values of each, the least of them 0
-    or above.
+    """Draw closed ranges over columns ``names``. ``values`` are the sorted distinct values of each column, none of them
+    negative.
 
     Places and widths are counted in distinct values, so that a column whose few values lie far apart is constrained as
     much as one whose values lie close together. The same seed gives the same predicates; sets that differ in their
@@ -82,7 +82,9 @@ def predicate_set(
 
 
 def evenly(attributes: int, domain: int) -> list[Integers]:
-    """Return the values 0 .. ``domain`` - 1 for each attribute: what the predicates over D1 and D2 are drawn from."""
+    """Return the values 0 .. ``domain`` - 1 for each attribute. The predicates over the data sets D1 and D2 are drawn
+    from these values.
+    """
     return [np.arange(domain, dtype=np.int64)] * attributes
 
 
@@ -105,9 +107,9 @@ class Realised:
 
 
 def realised(plan: Plan) -> Realised:
-    """Measure the realised figures of a predicate set, over a plan of one block of exact regions.
+    """Measure the realised figures of a predicate set from a plan of one block of exact regions.
 
-    Raises WorkloadError for a plan that is anything else.
+    Raises WorkloadError for any other plan.
     """
     if len(plan.blocks) != 1 or not all(grid.exact for grid in plan.grids):
         raise WorkloadError("plan", f"{len(plan.blocks)} blocks", "one block of exact regions is measured")

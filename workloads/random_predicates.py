@@ -241,7 +241,7 @@ _PATTERNS = (
 
 
 def random_atom(rng: random.Random) -> str:
-    """Return one comparison, in any of the forms that predicates are made of."""
+    """Return one comparison in one of all forms of comparison."""
     makers: Sequence[tuple[float, Callable[[random.Random], str]]] = (
         (5, _same_type_comparison),
         (3, _numeric_comparison),
@@ -288,7 +288,7 @@ def _prefix_test(rng: random.Random) -> str:
 
 
 def _pattern_list(rng: random.Random) -> str:
-    """Return LIKE or ILIKE with a pattern, with any or with all of several."""
+    """Return LIKE or ILIKE with a pattern, or with ANY or ALL of several patterns."""
     word = f"{rng.choice(_TEXT)} {rng.choice(('', 'NOT '))}{rng.choice(('LIKE', 'ILIKE'))}"
     quantifier = rng.choice(("", "ANY", "SOME", "ALL"))
     if not quantifier:
@@ -319,7 +319,8 @@ def _null_test(rng: random.Random) -> str:
 
 
 def random_predicate(rng: random.Random, depth: int = 3) -> str:
-    """Return a predicate of up to ``3 * 2 ** (depth - 1)`` atoms, one for 0, with AND, OR, NOT and parentheses.
+    """Return a predicate of up to ``3 * 2 ** (depth - 1)`` atoms with AND, OR, NOT and parentheses. With depth 0,
+    return one atom.
 
     >>> random_predicate(random.Random(1)) == random_predicate(random.Random(1))
     True
@@ -334,11 +335,11 @@ def random_predicate(rng: random.Random, depth: int = 3) -> str:
 
 
 def random_predicates(seed: int, count: int) -> list[str]:
-    """Return ``count`` predicates, the same for the same seed."""
+    """Return ``count`` predicates. The same seed gives the same predicates."""
     rng = random.Random(seed)
     return [random_predicate(rng) for _ in range(count)]
 
 
 def hand_picked_predicates() -> list[str]:
-    """Return predicates with known traps of coercion and three-valued logic, each once."""
+    """Return distinct predicates with known traps of coercion and three-valued logic."""
     return [*_OTHER_ATOMS, *_TYPED_ATOMS, *(f"{expression} >= {literals[0]}" for expression, literals in _EXPRESSIONS)]

@@ -1,8 +1,8 @@
-"""Random predicates and random tuples over a schema with every type: they compare the fast path with Spark.
+"""Random tuples over a schema with every type: they compare the fast path with Spark.
 
-Values and literals are drawn from small overlapping pools that hold the extremes of each type, so that predicates hit
-their boundaries. Such are NULL, NaN, both zeros, infinities, the ends of every integer, empty and non-ASCII strings,
-prefixes of one another, and instants around a change of the clocks. Everything is reproducible from a seed.
+Values and literals are drawn from small overlapping pools with the extremes of each type, so that predicates hit their
+boundaries. The pools contain NULL, NaN, both zeros, infinities, the ends of every integer type, empty and non-ASCII
+strings, prefixes of other strings, and instants around a change of the clocks. Everything is reproducible from a seed.
 """
 
 from __future__ import annotations

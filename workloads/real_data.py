@@ -22,7 +22,9 @@ from workloads.census import census_tuples
 from workloads.errors import MissingDataError, WorkloadError
 
 VARIABLE = "ASC_DATA_DIR"
-"""Of the environment: the folder that tests, and the benchmark without an option, read recorded tuples from."""
+"""The environment variable that names the folder of recorded tuples for tests, and for the benchmark
+without an option.
+"""
 
 FLIGHTS_FILE = Path("flights", "flights.csv.gz")
 CONNECTIONS_FILE = Path("kddcup99", "kddcup.data_10_percent.gz")
@@ -39,7 +41,7 @@ CONNECTIONS_DDL = (
     "dst_host_serror_rate DOUBLE, dst_host_srv_serror_rate DOUBLE, dst_host_rerror_rate DOUBLE, "
     "dst_host_srv_rerror_rate DOUBLE, label STRING"
 )
-"""The 41 features of a connection and its label, as the archive names them."""
+"""The Spark DDL of a connection: 41 features and the label, with the names of the archive."""
 
 CENSUS_DDL = (
     "age INT, class_of_worker STRING, industry INT, occupation INT, education STRING, wage_per_hour INT, "
@@ -52,7 +54,7 @@ CENSUS_DDL = (
     "citizenship STRING, own_business INT, veterans_questionnaire STRING, veterans_benefits INT, weeks_worked INT, "
     "year INT, income STRING"
 )
-"""The 42 columns of the training part of the census; a missing value is NULL."""
+"""The Spark DDL of the training part of the census: 42 columns, and NULL for a missing value."""
 
 _KDD_REMEDY = (
     "name the folder by --data DIR or ASC_DATA_DIR; the file comes from "
@@ -61,9 +63,10 @@ _KDD_REMEDY = (
 
 
 def flight_tuples(folder: Path | None = None) -> pa.Table:
-    """Return the flights in the folder, 336,776 of them; the packaged sample of 20,000 where the folder has none.
+    """Return the 336,776 flights in the folder, or the packaged sample of 20,000 flights if the folder has none.
 
-    19 columns: ints, strings and a timestamp, NULL where a flight has no value (a cancelled one did not depart).
+    The flights have 19 columns: ints, strings and a timestamp. A missing value is NULL (a cancelled flight did not
+    depart).
     """
     file = _found(folder, FLIGHTS_FILE)
     return _read(file or flights.sample_path(), flights.SCHEMA, missing=("", "NA"), header=True)
@@ -73,7 +76,8 @@ def connection_tuples(folder: Path | None = None) -> pa.Table:
     """Return the 494,021 connections in the folder (the tenth that the archive offers): ints, shares as doubles, and
     strings.
 
-    Raises MissingDataError, which says where they are to be had, for a folder without them: none are packaged.
+    No connections are packaged. Raises MissingDataError for a folder without them; its message has the source of the
+    file.
     """
     file = _found(folder, CONNECTIONS_FILE)
     if file is None:
@@ -83,8 +87,8 @@ def connection_tuples(folder: Path | None = None) -> pa.Table:
 
 
 def survey_tuples(folder: Path | None = None) -> pa.Table:
-    """Return the whole census in the folder, 199,523 tuples of 42 columns; the packaged ten int columns of the same
-    tuples where the folder has none.
+    """Return the whole census in the folder: 199,523 tuples of 42 columns. If the folder has none, return the packaged
+    ten int columns of the same tuples.
     """
     file = _found(folder, CENSUS_FILE)
     return census_tuples() if file is None else _read(file, CENSUS_DDL, missing=("?",), header=False)
@@ -93,7 +97,7 @@ def survey_tuples(folder: Path | None = None) -> pa.Table:
 REAL_DATA: Mapping[str, Callable[[Path | None], pa.Table]] = MappingProxyType(
     {"flights": flight_tuples, "KDD Cup 99": connection_tuples, "census": survey_tuples}
 )
-"""Each by its name: the tuples that are in a folder, or packaged."""
+"""The functions that return the tuples of a data set, by the name of the data set."""
 
 
 def _found(folder: Path | None, file: Path) -> Path | None:
@@ -101,8 +105,8 @@ def _found(folder: Path | None, file: Path) -> Path | None:
 
 
 def _read(file: Path, ddl: str, *, missing: tuple[str, ...], header: bool) -> pa.Table:
-    """Return a CSV file, gzipped or not, as a table of the types of the schema, strings without blanks
-    at their ends.
+    """Return a CSV file, gzipped or not, as a table with the types of the schema. Strings lose leading and trailing
+    blanks.
     """
     schema = Schema.from_ddl(ddl).arrow
     # Strings become NULL after they are trimmed: the census has a blank after each comma.

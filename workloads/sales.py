@@ -1,4 +1,4 @@
-"""Generated sales, and cubes that roll them up: records with five text columns and numeric columns."""
+"""Generated sales, records with five text columns and numeric columns, and cubes over these sales."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ MEASURES = (
 )
 
 WIDE = (8, 20, 100, 4, 5)
-"""The values of each dimension: 320,000 groups there may be."""
+"""The number of distinct values of each dimension in wide sales: up to 320,000 groups."""
 NARROW = (4, 5, 6, 3, 4)
-"""The same of 1,440 groups."""
+"""The number of distinct values of each dimension in narrow sales: up to 1,440 groups."""
 
 BEGIN_US = 1_373_414_400_000_000
-"""2013-07-10T00:00:00Z."""
+"""The time of the first sale in microseconds since the epoch: 2013-07-10T00:00:00Z."""
 HOUR_US = 3_600_000_000
 QUANTITIES = 20
 _AMOUNTS = 1_000
@@ -41,7 +41,7 @@ _LEAST_SHARE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class SalesCube:
-    """A cube over sales: the predicate that its records meet, and its dimensions, with one level each."""
+    """A cube over sales: the predicate that accepts its records, and its dimensions, each with one level."""
 
     id: str
     where: str
@@ -49,9 +49,10 @@ class SalesCube:
 
 
 def sales(count: int, values: Sequence[int], *, seed: int = 1, begin_us: int = BEGIN_US) -> pa.Table:
-    """Return so many sales of one hour, in the order of time.
+    """Return ``count`` sales of one hour in the order of time.
 
-    ``values``: how many each dimension has, drawn uniformly; one in a hundred statuses and amounts is NULL.
+    ``values``: the number of distinct values of each dimension, drawn uniformly. One in a hundred statuses and amounts
+    is NULL.
 
     >>> sales(3, NARROW).column_names[:3]
     ['sold_at', 'region', 'shop']
@@ -69,9 +70,10 @@ def sales(count: int, values: Sequence[int], *, seed: int = 1, begin_us: int = B
 
 
 def sales_cubes(count: int, *, seed: int = 1) -> Iterator[SalesCube]:
-    """Yield cubes of three to five dimensions, whose predicates accept from 5 to 100 % of the sales; the first all.
+    """Yield cubes of three to five dimensions, whose predicates accept from 5 to 100 % of the sales. The first cube
+    accepts all sales.
 
-    The predicates mean the same to Spark, DuckDB and Polars. WorkloadError for fewer than one.
+    The predicates have the same result in Spark, DuckDB and Polars. Raises WorkloadError if ``count`` is less than one.
 
     >>> next(sales_cubes(1)).where
     'quantity >= 1'
@@ -87,7 +89,7 @@ def sales_cubes(count: int, *, seed: int = 1) -> Iterator[SalesCube]:
 
 
 def _predicate(number: int, share: float) -> str:
-    """Return a predicate of that share of the sales: of one column, or of two."""
+    """Return a predicate on one or two columns that accepts the given share of the sales."""
     if number == 0:
         return "quantity >= 1"
     if number % 2:

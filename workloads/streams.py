@@ -1,4 +1,4 @@
-"""Streams composed of tables of tuples, and the realised figures of a table."""
+"""Streams composed of tables of tuples, and measured figures of such a table."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from workloads.errors import WorkloadError
 
 
 def alternating(parts: Sequence[pa.Table], length: int, sub_streams: int) -> pa.Table:
-    """Interleave sub-streams of ``length`` tuples each, taken from the parts one after the other: D1, D2, D1, ...
+    """Interleave sub-streams of ``length`` tuples each, taken from ``parts`` in turn: D1, D2, D1, ...
 
-    Each part goes on where it was left and begins again when it is used up, as the paper repeats its data sets.
+    Each part continues after its previous sub-stream, and begins again when its tuples are used up, as the paper
+    repeats its data sets.
 
     >>> a, b = pa.table({"x": [1, 2, 3]}), pa.table({"x": [7, 8]})
     >>> alternating([a, b], 2, 4)["x"].to_pylist()
@@ -35,7 +36,7 @@ def alternating(parts: Sequence[pa.Table], length: int, sub_streams: int) -> pa.
 
 @dataclass(frozen=True, slots=True)
 class RealisedTuples:
-    """The realised figures of a table of integer tuples.
+    """The measured figures of a table of integer tuples.
 
     ``top_tenth``: the share of the tuples whose value is among the most frequent tenth of the attribute's range. It is
     the mean over the attributes, and 0.1 if all values are equally frequent. ``correlation`` and ``strongest``: the
@@ -50,7 +51,7 @@ class RealisedTuples:
 
 
 def realised_tuples(table: pa.Table) -> RealisedTuples:
-    """Measure the realised figures over all tuples, whose values are integers from 0 on."""
+    """Measure the figures of a table over all tuples, whose values are integers from 0 on."""
     values: npt.NDArray[np.int64] = np.stack([column.to_numpy() for column in table.columns]).astype(np.int64)
     top = []
     for own in values:
@@ -69,7 +70,7 @@ def realised_tuples(table: pa.Table) -> RealisedTuples:
 
 
 def _correlations(values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Compute ``numpy.corrcoef`` without the threads of its matrix product, which wait for one another on a busy
+    """Compute ``numpy.corrcoef`` without the threads of its matrix product, which wait for each other on a busy
     machine.
     """
     scores = values - values.mean(axis=1, keepdims=True)

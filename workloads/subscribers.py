@@ -1,5 +1,5 @@
-"""Standing queries of many subscribers, and matching records; the number of deliveries is independent of the
-queries'.
+"""Standing queries of many subscribers, and matching records. The number of deliveries is independent of the number of
+queries.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ _PLACES = ("SFO", "LAX", "JFK", "ORD", "ATL", "DFW", "SEA", "BOS", "MIA", "DEN")
 
 
 def subscribers(count: int) -> Iterator[tuple[str, str, str]]:
-    """Yield the queries of so many subscribers: id, predicate, and the number of the topic as text.
+    """Yield the query of each of ``count`` subscribers: id, predicate, and the number of the destination topic as text.
 
-    The queries of a topic divide what it takes among them, so that a record is accepted, and delivered, as often with
-    ten queries as with a million. Raises WorkloadError for fewer than one a topic, or more than fit.
+    The queries of a topic divide the records of the topic among them. So a record is accepted, and delivered, as often
+    with ten queries as with a million. Raises WorkloadError if ``count`` is less than one per topic, or more than the
+    topics can divide.
 
     >>> next(subscribers(10))
     ('q0000000', "zone < 40 AND a BETWEEN 0 AND 374999 AND dest <> ''", '0')
@@ -53,8 +54,8 @@ def subscribers(count: int) -> Iterator[tuple[str, str, str]]:
 
 
 def records(seed: int = 1, now: Callable[[], float] = time.time) -> Iterator[bytes]:
-    """Yield JSON records without end, some 150 bytes each; ``sent`` is the time ``now`` (s since the epoch) at which
-    one was made.
+    """Yield JSON records of some 150 bytes without end. ``sent`` is the time ``now`` (s since the epoch) at which the
+    record was made.
     """
     rng = np.random.default_rng(seed)
     number = 0

@@ -26,11 +26,11 @@ Values = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Workload:
-    """Conjunctions of closed ranges over int columns ``names``, whose values are in 0 .. ``greatest`` (for each
-    column).
+    """A set of queries, each a conjunction of closed ranges over int columns ``names``. The values of a column are in 0
+    .. ``greatest``.
 
     Predicate i of the workload belongs to query ``owner[i]`` and is ``low[i] <= names[attribute[i]] <= high[i]``. The
-    arrays are int64 and ordered by query. No query has an attribute twice.
+    arrays are int64 and ordered by query. No query has two predicates on the same attribute.
     """
 
     names: tuple[str, ...]
@@ -46,7 +46,7 @@ class Workload:
 
     @property
     def domain(self) -> int:
-        """One more than the greatest value of any attribute."""
+        """The number of values in the domain: one more than the greatest value of any attribute."""
         return max(self.greatest) + 1
 
     @property
@@ -54,7 +54,7 @@ class Workload:
         return int(self.owner[-1]) + 1 if len(self.owner) else 0
 
     def texts(self) -> list[str]:
-        """Return the ``where`` of each query."""
+        """Return the predicate of each query as SQL."""
         terms: list[list[str]] = [[] for _ in range(self.queries)]
         for owner, attribute, low, high in self._rows():
             terms[owner].append(_text(self.names[attribute], low, high, self.greatest[attribute]))
@@ -134,10 +134,10 @@ def alerts_workload(
     width: float = 0.3,
     seed: int = 1,
 ) -> Workload:
-    """Draw queries for rare values: about the highest 1 % of one attribute, and ``ranges`` (least, most) closed
-    intervals.
+    """Draw alerts on rare values. A query has a range of about the highest 1 % of one attribute, and ``ranges`` (least,
+    most) closed intervals.
 
-    The intervals are ``width`` x ``domain`` wide, on other attributes.
+    The intervals are ``width`` x ``domain`` wide and on other attributes.
     """
     rng = np.random.default_rng(seed)
     counts = rng.integers(ranges[0] + 1, ranges[1] + 2, queries)
@@ -152,8 +152,8 @@ def tail_and_ranges(
 ) -> tuple[Integers, Integers]:
     """Return the least and the greatest value of each predicate.
 
-    The first predicate of a query has about the highest 1 % of the domain. The others have ``length`` values, none of
-    them within ``margin`` of its ends.
+    The first predicate of a query accepts about the highest 1 % of the domain. The others accept ``length`` values,
+    none of them within ``margin`` of the domain's ends.
     """
     is_tail = np.diff(owner, prepend=-1) != 0
     low = rng.integers(margin, domain - margin - length + 1, len(owner))
@@ -162,7 +162,7 @@ def tail_and_ranges(
 
 
 def uniform_tuples(rows: int, *, attributes: int = 20, domain: int = 100, seed: int = 2) -> pa.Table:
-    """Draw tuples of ints uniformly (D1, and what the HEM papers match)."""
+    """Draw tuples of uniform ints: the data set D1, and the tuples of the HEM papers."""
     rng = np.random.default_rng(seed)
     return _table([rng.integers(0, domain, rows, dtype=np.int32) for _ in range(attributes)])
 
@@ -177,13 +177,14 @@ def non_uniform_tuples(
     seed: int = 2,
     start: int = 0,
 ) -> pa.Table:
-    """Draw tuples of ints, skewed and correlated (D2): log-normal attributes in groups that vary together.
+    """Draw tuples of skewed and correlated ints, the data set D2: log-normal attributes in groups of correlated
+    attributes.
 
-    An attribute is ``median * exp(spread * z)``, cut off at the domain's end. Its median (2 % to 30 % of the domain)
-    and spread (0.4 to 1.0) are its own; every other attribute counts from the far end of the domain. The ``z`` are
-    standard normal; those of ``group`` neighbouring attributes have the ``correlation`` (of what is drawn; that of the
-    values is a little weaker). The seed alone says how attributes are distributed. ``start`` counts the rows that went
-    before, so that another start gives other tuples of the same distribution.
+    An attribute is ``median * exp(spread * z)``, cut off at the domain's end. Each attribute has its own median (2 % to
+    30 % of the domain) and spread (0.4 to 1.0); every second attribute counts from the far end of the domain. The ``z``
+    are standard normal. The ``z`` of ``group`` neighbouring attributes have the given ``correlation``; the correlation
+    of the values is a little weaker. The distribution of the attributes depends on the seed alone. ``start`` counts the
+    rows drawn before, so that another start gives other tuples of the same distribution.
     """
     shape = np.random.default_rng(seed)
     medians, spreads = shape.uniform(0.02, 0.3, attributes) * domain, shape.uniform(0.4, 1.0, attributes)
