@@ -1,6 +1,6 @@
 """Figure 9: the cost over time on a changing stream, by rearrangement threshold.
 
-It also compares two triggers on a stream whose dropping ratio is constant, and measures the time of the search for a
+It also compares two triggers on a stream with a constant dropping ratio, and measures the time of the search for a
 sequence.
 """
 
@@ -52,7 +52,7 @@ TRIGGERS = {
 TRIGGER_MU = 0.1
 TRIGGER_PAIRS = 20
 RECOVERED = 0.1
-"""The share of the jump in cost that may remain when a change counts as recovered."""
+"""After a change of the stream, the cost counts as recovered if at most this share of its jump is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,9 @@ class Shape:
     point_tuples: int
 
     def scaled(self, scale: float) -> Shape:
-        """Return the sizes multiplied by ``scale``, except the number of sub-streams; the ratios stay the same."""
+        """Return the sizes multiplied by ``scale``, except the number of sub-streams. The ratios of the sizes stay the
+        same.
+        """
         point = max(200, round(self.point_tuples * scale))
         times = point / self.point_tuples
         length, period = (round(count * times) for count in (self.length, self.period_tuples))
@@ -85,14 +87,16 @@ TRIGGERS_SHAPE = Shape(100_000, 4, 16_000, 10_000, 2_000)
 
 
 def run(*, scale: float, output_dir: Path) -> dict[str, Any]:
-    """Run all three parts, and return their results by name. Each part writes its JSON, PNG and SVG into the folder."""
+    """Run all three parts, and return their results by name. Each part writes a JSON, a PNG and an SVG file into the
+    folder.
+    """
     check_scale(scale)
     results = [_thresholds(scale, output_dir), _triggers(scale, output_dir), search(scale, output_dir)]
     return {result["benchmark"]: result for result in results}
 
 
 def _thresholds(scale: float, output_dir: Path) -> Result:
-    """Measure Figure 9: D1, D2, D1, D2 with the paper's trigger and several mu."""
+    """Measure Figure 9: the stream D1, D2, D1, D2 with the paper's trigger and several values of mu."""
     shape = THRESHOLDS_SHAPE.scaled(scale)
     runs = []
     for seed in tqdm(seeds_of(scale), "figure 9", leave=False, disable=None):
@@ -109,7 +113,9 @@ def _thresholds(scale: float, output_dir: Path) -> Result:
 
 
 def _triggers(scale: float, output_dir: Path) -> Result:
-    """Compare one trigger with the other where the share of unmatched tuples stays and the best order turns round."""
+    """Compare the two triggers on a stream whose best order reverses while the share of unmatched tuples stays
+    constant.
+    """
     shape = TRIGGERS_SHAPE.scaled(scale)
     runs = []
     for seed in tqdm(seeds_of(scale), "triggers", leave=False, disable=None):
@@ -128,9 +134,9 @@ def _thresholds_of(shape: Shape, mu: float, which: tuple[bool, bool]) -> Thresho
 
 
 def _alternating(shape: Shape, seed: int) -> tuple[RecordedStream, dict[str, list[float]]]:
-    """Return a stream of D1 and D2 in alternation, and the settled cost on each part, by kind of sequence.
+    """Return a stream that alternates between D1 and D2, and the settled cost in each sub-stream by kind of sequence.
 
-    The settled cost is that of a sequence found on the whole of the part.
+    The settled cost is the cost of a sequence found on the whole sub-stream.
     """
     parts = [data.tuples(shape.length, data.attributes, seed) for data in (D1, D2)]
     workload = predicate_set(Q1, parts[0].schema.names, evenly(D1.attributes, DOMAIN), seed=seed)
@@ -139,7 +145,7 @@ def _alternating(shape: Shape, seed: int) -> tuple[RecordedStream, dict[str, lis
 
 
 def _turning(shape: Shape, seed: int) -> tuple[RecordedStream, list[float]]:
-    """Return a stream of tuples and their mirror images in alternation, and its settled costs."""
+    """Return a stream that alternates between tuples and their mirror images, and its settled costs."""
     tuples = lopsided_tuples(shape.length, seed=seed)
     workload = mirrored_workload(TRIGGER_PAIRS, seed=seed)
     stream = RecordedStream.of(workload, alternating([tuples, mirror_image(tuples)], shape.length, shape.sub_streams))
@@ -158,7 +164,7 @@ def _settled(stream: RecordedStream, shape: Shape, kind: Kind, seed: int) -> lis
 
 
 def _run(stream: RecordedStream, shape: Shape, thresholds: Thresholds, kind: Kind, seed: int) -> AdaptiveRun:
-    """Return a run that begins with a sequence found on the beginning of the stream, as the paper's does."""
+    """Return a run whose first sequence is found on the beginning of the stream, as in the paper."""
     beginning = stream.drawn(shape.sample_tuples, np.random.default_rng(seed), 0, shape.period_tuples)
     first = found_on(stream, beginning, kind)
     return adaptive_run(
@@ -172,11 +178,11 @@ def _run(stream: RecordedStream, shape: Shape, thresholds: Thresholds, kind: Kin
 
 
 def _summary(run: AdaptiveRun, shape: Shape, settled: Sequence[float]) -> dict[str, Any]:
-    """Return the cost over time, and how it settled after each change.
+    """Return the cost over time, and the recovery of the cost after each change.
 
-    ``excess``: constructs a tuple above the settled cost, mean over everything after the first change.
-    ``recovery_tuples``: from each change until a tenth of the jump in cost is left, to the end of a point. It is the
-    length of the sub-stream where that does not happen, and None where the cost did not jump.
+    ``excess``: the mean number of constructs per tuple above the settled cost, from the first change on.
+    ``recovery_tuples``: the tuples from each change to the end of the first point with at most a tenth of the jump in
+    cost left. It is the length of the sub-stream if no point has so little, and None if the cost did not jump.
     """
     points = [
         float(point.mean())
@@ -203,15 +209,15 @@ def _summary(run: AdaptiveRun, shape: Shape, settled: Sequence[float]) -> dict[s
 
 
 def _recovery(run: Mapping[str, Any]) -> float:
-    """Return the mean number of tuples until the cost recovered, over the changes at which it had jumped. Return 0 if
-    it never had.
+    """Return the mean number of tuples until the cost recovered, over the changes at which the cost jumped. Return 0 if
+    the cost never jumped.
     """
     found = [tuples for tuples in run["recovery_tuples"] if tuples is not None]
     return statistics.fmean(found) if found else 0.0
 
 
 def threshold_claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """Return the claims about mu, decided over the mus that are numbers; "never" is only shown beside them."""
+    """Return the claims about mu, decided over the numeric values of mu. The value "never" is only shown."""
     claims = []
     for kind in KINDS:
         own = [run for run in runs if run["sequence"] == kind]
@@ -231,8 +237,8 @@ def threshold_claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
 def _over_mu(
     claim: str, runs: Sequence[Mapping[str, Any]], figure: Callable[[Mapping[str, Any]], float], unit: str, sign: int
 ) -> Claim:
-    """Return the trend over all mus; beside it which of them rearranged at all, and the trend over those that always
-    did.
+    """Return the trend over all values of mu. The claim's figures also list the values with any rearrangement, and the
+    trend over the values with one for every seed.
     """
     by_case, seeds = {(run["seed"], run["mu"]): run for run in runs}, seeds_in(runs)
 
@@ -274,7 +280,9 @@ def _largest_change(runs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _trigger_claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
-    """Return claims that are not the paper's, on what section 5.2 leaves open."""
+    """Return claims about the question that section 5.2 of the paper leaves open. The paper does not make
+    these claims.
+    """
 
     def noticed(trigger: str, seed: int | None = None) -> float:
         own = [run for run in runs if run["trigger"] == trigger and seed in (None, run["seed"])]

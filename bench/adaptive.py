@@ -1,4 +1,4 @@
-"""The monitor over a recorded stream, with a sequence per period as in the paper."""
+"""A run of the monitor over a recorded stream, with one sequence per period as in the paper."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ Kind = Literal["Macro", "Hybrid", "Hybrid, refined"]
 MACRO: Final = "Macro"
 HYBRID: Final = "Hybrid"
 REFINED: Final = "Hybrid, refined"
-"""The paper's hybrid-sequence with only those micro-arrows that lower the cost of the sample."""
+"""The paper's hybrid-sequence, restricted to the micro-arrows that lower the cost of the sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """The exchange of a sequence at a position of the stream.
+    """An exchange of the sequence at a position of the stream.
 
-    It has the cause, the figures of the new sequence on the sample from which it was built, and the seconds of the
-    search.
+    It has the cause, the figures of the new sequence on its sample, and the seconds of the search.
     """
 
     place: int
@@ -57,8 +56,8 @@ class Exchange:
 class AdaptiveRun:
     """The result of a run over a stream.
 
-    ``orders``: (start, stop, order) by the tuples that each order served, one per period. It also has the number of
-    constructs evaluated for each tuple, and the number of arrows followed.
+    ``orders``: (start, stop, order) for each period, by tuple numbers. The run also has the number of constructs
+    evaluated for each tuple, and the number of micro-arrows followed.
     """
 
     orders: tuple[tuple[int, int, Order], ...]
@@ -74,7 +73,7 @@ class AdaptiveRun:
 
     @property
     def micro_ratio(self) -> float:
-        """The paper's xi."""
+        """The paper's micro ratio xi."""
         return self.micro_arrows / max(1, self.micro_arrows + self.macro_arrows)
 
     @property
@@ -91,11 +90,12 @@ def adaptive_run(
     first: Order | None = None,
     seed: int = 1,
 ) -> AdaptiveRun:
-    """Evaluate a stream in periods of lambda tuples, each along the sequence in place.
+    """Evaluate a stream in periods of lambda tuples, each with the current sequence.
 
-    At the end of a period the rule of section 5.2 is asked. Where it calls for it, a sequence is found from at most
-    ``sample_tuples`` of that period's tuples and serves from the next period on. ``first`` serves to begin with;
-    without it the first period has the static sequence that every plan starts with, of which nothing is measured.
+    At the end of a period the rule of section 5.2 decides about a rearrangement. If it requires one, a sequence is
+    found from at most ``sample_tuples`` of the period's tuples and serves from the next period on. ``first`` is the
+    sequence of the first period. Without it, the first period has the static sequence of every new plan, and its
+    figures are not measured.
     """
     block, rng = stream.block, np.random.default_rng(seed)
     state = Adaptation(thresholds)
@@ -133,8 +133,8 @@ def adaptive_run(
 def warm_runs(
     stream: RecordedStream, thresholds: Thresholds, kinds: Sequence[Kind], *, sample_tuples: int, seed: int
 ) -> tuple[RecordedStream, dict[Kind, AdaptiveRun]]:
-    """Return a run of each kind over a stream but for its first period, which nobody is charged for: each begins with
-    the sequence of its kind found there. With them the stream that they ran over.
+    """Return a stream without its first period, and the run of each kind of sequence over this stream. A run begins
+    with the sequence found on the first period, whose own cost does not count.
     """
     ahead = thresholds.recompute_tuples
     sample = stream.drawn(sample_tuples, np.random.default_rng(seed), 0, ahead)
@@ -149,7 +149,7 @@ def warm_runs(
 
 
 def found_on(stream: RecordedStream, sample: Sample, kind: Kind) -> Order:
-    """Return the sequence of a kind that the search finds on a sample."""
+    """Return the sequence that the search for a kind finds on a sample."""
     sequence = macro_sequence(stream.block, sample).sequence
     if kind == MACRO:
         return stream.block.order_of(sequence)
@@ -158,7 +158,7 @@ def found_on(stream: RecordedStream, sample: Sample, kind: Kind) -> Order:
 
 
 def figures(stream: RecordedStream, sample: Sample, order: Order) -> Figures:
-    """Return the figures of an order on a sample."""
+    """Return the figures of a sequence on a sample."""
     walk = walked(stream.block, sample, order)
     return Figures(walk.dropping_ratio, walk.cost)
 

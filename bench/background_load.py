@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def background_load(work: Callable[[threading.Event], None]) -> Iterator[None]:
-    """Run some work in a thread, which receives the event that ends it. Raise the work's exception at the end of the
-    block.
+    """Run ``work`` in a thread. It receives an event that tells it to end. Raise its exception at the end
+    of the block.
     """
     ended = threading.Event()
     failures: list[Exception] = []

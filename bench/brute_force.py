@@ -1,6 +1,6 @@
-"""Baselines of the engine: every query is evaluated on every tuple, compiled like the engine's own kernels.
+"""Baselines of the engine that evaluate every query on every tuple, compiled like the engine's own kernels.
 
-The compiled ones take ``values`` int32[attributes, rows] and return the number of (row, query) pairs that match.
+The compiled baselines take ``values`` int32[attributes, rows] and return the number of matching (row, query) pairs.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ Values = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
 
 TUPLES_TOGETHER = 50
-"""The tuples that share a pass of the vectorised brute force: the fastest of the sizes that were tried."""
+"""The number of tuples that share a pass of the vectorised brute force. It was the fastest of the sizes tried."""
 
 
 def bounds_of(workload: Workload) -> tuple[Values, Values]:
-    """Return the least and the greatest value that each query admits of each attribute: int32[attributes, queries]."""
+    """Return the least and the greatest value of each attribute that a query accepts, for each query: int32[attributes,
+    queries].
+    """
     low = np.zeros((workload.attributes, workload.queries), dtype=np.int32)
     high = np.full_like(low, workload.domain)
     low[workload.attribute, workload.owner] = workload.low
@@ -29,8 +31,8 @@ def bounds_of(workload: Workload) -> tuple[Values, Values]:
 
 @compiled
 def dense_bounds(values: Values, low: Values, high: Values, alive: npt.NDArray[np.uint8]) -> int:
-    """Count the matches, vectorised: bounds int32[attributes, queries] of every query on every attribute; ``alive``
-    uint8[tuples, queries].
+    """Count the matches, vectorised over queries. ``low`` and ``high`` are the bounds int32[attributes, queries] of
+    every query; ``alive`` is uint8[tuples, queries].
 
     As many tuples as ``alive`` has rows share a pass over the bounds.
     """
@@ -53,8 +55,8 @@ def dense_bounds(values: Values, low: Values, high: Values, alive: npt.NDArray[n
 
 @compiled
 def early_exit_scan(values: Values, first: Integers, attribute: Integers, low: Integers, high: Integers) -> int:
-    """Count the matches, one query after the other, its predicates (``first[q]`` to ``first[q + 1]``)
-    until one fails.
+    """Count the matches query by query. The evaluation of a query's predicates, ``first[q]`` to ``first[q + 1]``, stops
+    at the first that fails.
     """
     found = 0
     for row in range(values.shape[1]):
@@ -73,10 +75,11 @@ def early_exit_scan(values: Values, first: Integers, attribute: Integers, low: I
 def early_exit_lists(
     values: Values, starts: Integers, predicates: tuple[Integers, Integers, Integers, Integers]
 ) -> int:
-    """Count the matches as :func:`early_exit_scan` does, where predicates hold in any of several ranges.
+    """Count the matches as :func:`early_exit_scan` does, for predicates that are unions of ranges.
 
-    ``predicates``: of each the attribute, and where its ranges begin (they end where those of the next begin); then the
-    low and the high bound of each range. Those of query q are ``starts[q]`` to ``starts[q + 1]``.
+    ``predicates``: the attribute of each predicate, the number of its first range, and the low and the high bound of
+    each range. A predicate's ranges end at the next predicate's first range. Query q has the predicates ``starts[q]``
+    to ``starts[q + 1]``.
     """
     attribute, first, low, high = predicates
     found = 0

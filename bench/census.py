@@ -1,4 +1,4 @@
-"""Figures 6 and 7 of the paper on the census (D3)."""
+"""Figures 6 and 7 of the paper on the census (data set D3)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ ATTRIBUTES = (4, 6, 8, 10)
 
 
 def run(*, scale: float, output_dir: Path, figure: int | None = None, queries: int | None = None) -> dict[str, Any]:
-    """Measure one figure, or both, and return the results by the name of the figure. Each writes JSON, PNG and SVG
-    files.
+    """Measure one figure, or both, and return the results by the name of the figure. Each figure writes a JSON, a PNG
+    and an SVG file.
 
-    ``queries``: the number of queries in the block, each of one conjunct. By default it is that of the predicate sets.
+    ``queries``: the number of queries in the block, each with one conjunct. By default it is the number in the
+    predicate sets.
     """
     check_scale(scale)
     subject = Subject(D3, with_queries(Q2, queries))

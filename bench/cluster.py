@@ -1,6 +1,7 @@
-"""A Kafka backlog through a daemon whose batches run on a standalone cluster with one and with two workers.
+"""The throughput of a Kafka backlog through a daemon whose batches run on a standalone cluster with one and with two
+workers.
 
-It measures the distribution of processor time. It also measures predicates that are divided over two executors.
+The benchmark also measures the distribution of processor time, and predicates divided over two executors.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ _BY_COMMAND = {
 _EXECUTOR_MIB = 1_024
 _OPTIONS = {"spark.driver.host": "127.0.0.1", "spark.executor.memory": f"{_EXECUTOR_MIB}m"}
 _BUSY = 0.9
-"""The share of the machine's cores that counts as busy. The clock and the kernel's counts are not read at one
-instant.
+"""The least share of the machine's cores that counts as fully busy. The clock and the kernel's counts are not read at
+the same instant.
 """
 
 
@@ -51,7 +52,7 @@ class Case:
     """A set of standing queries, the partitions of each topic, and the numbers of workers (one core each) that drain a
     backlog.
 
-    0 workers: the daemon's own process on all cores.
+    With 0 workers, batches run in the daemon's own process on all cores.
     """
 
     queries: int
@@ -79,11 +80,11 @@ QUICK = Size((Case(10, 2, (2,)),), 3_000, 500, split_plan.QUICK)
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``cluster.json`` into the folder; the result is what the file holds.
+    """Measure everything, write ``cluster.json`` into the folder, and return the content of the file.
 
-    Kafka, driver, master and workers share this machine. The backlog is there before a daemon starts; its first batch
-    is no part of the time. Raises RuntimeError where a daemon does not get ready or through, or where the parts of a
-    plan together do not find what the whole one does.
+    Kafka, driver, master and workers share this machine. The backlog exists before a daemon starts; the time excludes
+    the first batch. Raises RuntimeError if a daemon does not become ready or does not finish, or if the parts of a plan
+    together find other matches than the whole plan.
     """
     size = QUICK if quick else FULL
     spark = spark_session(app_name="asc-bench-cluster")
@@ -133,10 +134,10 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as text: records a second and what limits them.
+    """Return the result as text: records per second and the resource that limits them.
 
-    Below it is the processor time a record of each kind of process, and what follows from it for cores that are not
-    shared; then the divided plans.
+    Below are the processor time of each kind of process per record, the rates that follow for cores that are not
+    shared, and the divided plans.
     """
     records = result["records"]
     lines = [f"a backlog of {records['count']:,} records, batches of {records['batch']:,}; workers 0: no cluster", ""]
@@ -164,7 +165,7 @@ def table(result: dict[str, Any]) -> str:
 
 
 def limit(drained: dict[str, Any], partitions: int, slots: int, cores: int) -> str:
-    """Return the limit that kept a backlog from being drained faster, as far as the busy cores tell."""
+    """Return the resource that limited the rate of draining a backlog, as far as the busy cores show."""
     if drained["busy_cores"] + drained["others_cores"] >= _BUSY * cores:
         return "the machine's cores"
     if partitions < slots:
@@ -173,10 +174,9 @@ def limit(drained: dict[str, Any], partitions: int, slots: int, cores: int) -> s
 
 
 def carried(each: dict[str, Any]) -> dict[str, float]:
-    """Estimate records a second for each core that executors, the driver or Kafka have to themselves, by processor
-    time.
+    """Estimate the records per second for each core that only executors, the driver or Kafka use, from processor time.
 
-    An estimate: cores that share caches and memory with others are slower.
+    The estimate is optimistic: cores that share caches and memory with other processes are slower.
     """
     spent = each["cpu_s"]
     return {
@@ -191,7 +191,7 @@ def _name(each: dict[str, Any]) -> str:
 
 
 def _drained(daemon: DaemonProcess, folder: Path, workers: int, records: int) -> dict[str, Any]:
-    """Drain the present backlog, and return the measurements."""
+    """Drain the backlog in Kafka, and return the measurements."""
     with ExitStack() as started:
         given: tuple[str, ...] = ()
         if workers:
@@ -217,8 +217,8 @@ def _drained(daemon: DaemonProcess, folder: Path, workers: int, records: int) ->
 
 
 def _cpu_s_by_kind(daemon: DaemonProcess) -> dict[str, float]:
-    """Return the seconds of processor time so far by kind of process; without a cluster the driver's JVM runs the tasks
-    too.
+    """Return the seconds of processor time so far by kind of process. Without a cluster, the driver's JVM also runs the
+    tasks.
     """
     spent = dict.fromkeys(KINDS, 0.0)
     of_daemon = cpu_s_by_process(daemon.pid)

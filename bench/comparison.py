@@ -1,4 +1,4 @@
-"""A comparison of the five methods of ordering the constructs, on one stream: costs, times, and explanations of the
+"""A comparison of the five methods of ordering the constructs on one stream: costs, times, and explanations of the
 costs.
 """
 
@@ -37,10 +37,11 @@ Segments = Sequence[tuple[int, int, Plan]]
 class Measuring:
     """The parameters of a comparison.
 
-    ``period_tuples``: lambda. Macro and Hybrid find a sequence for every period, on the tuples of the one before (mu =
-    0). The first period is not measured: they and the lottery begin with what it taught them. ``sample_tuples``: so
-    many of those at most. ``exact_tuples``: tuples that SEQ_best and SEQ_worst are found on; their cost is measured on
-    all tuples. ``repetitions``: timed runs of the executor for each contender; none for 0.
+    ``period_tuples``: the period lambda. Macro and Hybrid find a sequence for every period on the tuples of the
+    previous period (mu = 0). The first period is not measured: it only provides the first sequences, and the tickets of
+    the lottery. ``sample_tuples``: the most tuples of a period that a search uses. ``exact_tuples``: the number of
+    tuples that SEQ_best and SEQ_worst are found on; their cost is measured on all tuples. ``repetitions``: timed runs
+    of the executor for each contender; 0 for none.
     """
 
     period_tuples: int = 10_000
@@ -50,10 +51,11 @@ class Measuring:
 
 
 def compared(stream: RecordedStream, measuring: Measuring, *, seed: int) -> dict[str, Any]:
-    """Return the mean cost of a tuple for each contender, its time in the batch executor, and what explains the costs.
+    """Return each contender's mean cost of a tuple and its time in the batch executor, and figures that explain the
+    costs.
 
-    All of them begin warm: the first period is charged to nobody. SEQ_best and SEQ_worst are found in hindsight, on
-    tuples of all that is measured.
+    All contenders begin warm: no contender's cost includes the first period. SEQ_best and SEQ_worst are found in
+    hindsight, on tuples of the whole measured stream.
     """
     kinds: tuple[Kind, ...] = (MACRO, HYBRID, REFINED)
     thresholds, sample_tuples = Thresholds(measuring.period_tuples, 0.0), measuring.sample_tuples
@@ -87,25 +89,23 @@ def compared(stream: RecordedStream, measuring: Measuring, *, seed: int) -> dict
 
 
 def _held(run: AdaptiveRun, order: Order) -> tuple[tuple[int, int, Order], ...]:
-    """Return one order for each piece of the stream that a run has: the executor is called as often for
-    all contenders.
-    """
+    """Return one order for each segment of a run, so that the executor is called equally often for all contenders."""
     return tuple((start, stop, order) for start, stop, _ in run.orders)
 
 
 def _explained(
     stream: RecordedStream, drawn: Sample, fixed: FixedSequences, macro: AdaptiveRun, hybrid: AdaptiveRun
 ) -> dict[str, Any]:
-    """Return the parts of the costs.
+    """Return the figures that explain the costs.
 
-    ``dropped``: the share of tuples that no query accepts; any other tuple costs all constructs in whatever order.
-    ``least``: the constructs a tuple needs whoever chooses, knowing its values.
+    ``dropped``: the share of tuples that no query accepts; any other tuple costs all constructs in every order.
+    ``least``: the mean number of constructs that a tuple needs if the order is chosen for its values.
 
-    ``fixed_costs``: macro- and hybrid-sequence found once, on the tuples that SEQ_best was found on, and held for all
-    tuples. They show what the greedy search loses and the micro-arrows gain without adapting. ``sample_costs``: theirs
-    on the very tuples that they were found on, so that what is lost there is not for want of tuples. Beside the
-    hybrid-sequence is its cost with a part of its micro-arrows, or with all of them followed only at the level that
-    they were measured at.
+    ``fixed_costs``: the costs of the macro- and the hybrid-sequence found once, on the sample of SEQ_best, and used for
+    all tuples. They show the loss of the greedy search and the gain of the micro-arrows without adaptation.
+    ``sample_costs``: the costs of the same sequences on the sample itself, which exclude any loss from a small sample.
+    Beside the hybrid-sequence is its cost with a part of its micro-arrows, or with each micro-arrow followed only at
+    the level of its measurement.
     """
     block = stream.block
     found = hybrid_sequence(block, drawn, macro_sequence(block, drawn).sequence)
@@ -141,11 +141,12 @@ def _times(
     costs: Mapping[str, float],
     repetitions: int,
 ) -> dict[str, dict[str, float]]:
-    """Measure nanoseconds a tuple in the batch executor, median; the contenders take turns.
+    """Measure the median nanoseconds per tuple in the batch executor. The contenders take turns.
 
-    ``executor``: as it runs them, four and then eight constructs at a time where there are no micro-arrows;
-    ``one_at_a_time``: every contender as a hybrid-sequence has to be run. Raises RuntimeError where two contenders
-    differ in their matches, or the executor in its cost from what was walked.
+    ``executor``: the normal evaluation, which takes four and then eight constructs at a time if there are no
+    micro-arrows. ``one_at_a_time``: the evaluation of single constructs that a hybrid-sequence needs, for every
+    contender. Raises RuntimeError if two contenders have different matches, or if the executor's cost differs from the
+    walk's cost.
     """
     plans = {
         name: [(start, stop, stream.plan.with_orders({0: order})) for start, stop, order in pieces]
@@ -166,7 +167,7 @@ def _times(
 
 
 def _matched(stream: RecordedStream, segments: Segments, *, count_cost: bool) -> tuple[int, int, float]:
-    """Return the number of matches, of constructs evaluated, and the seconds."""
+    """Return the number of matches, the number of constructs evaluated, and the seconds."""
     matches = evaluated = 0
     began = time.perf_counter()
     for start, stop, plan in segments:

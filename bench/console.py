@@ -39,8 +39,8 @@ _MORE_S = 600.0
 class Size:
     """The size of the measurement.
 
-    It has the standing queries, how often each page is asked for, and the records of a backlog and of a batch. It also
-    has rounds of the stream by itself and being looked at, how long each lasts, and the browsers that look at it.
+    It has the standing queries, the requests for each page, and the records of a backlog and of a batch. It also has
+    the rounds of the stream with and without browsers, the duration of a round, and the number of browsers.
     """
 
     queries: int
@@ -71,11 +71,11 @@ PAGES = {
 
 
 def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
-    """Measure everything and write ``console.json`` into the folder; the result is what the file holds.
+    """Measure everything, write ``console.json`` into the folder, and return the content of the file.
 
-    The pages are asked for one after the other, by one browser that waits, while no records flow. Then a backlog is
-    drained, in turns by itself, and while browsers show the first page and Prometheus scrapes every five seconds.
-    RuntimeError where a daemon does not get ready or through.
+    One browser requests the pages one after the other while no records flow. Then a backlog is drained, alternately
+    without browsers, and while browsers show the first page and Prometheus scrapes every five seconds. Raises
+    RuntimeError if a daemon does not become ready or does not finish.
     """
     size = QUICK if quick else FULL
     spark = spark_session(app_name="asc-bench-console")
@@ -99,7 +99,7 @@ def run(*, quick: bool, output_dir: Path) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as lines of text: a line each page, and what looking costs."""
+    """Return the result as lines of text: one line per page, and the cost of viewing."""
     lines = [f"{result['queries']:,} queries; milliseconds"]
     lines.append(f"{'':>30}  {'first':>7}  {'median':>7}  {'worst':>7}  {'KB':>6}")
     for each in result["pages"]:
@@ -142,7 +142,7 @@ def _asked(address: str, page: str, path: str, times: int) -> dict[str, Any]:
 
 
 def _drained(spark: SparkSession, daemon: DaemonProcess, size: Size) -> dict[str, Any]:
-    """Measure seconds a record alternately: by itself, looked at."""
+    """Measure the seconds per record alternately without and with browsers."""
     publish_backlog(spark, daemon.bootstrap_servers, daemon.source, size.backlog)
     alone: list[float] = []
     looked_at: list[float] = []
@@ -163,7 +163,7 @@ def _drained(spark: SparkSession, daemon: DaemonProcess, size: Size) -> dict[str
 
 
 def _seconds_a_record(daemon: DaemonProcess, size: Size, watching: AbstractContextManager[None]) -> float:
-    """Measure seconds a record from the end of one batch to that of another."""
+    """Measure the seconds per record from the end of one batch to the end of a later batch."""
     with watching:
         begun, before = _next_batch(daemon, size.backlog)
         end, after = begun, before
@@ -173,7 +173,7 @@ def _seconds_a_record(daemon: DaemonProcess, size: Size, watching: AbstractConte
 
 
 def _next_batch(daemon: DaemonProcess, backlog: int) -> tuple[float, int]:
-    """Wait for the running batch, and return when it is done, and how many records are done then."""
+    """Wait for the running batch, and return the time of its end and the number of records processed by then."""
     before: int = daemon.status()["monitor"]["tuples"]
     if before >= backlog:
         raise RuntimeError(f"{backlog:,} records were too few: give more, or fewer or shorter rounds")
@@ -185,7 +185,7 @@ def _looking(daemon: DaemonProcess, size: Size) -> AbstractContextManager[None]:
 
 
 def _look(address: str, browsers: int, ended: threading.Event) -> None:
-    """Request the pages of so many browsers and Prometheus, until it is to end."""
+    """Request the pages as ``browsers`` browsers and Prometheus do, until ``ended`` is set."""
     paths = ["/console/live"] * browsers + ["/metrics"]
     with httpx.Client(base_url=address, timeout=_MORE_S, trust_env=False) as client:
         while True:

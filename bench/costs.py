@@ -1,4 +1,4 @@
-"""Figures 6 and 7: the costs of the methods of ordering the constructs, by data set and by number of p-attributes."""
+"""Figures 6 and 7: the costs of the methods of ordering the constructs by data set, and by number of p-attributes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ class Subject:
 
 
 def figure_6(name: str, subjects: Sequence[Subject], scale: float, output_dir: Path) -> Result:
-    """Measure costs by data set; beside it, at a tenth of the size and with a few seeds, with other predicates."""
+    """Measure costs by data set. The result also has costs with other predicates, at a tenth of the size and with a few
+    seeds.
+    """
     measuring = scaled(scale)
     wanted = [(subject, seed) for subject in subjects for seed in seeds_of(scale)]
     cases = [
@@ -101,7 +103,9 @@ def figure_7(name: str, subject: Subject, attributes: Sequence[int], scale: floa
 
 
 def scaled(scale: float) -> Measuring:
-    """Return the full measuring with its numbers of tuples scaled: a period of 1,000 and 256 for SEQ_best at least."""
+    """Return the full parameters with scaled numbers of tuples, but at least 1,000 for a period and 256 for
+    SEQ_best.
+    """
     full = Measuring()
     return replace(
         full,
@@ -170,7 +174,9 @@ def _about_macro(cases: Cases) -> str:
 
 
 def _about_hybrid(cases: Cases) -> str:
-    """Return an explanation why Hybrid is no better, from the costs on the tuples on which the sequences were found."""
+    """Return the reason why Hybrid is no better than Macro, from the costs on the tuples on which the sequences were
+    found.
+    """
     explained = [case["explained"] for case in cases]
 
     def mean(costs: str, name: str) -> float:
@@ -225,8 +231,8 @@ def _gaps(cases: Cases, upper: str, lower: str) -> tuple[list[float], list[float
 
 
 def costs_text(result: Result) -> str:
-    """Format costs and times of a result of Figure 6 or 7, its sensitivity, and the claims: means over the seeds and
-    their 95 % intervals, as the plots have them.
+    """Format a result of Figure 6 or 7: costs and times, its sensitivity, and the claims. Figures are means over the
+    seeds with 95 % intervals, as in the plots.
     """
     groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for case in result["results"]["cases"]:
@@ -254,9 +260,7 @@ def costs_text(result: Result) -> str:
 
 
 def _times_rows(cases: Cases) -> list[list[str]]:
-    """Return rows of the times of the contenders that the executor runs, and how they compare with SEQ_best in the same
-    runs.
-    """
+    """Return table rows with the time of each contender in the executor, and the ratio to SEQ_best in the same runs."""
     rows = []
     for key, title in (("executor", "as it runs"), ("one_at_a_time", "one at a time")):
         ns = {name: [case["times"][name][key] for case in cases] for name in _TIMED}

@@ -24,14 +24,15 @@ ROWS: Mapping[str, tuple[Callable[[Any], Any], Any, Any]] = {
     "register": (cube_register.register, cube_register.FULL, cube_register.QUICK),
     "http": (cube_http.http, cube_http.FULL, cube_http.QUICK),
 }
-"""Measurements by the name of their row: the function, and its sizes."""
+"""The function and the sizes of each measurement, by the name of its row."""
 
 
 def run(*, quick: bool, rows: Sequence[str], output_dir: Path) -> dict[str, Any]:
-    """Measure some rows, all without any, and write ``cube.json`` into the folder; the result is what the file holds.
+    """Measure some rows, or all if none is named, write ``cube.json`` into the folder, and return the content of the
+    file.
 
-    A run of some rows leaves ``cube-NAMES.json``, and the file of a whole run as it was. RuntimeError where a rival
-    answers otherwise: then no figure is printed.
+    A run of some rows writes ``cube-NAMES.json`` instead, and does not change the file of a whole run. Raises
+    RuntimeError if a rival has a different answer; then no figure is printed.
     """
     chosen = [name for name in ROWS if name in rows or not rows]
     measured = {}
@@ -50,6 +51,6 @@ def run(*, quick: bool, rows: Sequence[str], output_dir: Path) -> dict[str, Any]
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the result as a table of Markdown: a line a goal, with the measured figure."""
+    """Return the result as a Markdown table: one row per goal, with the measured figure."""
     found = goals_table(goals_of(result["rows"]))
     return f"sizes that measure nothing\n\n{found}" if result["quick"] else found

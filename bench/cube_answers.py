@@ -1,4 +1,4 @@
-"""Five cuboids over sixty panes: a cube's answer compared with DuckDB over the raw records."""
+"""The time of a cube's answer with five cuboids over sixty panes, compared with DuckDB over the raw records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EACH, _SETS = "five GROUP BYs", "GROUPING SETS"
 
 @dataclass(frozen=True, slots=True)
 class AnswersSize:
-    """The records, the copies of each record, and the runs."""
+    """The size of the measurement: the records, the copies of each record, and the runs."""
 
     records: int
     times: tuple[int, ...]
@@ -38,10 +38,10 @@ QUICK = AnswersSize(5_000, (1, 2), 1)
 
 
 def answers(size: AnswersSize) -> list[dict[str, Any]]:
-    """Measure the time of an answer: an entry a workload and number of raw records.
+    """Measure the time of an answer. Return one entry per workload and number of raw records.
 
-    RuntimeError where DuckDB has other groups. More records are the same ones again, so that the cells stay as many
-    and the figures tell what raw records cost DuckDB.
+    Raises RuntimeError if DuckDB has different groups. A larger number of records has more copies of the same records.
+    So the number of cells stays constant, and the figures show the cost of raw records in DuckDB.
     """
     found = []
     for workload, values in WORKLOADS.items():
@@ -85,7 +85,7 @@ def _contest(records: pa.Table, times: int, repetitions: int) -> dict[str, Any]:
 
 
 def _fill(kept: KeptCubes, records: pa.Table, times: int) -> None:
-    """Commit all records in batches, and close their panes."""
+    """Commit all records in batches, and close the panes of these records."""
     for begin in range(0, records.num_rows, _BATCH):
         batch = records.slice(begin, _BATCH)
         partials = kept.partials(batch)
@@ -108,7 +108,7 @@ def _asking(connection: Any, statements: Sequence[str]) -> Any:
 
 
 def _check(answer: Mapping[str, Any], connection: Any, statements: Sequence[str]) -> None:
-    """Compare each cuboid of an answer with what DuckDB says of it."""
+    """Check that each cuboid of an answer equals DuckDB's result."""
     for cuboid, statement in zip(CUBOIDS, statements, strict=True):
         rows = [row for row in answer["rows"] if set(row["group"]) == set(cuboid)]
         own = pa.Table.from_pylist([{**row["group"], **row} for row in rows])

@@ -1,4 +1,4 @@
-"""The commit of a batch: twenty cubes with a thousand cells each, written to the file and synced."""
+"""The time to commit a batch: twenty cubes with a thousand cells each are written to the file and synced."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BETWEEN_US = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class CommitSize:
-    """The cubes, the cells of each cube in a batch, and the batches."""
+    """The size of the measurement: the cubes, the cells of each cube in a batch, and the batches."""
 
     cubes: int
     cells: int
@@ -32,10 +32,10 @@ QUICK = CommitSize(3, 100, 4)
 
 
 def commit(size: CommitSize) -> dict[str, Any]:
-    """Return the seconds of each commit, by the clock. RuntimeError where a record is counted twice or not at all.
+    """Return the elapsed seconds of each commit. Raise RuntimeError if a record is not counted exactly once.
 
-    The cells of a batch are those of the batch before, in the pane of its time. So commits merge pieces, and close
-    panes, as often as they do in a daemon.
+    A batch has the same cells as the previous batch, in the pane of its own time. So commits merge pieces, and close
+    panes, as often as in a daemon.
     """
     batch = _of_different_groups(size.cells)
     with (

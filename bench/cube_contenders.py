@@ -1,4 +1,4 @@
-"""Contenders that roll up batches of sales into cubes: the engine, DuckDB, Polars and Spark, each on one thread."""
+"""Contenders that roll up batches of sales into cubes on one thread each: the engine, DuckDB, Polars and Spark."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SQL = ", ".join(MEASURES)
 
 
 class Contender(Protocol):
-    """A contender: it rolls up batches, and stores the result of each."""
+    """A contender. It rolls up batches and stores the result of each."""
 
     def add(self, number: int) -> None:
         """Roll up the batch with this number for all cubes."""
@@ -38,11 +38,13 @@ class Contender(Protocol):
         """Forget all results."""
 
     def parts(self, cube: SalesCube) -> pa.Table:
-        """Return the groups of a cube, several times where batches share them: the pane, dimensions and measures."""
+        """Return the groups of a cube: the pane, dimensions and measures. A group may have several rows,
+        one per batch.
+        """
 
 
 def definition_of(dimensions: Sequence[str], *, time: str = "sold_at", grain_s: float = GRAIN_S) -> CubeDefinition:
-    """Return a cube over sales, a level a dimension."""
+    """Return the definition of a cube over sales with one level per dimension."""
     plain = {"dimensions": [[name] for name in dimensions], "measures": list(MEASURES), "time": time}
     return CubeDefinition.parse({**plain, "grain_s": grain_s})
 
@@ -58,8 +60,8 @@ def table_of(layout: Layout, cells: Cells) -> pa.Table:
 
 
 class Engine:
-    """The fold of the broker's workers: it evaluates all predicates together and reads columns once. The cells are
-    stored.
+    """The contender that folds like the broker's workers. It evaluates all predicates together, reads each column once,
+    and stores the cells.
     """
 
     def __init__(self, paths: Sequence[Path], cubes: Sequence[SalesCube]) -> None:
@@ -89,7 +91,7 @@ class Engine:
 
 
 class DuckDb:
-    """DuckDB: an ``INSERT .. GROUP BY`` for each cube and batch, into a table in memory."""
+    """The contender DuckDB. It runs an ``INSERT .. GROUP BY`` for each cube and batch, into a table in memory."""
 
     def __init__(self, paths: Sequence[Path], cubes: Sequence[SalesCube]) -> None:
         import duckdb
@@ -121,8 +123,8 @@ class DuckDb:
 
 
 class Polars:
-    """Polars: a ``group_by`` for each cube and batch, all twenty of a batch as one lazy query. The frames are
-    stored.
+    """The contender Polars. It runs a ``group_by`` for each cube and batch, with all twenty cubes of a batch as one
+    lazy query, and stores the frames.
     """
 
     def __init__(self, paths: Sequence[Path], cubes: Sequence[SalesCube]) -> None:
@@ -161,9 +163,10 @@ class Polars:
 
 
 class Spark:
-    """Spark: a ``groupBy`` for each cube and batch, on one core with one partition, over batches in memory.
+    """The contender Spark. It runs a ``groupBy`` for each cube and batch, on one core with one partition, over batches
+    in memory.
 
-    Its results are not stored, which is to its advantage; they are computed again for the comparison.
+    The results are not stored, which is to Spark's advantage. They are computed again for the comparison.
     """
 
     def __init__(self, paths: Sequence[Path], cubes: Sequence[SalesCube]) -> None:
@@ -206,7 +209,7 @@ def _read(path: Path) -> pa.RecordBatch:
 
 
 def _without_zone(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch with times that have no time zone, which DuckDB and Polars round fastest."""
+    """Return a batch whose times have no time zone. DuckDB and Polars round such times fastest."""
     place = batch.schema.get_field_index("sold_at")
     return batch.set_column(place, "sold_at", batch.column(place).cast(pa.timestamp("us")))
 

@@ -1,4 +1,4 @@
-"""Twenty cubes over batches of sales: the engine beside DuckDB, Polars and Spark."""
+"""The time to roll up batches of sales into twenty cubes: the engine compared with DuckDB, Polars and Spark."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ WORKLOADS = {"wide": WIDE, "narrow": NARROW}
 
 @dataclass(frozen=True, slots=True)
 class FoldSize:
-    """The records, the records of a batch, the batches that Spark gets at most, runs of the others, and cubes."""
+    """The size of the measurement: the records, the records of a batch, the most batches for Spark, the runs of the
+    other contenders, and the cubes.
+    """
 
     records: int
     batches: tuple[int, ...]
@@ -40,9 +42,9 @@ QUICK = FoldSize(6_000, (3_000,), 1, 1, 4)
 
 
 def fold(size: FoldSize) -> list[dict[str, Any]]:
-    """Measure the time of each contender: an entry a workload, batch size and contender.
+    """Measure the time of each contender. Return one entry per workload, batch size and contender.
 
-    RuntimeError where the groups of a cube differ from the engine's.
+    Raises RuntimeError if the groups of a cube differ from the engine's groups.
     """
     found = []
     cubes = list(sales_cubes(size.cubes))
@@ -58,7 +60,9 @@ def fold(size: FoldSize) -> list[dict[str, Any]]:
 def _contest(
     folder: Path, paths: list[Path], cubes: list[SalesCube], batch: int, size: FoldSize
 ) -> list[dict[str, Any]]:
-    """Return the figures of all contenders over the same batches, compared with the engine's answers."""
+    """Return the figures of all contenders over the same batches. The answers of all contenders are compared with the
+    engine's.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in CONTENDERS}
     for turn in range(size.repetitions):
         for name in CONTENDERS:
@@ -102,7 +106,7 @@ def _answer(folder: Path, cube: SalesCube) -> pa.Table:
 
 
 def _measured(name: str, paths: list[Path], cubes: list[SalesCube], answers: Path) -> float:
-    """Return the seconds of a contender in a process of its own; its answers are files in the folder."""
+    """Return the seconds of a contender in a separate process. It writes its answers as files into the folder."""
     answers.mkdir(exist_ok=True)
     context = multiprocessing.get_context("spawn")
     own, others = context.Pipe(duplex=False)

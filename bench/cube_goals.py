@@ -15,9 +15,10 @@ Row = Any
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A measured figure and its goal. ``is_least``: whether the goal is the least permitted figure, otherwise the most.
+    """A measured figure and its goal. ``is_least``: true if the goal is a lower bound of the figure, false if it is an
+    upper bound.
 
-    ``form``: the format of the figure and the goal, with their unit.
+    ``form``: the format of the figure and of the goal, with their unit.
     """
 
     measure: str
@@ -28,11 +29,11 @@ class Goal:
 
     @property
     def is_met(self) -> bool:
-        """Return whether the goal is reached."""
+        """True if the figure reaches the goal."""
         return self.measured >= self.goal if self.is_least else self.measured <= self.goal
 
     def cells(self) -> tuple[str, str, str, str]:
-        """Return the goal as a row of a table.
+        """Return the cells of the goal's row in a table.
 
         >>> Goal("a commit", 0.02, 0.02, "{:.3f} s", is_least=False).cells()
         ('a commit', '<= 0.020 s', '0.020 s', 'met')
@@ -43,12 +44,12 @@ class Goal:
 
 
 def goals_of(rows: Mapping[str, Row]) -> list[Goal]:
-    """Return the goals of the rows that were measured, in their order."""
+    """Return the goals of the measured rows, in the order of the rows."""
     return [goal for name, row in rows.items() for goal in _READERS[name](row)]
 
 
 def goals_table(goals: Sequence[Goal]) -> str:
-    """Return goals as a table of Markdown, which a page may have as it is."""
+    """Return goals as a Markdown table, which a docs page can contain unchanged."""
     lines = ["| measure | goal | measured | |", "|---|---|---|---|"]
     return "\n".join([*lines, *(f"| {' | '.join(goal.cells())} |" for goal in goals)])
 

@@ -1,4 +1,6 @@
-"""Cube queries over HTTP while records flow: their rate and latency, and the loss of routing throughput."""
+"""The rate and latency of cube queries over HTTP while records flow, and the loss of routing throughput that they
+cause.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +33,11 @@ _REQUEST_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class HttpSize:
-    """Size of the measurement of answers.
+    """The size of the measurement of answers.
 
-    Records that are there before; cubes by the width of a value of ``a`` in them; clients; records a second. Questions
-    a second of all clients where they ask by a clock; seconds of a load. Rounds with and without questions, and whether
-    it is no measurement.
+    It has the records before the measurement, the width of the values of ``a`` in a cell for each cube, the number of
+    clients, and the records per second. It also has the queries per second of all paced clients, the seconds of a load,
+    the rounds with and without queries, and whether the run is a quick test.
     """
 
     backlog: int
@@ -54,12 +56,12 @@ QUICK = HttpSize(5_000, {TEN: 100_000, HUNDRED: 50_000}, 2, 100, 20.0, 4.0, 1, q
 
 
 def http(size: HttpSize) -> dict[str, Any]:
-    """Return the figures of questions to each cube, and the latency of routing with and without them.
+    """Return the figures of queries to each cube, and the latency of routing with and without these queries.
 
-    One open pane of a day has all cells, and each answer adds up all of them for the hundred zones. The clients are
-    threads of a process beside the sender, the receiver, Kafka and the daemon. They ask by a clock ("paced"), for what
-    routing loses by so many questions, and as fast as they are answered ("flat out"). RuntimeError where the answers do
-    not count every record once, or paced clients are not answered in time.
+    One open pane of a day has all cells, and each answer sums all of them for the hundred zones. The clients are
+    threads of a process beside the sender, the receiver, Kafka and the daemon. They ask at a fixed rate ("paced"),
+    which shows the loss of routing at this rate, and without pause ("flat out"). Raises RuntimeError if the answers do
+    not count every record once, or if paced clients are not answered in time.
     """
     spark = spark_session(app_name="asc-bench-cube")
     routing: dict[str, list[float]] = {"alone": [], "paced": [], "flat out": []}
@@ -122,13 +124,13 @@ def _figures(latency: list[float], clients: int) -> dict[str, Any]:
 
 
 def _check_pace(figures: Mapping[str, Any], queries_a_s: float) -> None:
-    """Raise RuntimeError where clients that ask by a clock got fewer answers than nine in ten."""
+    """Raise RuntimeError if paced clients got answers to less than nine in ten of their queries."""
     if figures["queries_a_s"] < 0.9 * queries_a_s:
         raise RuntimeError(f"clients got {figures['queries_a_s']} answers a second, and asked {queries_a_s}")
 
 
 def _checked(daemon: DaemonProcess, cube: str, sent: int) -> int:
-    """Return the cells of an answer; RuntimeError where zones do not add up to all records."""
+    """Return the number of cells that an answer reads. Raise RuntimeError if the zones do not add up to all records."""
     daemon.reached(sent)
     give_up = time.monotonic() + _REQUEST_S
     while True:
@@ -145,9 +147,10 @@ def _checked(daemon: DaemonProcess, cube: str, sent: int) -> int:
 def _clients(
     daemon: DaemonProcess, cube: str, clients: int, queries_a_s: float | None = None
 ) -> Iterator[list[list[float]]]:
-    """Have clients ask while this lasts, so many questions a second or as fast as they are answered.
+    """Run clients that ask during the block, at ``queries_a_s`` or, without it, as fast as they are answered.
 
-    Then the list has the seconds of each question, and of all together.
+    At the end of the block, the list contains the seconds of each query, followed by the seconds of all queries
+    together.
     """
     context = multiprocessing.get_context("spawn")
     own, others = context.Pipe()

@@ -28,7 +28,7 @@ _SCHEMA = Schema.of(SALES_DDL)
 
 
 class KeptCubes:
-    """Cubes over sales in one file; each batch updates all of them."""
+    """A set of cubes over sales in one file. Each batch updates all cubes."""
 
     def __init__(self, keeper: Keeper, cubes: Sequence[Sequence[str]]) -> None:
         self._keeper = keeper
@@ -51,7 +51,9 @@ class KeptCubes:
         return found
 
     def commit(self, partials: Mapping[CubeId, Partial], count: int, newest_us: int | None) -> float:
-        """Commit a batch of so many records, and return the seconds by the clock. ``newest_us``: the newest time."""
+        """Commit a batch of ``count`` records, and return the elapsed seconds. ``newest_us``: the newest time in the
+        batch.
+        """
         batch = BatchInterval("sales", {0: self._offset}, {0: self._offset + count})
         newest = {"sold_at": {} if newest_us is None else {0: newest_us}}
         begun = time.perf_counter()
@@ -61,22 +63,22 @@ class KeptCubes:
         return taken_s
 
     def close_panes(self, newest_us: int) -> None:
-        """Commit a batch whose one record no cube accepts, and whose time closes all panes before it."""
+        """Commit a batch of one record that no cube accepts. Its time closes all earlier panes."""
         self.commit({cube: Partial(Cells.none(own), {}) for cube, own in self._layouts.items()}, 1, newest_us)
 
     def ask(self, body: Mapping[str, Any], number: int = 0) -> dict[str, Any]:
-        """Return the answer of the cube of a number."""
+        """Return the answer of the cube with the given number."""
         return self._keeper.questions.query(list(self._layouts)[number], body)
 
     @property
     def cells(self) -> int:
-        """Return the number of cells of all cubes."""
+        """The number of cells of all cubes."""
         return sum(state.cells for state in self._keeper.snapshot.cubes.values())
 
 
 @contextmanager
 def kept_cubes(path: Path, cubes: Sequence[Sequence[str]]) -> Iterator[KeptCubes]:
-    """Yield the cubes of a file, a cube for each of the sequences of dimensions."""
+    """Yield the cubes of a file: one cube for each sequence of dimensions."""
     keeper = Keeper.open(path, _SCHEMA, CubeLimits(query_s=600.0), lateness_s=LATENESS_S)
     try:
         yield KeptCubes(keeper, cubes)

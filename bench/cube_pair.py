@@ -1,4 +1,4 @@
-"""A standing cube compared with what it replaces: records routed to a topic, and a consumer that inserts them into
+"""A standing cube compared with its alternative: records are routed to a topic, and a consumer inserts them into
 DuckDB.
 """
 
@@ -34,7 +34,9 @@ _STORED = ("sold_at", *DIMENSIONS, "amount", "price")
 
 @dataclass(frozen=True, slots=True)
 class PairSize:
-    """Records of the backlog and of a batch, rounds, and whether it is no measurement."""
+    """The size of the measurement: the records of the backlog and of a batch, the rounds, and whether the run is a
+    quick test.
+    """
 
     records: int
     batch: int
@@ -47,11 +49,12 @@ QUICK = PairSize(8_000, 2_000, 1, quick=True)
 
 
 def pair(size: PairSize) -> dict[str, Any]:
-    """Return the records a second from the source topic to where they can be asked, and the bytes stored, of both.
+    """Return, for the cube and for the pair of topic and DuckDB, the bytes stored and the records per second. The rate
+    is from the source topic to the place that answers queries.
 
-    The cube: a daemon that folds them. The pair: the same daemon with a query that routes them, and a process that
-    reads its topic. It inserts the columns of the cube into a DuckDB file, a transaction a fetch, on one thread.
-    RuntimeError where the two have other totals.
+    The cube: a daemon folds the records. The pair: the same daemon routes the records with a query, and another process
+    reads their topic. This process inserts the columns of the cube into a DuckDB file, one transaction per fetch, on
+    one thread. Raises RuntimeError if the totals of the two differ.
     """
     records = sales(size.records, NARROW)
     found: dict[str, list[dict[str, float]]] = {"cube": [], "pair": []}
@@ -128,7 +131,7 @@ def _folder_bytes(folder: Path) -> int:
 
 
 def _segment_bytes(partition: Path) -> int:
-    """Return the bytes of the records of a partition in Kafka's folder, without its indexes, which have holes."""
+    """Return the bytes of a partition's records in Kafka's folder, without its indexes, which are sparse files."""
     return sum(path.stat().st_size for path in partition.glob("*.log"))
 
 
@@ -152,7 +155,7 @@ def _totals(records: Any) -> tuple[int, int]:
 
 
 def _check_inserted(database: Path, records: pa.Table) -> None:
-    """Raise RuntimeError where the file has other totals than the records."""
+    """Raise RuntimeError if the totals of the file differ from the totals of the records."""
     import duckdb
 
     with duckdb.connect(str(database)) as connection:
@@ -162,7 +165,7 @@ def _check_inserted(database: Path, records: pa.Table) -> None:
 
 
 def _insert(connection: Connection, bootstrap_servers: str, topic: str, database: str, expected: int) -> None:
-    """Insert the records of a topic until all are there; then say when that was."""
+    """Insert the records of a topic until ``expected`` are in the file, and then report the time."""
     import io
 
     import duckdb

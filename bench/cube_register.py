@@ -1,4 +1,6 @@
-"""Registration of three more cubes on a running stream: the time until each is effective and has counted a record."""
+"""The time to register three more cubes on a running stream: until each is effective, and until it has counted a
+record.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,10 @@ _LOOK_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class RegisterSize:
-    """Size of the measurement of registrations.
+    """The size of the measurement of registrations.
 
-    Records a second, and how long they flow before the first cube, and between two. How long a sender sends, which is
-    followed by another one, and whether it is no measurement.
+    It has the records per second, the seconds of records before the first cube, and the seconds between two cubes. It
+    also has the seconds until a sender is replaced by the next sender, and whether the run is a quick test.
     """
 
     rate: float
@@ -41,10 +43,11 @@ QUICK = RegisterSize(200, 1.0, 0.2, 2.0, quick=True)
 
 
 def register(size: RegisterSize) -> dict[str, Any]:
-    """Return the seconds of each of three cubes, by the clock.
+    """Return the elapsed seconds of the registration of each of three cubes.
 
-    ``effective_s``: until the answer to the registration, which says from which offsets on it counts. ``counted_s``:
-    until an answer of the cube has a record, with the batch that runs meanwhile. RuntimeError where none is counted.
+    ``effective_s``: until the answer to the registration, which has the offsets from which the cube counts records.
+    ``counted_s``: until an answer of the cube has a record, including the batch that runs at the time. Raises
+    RuntimeError if no record is counted.
     """
     found = []
     with tempfile.TemporaryDirectory(prefix="asc-bench-") as name, EmbeddedKafka(Path(name) / "kafka") as kafka:
@@ -79,7 +82,7 @@ def _registered(daemon: DaemonProcess, number: int) -> dict[str, Any]:
 
 
 def _counted(daemon: DaemonProcess, cube: str) -> int:
-    """Return the number of records of a cube, 0 before its first batch."""
+    """Return the number of records that a cube has counted, 0 before its first batch."""
     import httpx
 
     try:

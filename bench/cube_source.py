@@ -1,4 +1,4 @@
-"""Sales as a backlog in Kafka, ordered by time, and the queries that route them and roll them up."""
+"""Sales as a backlog in Kafka, ordered by time, and queries that route the sales or roll them up."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ def write_lines(records: pa.Table, path: Path) -> None:
 
 
 def send_lines(daemon: DaemonProcess, path: Path) -> None:
-    """Send lines of JSON to the source topic of a daemon, in their order."""
+    """Send lines of JSON in order to the source topic of a daemon."""
     send_ready(daemon.bootstrap_servers, daemon.source, path)
 
 
 def routing_queries(daemon: DaemonProcess) -> Iterator[RegisteredQuery]:
-    """Yield ten queries, which divide the shops between them."""
+    """Yield ten queries, each of which routes a share of the shops."""
     for number in range(ROUTED):
         yield RegisteredQuery(f"route-{number}", STREAM, f"shop LIKE '%{number}'", daemon.destinations[number])
 
 
 def cube_query(cube: SalesCube) -> RegisteredQuery:
-    """Return a standing cube."""
+    """Return a standing cube as a registered query."""
     own = {"dimensions": [[name] for name in cube.dimensions], "measures": list(MEASURES)}
     operator = StandingCube.parse({"name": "cube", **own, "time": "sold_at", "grain_s": GRAIN_S})
     return RegisteredQuery(cube.id, STREAM, cube.where, default_topic(cube.id), operator=operator)
 
 
 def check_totals(daemon: DaemonProcess, cube: SalesCube, records: pa.Table) -> None:
-    """Raise RuntimeError where the totals of a standing cube are not those of DuckDB over all records."""
+    """Raise RuntimeError if the totals of a standing cube differ from DuckDB's totals over all records."""
     import duckdb
 
     (row,) = daemon.ask(cube.id, by=[])["rows"]

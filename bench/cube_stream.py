@@ -1,4 +1,6 @@
-"""A backlog through a routing daemon: without cubes, with a predicate over their columns, and with cubes."""
+"""The throughput of a backlog through a routing daemon: without cubes, with a predicate that reads their columns, and
+with cubes.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ _READ = "quantity = 0 AND amount < 0 AND price < 0 AND sold_at < TIMESTAMP '1970
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The queries besides the routing ones: a number of cubes, or a predicate that reads the columns of the cubes."""
+    """The queries besides the routing queries: a number of cubes, or a predicate that reads the columns of
+    the cubes.
+    """
 
     cubes: int
     reads_columns: bool = False
@@ -32,7 +36,9 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class StreamSize:
-    """Records of the backlog and of a batch, numbers of cubes beside none, rounds, and whether it is no measurement."""
+    """The size of the measurement: the records of the backlog and of a batch, the numbers of cubes, the rounds, and
+    whether the run is a quick test.
+    """
 
     records: int
     batch: int
@@ -46,10 +52,11 @@ QUICK = StreamSize(8_000, 2_000, (2,), 1, quick=True)
 
 
 def stream(size: StreamSize) -> dict[str, Any]:
-    """Return the records a second of each load, in turns with none; the median of the rounds' ratios.
+    """Return the records per second of each load, and the median over the rounds of the ratio to a run without load.
+    The loads take turns.
 
-    The first batch, in which code is generated and compiled, is no part of a time. RuntimeError where a cube's totals
-    are not those of DuckDB over the records.
+    The time excludes the first batch, in which code is generated and compiled. Raises RuntimeError if a cube's totals
+    differ from DuckDB's totals over the records.
     """
     records = sales(size.records, NARROW)
     loads = (Load(0), Load(0, reads_columns=True), *map(Load, size.cubes))
@@ -83,7 +90,7 @@ def stream(size: StreamSize) -> dict[str, Any]:
 
 
 def _drained(daemon: DaemonProcess, lines: Path, load: Load, records: pa.Table) -> float:
-    """Return the records a second with a load, which is registered before the first record comes."""
+    """Return the records per second with a load, which is registered before the first record arrives."""
     cubes = list(sales_cubes(load.cubes)) if load.cubes else []
     reading = [RegisteredQuery("reads", STREAM, _READ, daemon.destinations[0])] if load.reads_columns else []
     daemon.stand_all([*routing_queries(daemon), *reading, *map(cube_query, cubes)])

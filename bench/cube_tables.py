@@ -1,4 +1,4 @@
-"""Roll-ups of all contenders as tables of one form, and their comparison."""
+"""Roll-ups of all contenders as tables with one schema, and their comparison."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _TOLERANCE = 1e-9
-"""The relative tolerance of sums of doubles, because contenders add in any order."""
+"""The relative tolerance of sums of doubles. Contenders add in different orders."""
 
 SUMS = pa.schema(
     [
@@ -17,11 +17,11 @@ SUMS = pa.schema(
         ("turnover", pa.float64()),
     ]
 )
-"""The measures of :data:`workloads.sales.MEASURES` with the types in which they are compared."""
+"""The schema in which the measures of :data:`workloads.sales.MEASURES` are compared."""
 
 
 def rolled_up(parts: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """Return a row a group, sorted, from rows that may have one group several times."""
+    """Return one row per group, sorted, from rows that may have several rows of a group."""
     how = [("records", "sum"), ("amounts", "sum"), ("least", "min"), ("most", "max"), ("turnover", "sum")]
     plain = parts.select([*keys, *SUMS.names])
     for place, field in enumerate(SUMS, len(keys)):
@@ -31,7 +31,7 @@ def rolled_up(parts: pa.Table, keys: Sequence[str]) -> pa.Table:
 
 
 def check_equal(name: str, own: pa.Table, other: pa.Table, keys: Sequence[str]) -> None:
-    """Raise RuntimeError where two roll-ups differ in a group, a count, an extreme or a sum."""
+    """Raise RuntimeError if two roll-ups differ in a group, a count, an extreme or a sum."""
     if own.num_rows != other.num_rows:
         raise RuntimeError(f"{name}: {own.num_rows:,} groups, and {other.num_rows:,}")
     for place, key in enumerate(keys):

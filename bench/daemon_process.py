@@ -31,10 +31,10 @@ _READY_S = 300.0
 _REQUEST_S = 600.0
 _STOPPED_S = 30.0
 _BODY_BYTES = 1 << 29
-"""A million queries in one request."""
+"""The limit of a request's body: a million queries in one request."""
 
 _PAUSE_S = 0.25
-"""The seconds between two requests for a daemon's progress; each takes some of its time."""
+"""The seconds between two requests for a daemon's progress. Each request takes a little of the daemon's time."""
 
 _DONE_S = 900.0
 _BATCH = 200_000
@@ -181,7 +181,7 @@ class DaemonProcess:
         self.load(lines)
 
     def load(self, lines: Sequence[str]) -> None:
-        """Register the queries of some lines. Raise RuntimeError if they are refused."""
+        """Register queries, each a line. Raise RuntimeError if they are refused."""
         answer = self._client.post("/v1/queries", content="\n".join(lines), headers={"Content-Type": NDJSON})
         if not answer.is_success:
             raise RuntimeError(f"queries were refused with {answer.status_code}: {answer.text[:500]}")

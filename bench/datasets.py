@@ -1,4 +1,4 @@
-"""The paper's data sets, with predicate sets that replace those of its Table 1, which is lost.
+"""The paper's data sets, with predicate sets in place of those of the paper's Table 1, which is lost.
 
 The parameters are ours, chosen before any measurement: a hundred queries of a few comparisons, each of which admits a
 fifth of an attribute's values on average. So most tuples are accepted by no query, as in a broker. Every result
@@ -23,18 +23,20 @@ from workloads.synthetic import non_uniform_tuples, uniform_tuples
 DOMAIN = 100
 
 Q1 = PredicateShape(queries=100, predicates=(3, 6), widest=0.4)
-"""For D1 and D2: Figures 6 and 9."""
+"""The predicate set for D1 and D2 in Figures 6 and 9."""
 Q2 = PredicateShape(queries=100, predicates=(2, 4), widest=0.4)
-"""For D3, which has half as many attributes: Figures 6 and 7."""
+"""The predicate set for D3, which has half as many attributes as D1, in Figures 6 and 7."""
 Q3 = PredicateShape(queries=100, predicates=(2, 4), widest=0.4)
-"""For D2 with 4 to 20 p-attributes: Figure 7; the same for each, so that their number alone differs."""
+"""The predicate set for D2 with 4 to 20 p-attributes in Figure 7. Only the number of p-attributes varies."""
 Q4 = Q1
-"""For D1 with a series of concentrations, which shape the standard deviation of ones a region: Figure 8."""
+"""The predicate set for D1 in Figure 8. A series of concentrations varies the standard deviation of the number of ones
+per region.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A data set: ``tuples(rows, attributes, seed)`` makes its first ``rows`` tuples."""
+    """A data set. ``tuples(rows, attributes, seed)`` returns its first ``rows`` tuples."""
 
     name: str
     title: str
@@ -45,8 +47,8 @@ class DataSet:
     def stream(
         self, shape: PredicateShape, *, rows: int, attributes: int, seed: int
     ) -> tuple[RecordedStream, dict[str, Any]]:
-        """Return the tuples under a predicate set, and what both realised; the seed makes the tuples and the
-        predicates.
+        """Return the tuples as a stream with a predicate set, and the realised figures of both. The seed determines the
+        tuples and the predicates.
         """
         table = self.tuples(rows, attributes, seed)
         values = distinct_values(table) if self.name == "D3" else evenly(attributes, DOMAIN)
@@ -54,7 +56,7 @@ class DataSet:
         return stream, {**asdict(realised(stream.plan)), **asdict(realised_tuples(table))}
 
     def rows_of(self, scale: float) -> int:
-        """Return a share of the rows, 3,000 at least."""
+        """Return the given share of the number of rows, but at least 3,000."""
         return max(3_000, round(self.rows * scale))
 
 
@@ -77,16 +79,16 @@ D3 = DataSet("D3", "census", 199_523, 10, _census)
 
 
 def with_queries(shape: PredicateShape, queries: int | None) -> PredicateShape:
-    """Return the same predicates but for the number of queries; as they are for None."""
+    """Return a predicate set with another number of queries. For None, return it unchanged."""
     return shape if queries is None else replace(shape, queries=queries)
 
 
 def with_concentration(shape: PredicateShape, concentration: float) -> PredicateShape:
-    """Return the same predicates but for how they gather around hot values."""
+    """Return a predicate set with another concentration around hot values."""
     return replace(shape, concentration=concentration)
 
 
 def check_scale(scale: float) -> None:
-    """Raise AscError for a share of the full size that cannot be."""
+    """Raise AscError for an impossible share of the full size."""
     if not 0 < scale <= 1:
         raise AscError("scale", scale, "a share of the full size: above 0, at most 1")
