@@ -39,7 +39,7 @@ RATIO_ROWS: Mapping[str, Callable[[RatioSize, Path | None], dict[str, Any]]] = {
     "sizes": sizes,
     "later": later,
 }
-"""Rows of part ``ratios``."""
+"""The functions that measure the rows of part ``ratios``, by the name of the row."""
 
 TIMES = {
     "labels": "from points to labels: the neighbours of new points are searched, and all windows that are due labelled",
@@ -49,11 +49,11 @@ TIMES = {
 
 
 def run(*, quick: bool, part: str | None, figure: int | None, data: Path | None, output_dir: Path) -> dict[str, Any]:
-    """Measure a part, all without one, and write ``dbscan.json`` into the folder; the result is what the file holds.
+    """Measure one part, or all parts, write ``dbscan.json`` into the folder, and return the content of the file.
 
-    A run of one part leaves ``dbscan-PART.json``, and one of the case of a figure ``dbscan-figure-N.json``; neither
-    changes the file of a whole run. Plots are drawn of the paper's figures. RuntimeError where labels of two contenders
-    differ or the queries find too much alike: then no figure is printed.
+    A run of one part writes ``dbscan-PART.json``, and a run of one figure's case ``dbscan-figure-N.json``; neither
+    changes the file of a whole run. Figures of the paper are also plotted. Raises RuntimeError if labels of two
+    contenders differ or the results of the queries are too similar; then no figure is printed.
     """
     if figure is not None and part not in {None, "paper"}:
         raise AscError("figure", figure, "is of part paper: leave --part out")
@@ -98,7 +98,9 @@ def ratio_row(name: str, size: RatioSize, data: Path | None) -> dict[str, Any]:
 
 
 def figures(result: Mapping[str, Any]) -> dict[str, Figure]:
-    """Return the figures of a run by the names of their goals, or why there is none."""
+    """Return the figures of a run, each by the name of its goal. A missing figure is replaced by the reason why it is
+    missing.
+    """
     found: dict[str, Figure] = {}
     for row in result.get("ratios", {}).values():
         if "results" in row:
@@ -137,7 +139,9 @@ def _row_lines(name: str, own: Mapping[str, Any]) -> list[str]:
 
 
 def _case_lines(name: str, case: Mapping[str, Any]) -> list[str]:
-    """Return a table of what the contenders take, a line a number of queries: the mean of its groups."""
+    """Return a table of the costs of the contenders: one line per number of queries, with the mean over its groups of
+    queries.
+    """
     figures = " and ".join(map(str, case["figures"]))
     lines = [f"figure {figures}, {CASES[name].title}, {case['stream']}: us of processor time a record / MB at most", ""]
     lines += [f"| queries | {' | '.join(CONTENDERS)} |", f"|{'---|' * (len(CONTENDERS) + 1)}"]

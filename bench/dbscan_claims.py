@@ -1,4 +1,4 @@
-"""The paper's claims on sharing among DBSCAN queries, confirmed or refuted by the measured figures."""
+"""The paper's claims about sharing among DBSCAN queries, confirmed or refuted by the measured figures."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from bench.dbscan_paper import OWN, OWN_LABELS
 Entries = Sequence[Mapping[str, Any]]
 
 SAVED = {20: 70.0, 40: 76.0, 60: 85.0}
-"""Per cent of the processor time of Extra-N with shared searches that the paper saves, by number of queries."""
+"""The paper's savings in processor time against Extra-N with shared searches, in per cent, by number of queries."""
 
 HELD_SAVED = 89.0
-"""Per cent of its bytes that the paper saves at 60 queries."""
+"""The paper's savings in bytes against Extra-N with shared searches at 60 queries, in per cent."""
 
 
 def claims(cases: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return each claim of the paper that the measured cases can decide, with its value and ours."""
+    """Return each claim of the paper that the measured cases can decide, with the paper's value and the
+    measured value.
+    """
     found = [
         *(claim for name in ("general", "scale") if name in cases for claim in _READERS[name](cases[name]["results"])),
         *_sharing(cases),
@@ -28,7 +30,7 @@ def claims(cases: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def figures_of(cases: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
-    """Yield the figures of the goals of this part."""
+    """Yield the figures of the goals of part ``paper``."""
     if "general" in cases:
         for count, own in _by_count(cases["general"]["results"]).items():
             yield f"general-{count}", _total(own, "cpu_us", EXTRA_N_SHARED) / _total(own, "cpu_us", OWN)
@@ -75,7 +77,7 @@ _READERS = {"general": _general, "scale": _scale}
 
 
 def _sharing(cases: Mapping[str, Any]) -> Iterator[Told]:
-    """Yield the claims that compare what sharing saves in several cases, each at its most queries."""
+    """Yield the claims that compare the savings of sharing in several cases, each at its largest number of queries."""
     names = ("count", "range", "window", "slide", "pattern", "windows")
     saved = {name: _saved([cases[name]["results"][-1]], OWN_LABELS, EXTRA_N_SHARED) for name in names if name in cases}
     one = {name: saved[name] for name in names[:4] if name in saved}

@@ -1,4 +1,4 @@
-"""Comparison of labels: number for number, or as far as a peer's rule permits."""
+"""The comparison of labels: equal numbers, or equal clusters as far as the rule of a peer permits."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import numpy.typing as npt
 from asc.operators.dbscan.chains import Labels
 
 LEAST_VARIATION = 5.0
-"""The least ratio of the most to the fewest clusters of the queries of a run."""
+"""The least variation of a run: the ratio of the most to the fewest clusters that its queries find."""
 
 DIFFERING_MOST = 0.01
-"""The largest share of core points that a peer with other rounding may label otherwise."""
+"""The largest share of core points that a peer with different rounding may label differently."""
 
 Numbers = npt.NDArray[np.int32]
 
 
 def check_equal(name: str, own: Labels, labels: npt.NDArray[np.int64] | Numbers) -> None:
-    """Raise RuntimeError where labels are not ours, number for number."""
+    """Raise RuntimeError if labels are not equal to ours, number for number."""
     if not np.array_equal(own.labels, labels):
         differing = int(np.count_nonzero(own.labels != labels)) if len(own.labels) == len(labels) else len(labels)
         raise RuntimeError(f"{name}: {differing:,} of {len(own.labels):,} labels differ")
 
 
 def differing(name: str, own: Labels, labels: npt.NDArray[np.int64] | Numbers) -> int:
-    """Count the points that a peer labels otherwise, whatever numbers its clusters have.
+    """Return the number of points that a peer labels differently, regardless of the numbers of its clusters.
 
-    Each of its clusters stands for the one of ours that most of its core points are in, and each of ours once.
-    RuntimeError where that leaves more core points than rounding explains.
+    Each cluster of the peer is paired with the cluster of ours that has most of its core points; each of ours is paired
+    once. Raises RuntimeError if the labels of more core points differ than rounding explains.
     """
     numbers = np.asarray(labels, dtype=np.int64)
     core = own.is_core
@@ -50,7 +50,7 @@ def differing(name: str, own: Labels, labels: npt.NDArray[np.int64] | Numbers) -
 
 
 def variation(clusters: Sequence[int]) -> float:
-    """Return how many times as many clusters the query with the most has as the one with the fewest, at least 1 each.
+    """Return the ratio of the most to the fewest clusters of a query, with at least 1 for the fewest.
 
     >>> variation([3, 60, 12]), variation([0, 4])
     (20.0, 4.0)
@@ -59,7 +59,7 @@ def variation(clusters: Sequence[int]) -> float:
 
 
 def check_variation(case: str, clusters: Sequence[int]) -> float:
-    """Return the variation of a run's queries; RuntimeError where they find too much alike to say anything."""
+    """Return the variation of a run. Raise RuntimeError if it is too small, since similar results prove nothing."""
     found = variation(clusters)
     if found < LEAST_VARIATION:
         counts = f"{min(clusters)} to {max(clusters)} clusters"

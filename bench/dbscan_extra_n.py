@@ -1,5 +1,5 @@
-"""Extra-N as described in its paper: one range search per new point, and a predicted view for each window of the
-point.
+"""Extra-N as described in its paper: one range search per new point, and a predicted view for each window that will
+contain the point.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bench.dbscan_own import Take
 from bench.dbscan_queries import BenchQuery
 
 _NEIGHBOURS = 64
-"""Initial capacity for neighbours of the new points."""
+"""The initial capacity for neighbours of the new points."""
 
 
 class RangeSearch:
@@ -34,7 +34,9 @@ class RangeSearch:
         self.squares = np.empty(_NEIGHBOURS, dtype=np.float64)
 
     def search(self, low: int, high: int) -> None:
-        """Search the neighbours of the new points: they are in ``found`` and ``squares``, by ``starts``."""
+        """Search the neighbours of the new points. The results are in ``found`` and ``squares``, delimited by
+        ``starts``.
+        """
         if len(self.starts) != high - low + 1:
             self.starts = np.zeros(high - low + 1, dtype=np.int64)
         done = low
@@ -51,8 +53,8 @@ class RangeSearch:
 
 
 class PredictedViews:
-    """The predicted views of one query: each has its own neighbour counts and cluster memberships; neighbours are
-    exact.
+    """The predicted views of one query. Each view has its own neighbour counts and cluster memberships; the neighbours
+    are exact.
     """
 
     def __init__(self, query: BenchQuery) -> None:
@@ -65,7 +67,7 @@ class PredictedViews:
         self._roots = np.empty(query.window, dtype=np.int32)
 
     def update(self, low: int, high: int, search: RangeSearch, near: np.ndarray[tuple[int], np.dtype[np.int32]]) -> int:
-        """Update the views by new points, and return how many neighbours were visited."""
+        """Update the views with new points, and return the number of neighbours visited."""
         query = self._query
         found: int = update_views(
             *(low, high, query.eps * query.eps, query.min_samples, query.window, query.slide),
@@ -75,7 +77,7 @@ class PredictedViews:
         return found
 
     def labels(self, end: int) -> Labels:
-        """Return the clusters of the window that ends before the point of that number."""
+        """Return the clusters of the window that ends before point number ``end``."""
         window = self._query.window
         begin = end - window
         own = self._parents[(begin // self._query.slide) % len(self._parents)]
@@ -85,9 +87,11 @@ class PredictedViews:
 
 
 class ExtraN:
-    """Extra-N for each of several queries; range searches are shared with ``is_shared``, at the largest eps.
+    """The contender Extra-N for several queries. With ``is_shared``, the queries share range searches at the largest
+    eps.
 
-    ``search_s``: the processor time of searches. ``searches`` and ``visits`` count them and the neighbours visited.
+    ``search_s``: the processor time of searches. ``searches`` and ``visits``: the numbers of searches and of neighbours
+    visited.
     """
 
     def __init__(
@@ -106,7 +110,9 @@ class ExtraN:
         self.searches = self.visits = 0
 
     def advance(self, low: int, high: int) -> None:
-        """Take the next points, and output the windows that end with them. Windows end nowhere between."""
+        """Process the next points, and output the windows that end after the last of them. No window ends
+        in between.
+        """
         begun = time.process_time()
         for search in self._searches:
             search.search(low, high)

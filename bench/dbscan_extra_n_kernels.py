@@ -1,8 +1,8 @@
 # ruff: noqa: PLR0917 (compiled functions take their arrays one by one, by position)
-"""Compiled loops of Extra-N: range searches of new points, and predicted views of one query.
+"""Compiled loops of Extra-N: range searches for new points, and predicted views of one query.
 
 Points are numbered along the stream; point p is at index ``p % window`` of an array over the window. View n represents
-the window from ``n * slide`` on, and is at index ``n % views``.
+the window that begins at ``n * slide``, and is at index ``n % views``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from asc.operators.dbscan.chain_kernels import root_of
 Array = Any
 
 _X, _Y = 73_856_093, 19_349_663
-"""Primes that spread the cells of a plane over buckets."""
+"""Primes that spread the cells of a plane over hash buckets."""
 
 
 @compiled
@@ -38,11 +38,12 @@ def search_new(
     found: Array,
     squares: Array,
 ) -> int:
-    """Run a range search for each new point from ``first`` on, then put it into the index. Returns the point at which
-    there was no capacity for more, or ``last``.
+    """Run a range search for each new point from ``first`` on, then insert it into the index. Return ``last``, or the
+    first point for which the capacity was too small.
 
-    ``heads`` int64[buckets, a power of two], of -1: the newest point of each bucket; ``following``: the next older one.
-    An expired point ends a list: all that follow are older. ``starts``: where the neighbours of each new point begin.
+    ``heads`` int64[buckets, a power of two], filled with -1: the newest point of each bucket. ``following``: the next
+    older point in the bucket of a point. An expired point ends a list, since all further points are older. ``starts``:
+    the index of the first neighbour of each new point.
     """
     count, buckets = starts[0], heads.size
     for point in range(first, last):
@@ -72,7 +73,9 @@ def search_new(
 
 @compiled
 def _first_open(point: int, least_view: int, slide: int, parents: Array, window: int) -> int:
-    """Return the oldest view from ``least_view`` on in which a point is not core; one after its last for none."""
+    """Return the oldest view from ``least_view`` on in which a point is not core. If there is none, return the view
+    after the point's last view.
+    """
     view, last = least_view, point // slide
     place, views = point % window, parents.shape[0]
     while view <= last and parents[view % views, place] >= 0:
@@ -82,7 +85,7 @@ def _first_open(point: int, least_view: int, slide: int, parents: Array, window:
 
 @compiled
 def _kept(lists: Array, lengths: Array, place: int, least: int) -> None:
-    """Drop the neighbours of a point that are older than ``least``."""
+    """Drop the neighbours of a point that are older than the point ``least``."""
     kept = 0
     for k in range(lengths[place]):
         if lists[place, k] >= least:
@@ -115,14 +118,14 @@ def update_views(
     lengths: Array,
     near: Array,
 ) -> int:
-    """Update the predicted views of a query by new points, and return how many neighbours were visited.
+    """Update the predicted views of a query with new points, and return the number of neighbours visited.
 
-    ``counts`` int32[views, window]: neighbours of each point in each view. ``parents`` int32[views, window]: cluster
-    membership of core points, -1 for others. ``lists``: exact neighbours of points that are not core in all views, of
-    ``least`` each at most. ``near``: memory for the neighbours of a point.
+    ``counts`` int32[views, window]: the number of neighbours of each point in each view. ``parents`` int32[views,
+    window]: the cluster membership of core points, -1 for other points. ``lists``: exact neighbours of the points that
+    are not core in all views, at most ``least`` per point. ``near``: scratch memory for the neighbours of a point.
 
-    The pseudocode is UpdatePredictedView and HandleNewCore of the paper's figure 17, for each view by itself. A point
-    that is core in a view is core in all older ones, so one list serves all views in which it is not.
+    The pseudocode is UpdatePredictedView and HandleNewCore of the paper's figure 17, separately for each view. A point
+    that is core in a view is core in all older views. So one list serves all views in which the point is not core.
     """
     visits, views = 0, counts.shape[0]
     for point in range(first, last):
@@ -181,7 +184,9 @@ def _update_view(
     lists: Array,
     lengths: Array,
 ) -> int:
-    """Update one predicted view, of the points from ``begin`` on, and return how many neighbours were visited."""
+    """Update one predicted view with a new point. The view contains the points from ``begin`` on. Return the number of
+    neighbours visited.
+    """
     visits, place = 0, point % window
     counts[place] = 1
     for k in range(number):
@@ -213,8 +218,8 @@ def output_view(
 ) -> int:
     """Write the labels of a view, and return the number of its clusters.
 
-    Clusters are numbered by their first core point. Another point gets the lowest label among its exact neighbours.
-    ``roots`` int32[window] is memory.
+    Clusters are numbered by their first core point. Any other point gets the lowest label among its exact neighbours.
+    ``roots`` int32[window] is scratch memory.
     """
     count = 0
     for place in range(window):

@@ -16,9 +16,10 @@ _TIMES, _MB, _US = "{:.2f} x", "{:.1f} MB", "{:.1f} us"
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A goal: the case, the rival or the figure, and the bound: a minimum, or a maximum if ``is_least`` is false.
+    """A goal: the case, the rival or the figure, and the bound. The bound is a minimum, or a maximum if ``is_least`` is
+    false.
 
-    ``value`` is None for a figure that is only reported. ``form``: the format of figure and goal, with the unit.
+    ``value`` is None if the figure is only reported. ``form``: the format of figure and goal, with the unit.
     """
 
     part: str
@@ -29,7 +30,7 @@ class Goal:
     is_least: bool = True
 
     def verdict(self, measured: Figure) -> str:
-        """Return the verdict on a figure.
+        """Return the verdict on a measured figure.
 
         >>> Goal("ratios", "one query", DBSCAN, 1.0).verdict(0.8)
         'missed'
@@ -41,7 +42,7 @@ class Goal:
         return "met" if (measured >= self.value if self.is_least else measured <= self.value) else "missed"
 
     def cells(self, measured: Figure) -> tuple[str, str, str, str, str]:
-        """Return the goal as a row of a table.
+        """Return the cells of the goal's row in a table.
 
         >>> Goal("ratios", "heaps", "memory", 300.0, "{:.1f} MB", is_least=False).cells(41.25)
         ('heaps', 'memory', '<= 300.0 MB', '41.2 MB', 'met')
@@ -109,15 +110,15 @@ GOALS: Mapping[str, Goal] = {
     "served-rate": Goal("served", "through Kafka, 1,000 queries", "throughput", 5_000.0, "{:,.0f} records/s"),
     "served-routing": Goal("served", "through Kafka, 1,000 queries", "routing without them", 0.9),
 }
-"""The goals by name, in the order of section 11 of the specification. Equal means within 10 % for a cost and within 1 %
-for a state.
+"""The goals by name, in the order of section 11 of the specification. A goal to equal a figure permits 10 % for a cost
+and 1 % for a state.
 """
 
 NOT_RUN = "its part was not run"
 
 
 def goals_table(measured: Mapping[str, Figure]) -> str:
-    """Return all goals as a table of Markdown; one without a figure says so and stays."""
+    """Return all goals as a Markdown table. The row of a goal without a figure has the reason."""
     lines = ["| case | against | goal | measured | |", "|---|---|---|---|---|"]
     for name, goal in GOALS.items():
         lines.append(f"| {' | '.join(goal.cells(measured.get(name, NOT_RUN)))} |")

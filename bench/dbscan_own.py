@@ -1,5 +1,5 @@
-"""Our own contenders: the operator from messages to records, and the labels alone, for all queries together and for
-each.
+"""Contenders of the engine: the operator from messages to records, and the labels alone, for all queries together and
+for each separately.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from bench.dbscan_queries import BenchQuery
 from bench.dbscan_visits import visits_of
 
 Take = Callable[[int, int, Labels], None]
-"""Receives the clusters of a window, with the place of its query, and its end."""
+"""A function that receives the clusters of a window, with the index of its query and its end."""
 
 POINTS_MAX = 200_000
 TRACK, TIME, SELECTION = "d41c9e0273d15b88", "3b9e01c75f1d", "a41c9e0273d15b88"
 
 
 def settings_text(queries: Sequence[BenchQuery]) -> str:
-    """Return the settings of queries as a message of a feed."""
+    """Return the settings of queries as the text of a feed message."""
     own = [
         DbscanQuery(
             f"q{place}",
@@ -51,13 +51,15 @@ def settings_text(queries: Sequence[BenchQuery]) -> str:
 
 
 def observation_texts(values: Floats) -> list[str]:
-    """Return points as messages of a feed, whose number is their time and their offset."""
+    """Return points as texts of feed messages. The number of a point is its time and its offset."""
     rows = enumerate(map(tuple, values.tolist()))
     return [Observation(OP, TRACK, None, row, point, 0, row, (SELECTION,)).text() for row, point in rows]
 
 
 class Records:
-    """The operator as in a task, from message texts to record texts, without Spark and Kafka."""
+    """The contender that runs the operator as in a task, from message texts to record texts, without Spark
+    and Kafka.
+    """
 
     def __init__(self, texts: Sequence[str], queries: Sequence[BenchQuery], take: Take | None = None) -> None:
         self._texts = texts
@@ -67,7 +69,7 @@ class Records:
         list(self.clusters.read([settings_text(queries)]))
 
     def advance(self, low: int, high: int) -> None:
-        """Read the next points, and make the records of the windows that end with them."""
+        """Process the next points, and make the records of the windows that end after the last of them."""
         mark = Watermarks({TIME: high}).text()
         for _ in self.clusters.read([*self._texts[low:high], mark]):
             self.records += 1
@@ -78,10 +80,11 @@ class Records:
 
 
 class Together:
-    """Labels of all queries together, neighbours included: no messages, no ids and no records.
+    """The contender that labels for all queries together, including the search for neighbours, without messages, ids
+    and records.
 
     ``search_s``: the processor time of searches. ``searches``: the points for which neighbours were searched.
-    ``visits``: the neighbours that were looked at, where ``is_counted``; it takes several times as long then.
+    ``visits``: the neighbours visited, with ``is_counted``, which makes the run several times slower.
     """
 
     def __init__(
@@ -99,7 +102,9 @@ class Together:
         self.searches = self.visits = 0
 
     def advance(self, low: int, high: int) -> None:
-        """Take the next points, and compute the windows that end with them. Windows end nowhere between."""
+        """Process the next points, and compute the windows that end after the last of them. No window ends
+        in between.
+        """
         due = [place for place, query in enumerate(self._queries) if query.is_due(high)]
         if not due:
             return
@@ -134,7 +139,7 @@ class Together:
 
 
 class Alone(Together):
-    """Labels of each query alone, on neighbours that all share."""
+    """The contender that labels for each query separately, with neighbours that all queries share."""
 
     def _groups(self, due: Sequence[int]) -> list[Sequence[int]]:
         return [[place] for place in due]

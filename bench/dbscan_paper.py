@@ -1,4 +1,4 @@
-"""Part ``paper`` of the DBSCAN benchmark: figures 18 to 32 of the paper, with its contenders and ours."""
+"""Part ``paper`` of the DBSCAN benchmark: figures 18 to 32 of the paper, with its contenders and the engine's."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ CONTENDERS = (OWN, OWN_LABELS, ALONE, EXTRA_N_SHARED, EXTRA_N, INCDBSCAN)
 _STEP = 500
 _WINDOWS, _SLIDES = (1_000, 5_000), (500, 5_000)
 _TRACED = 5
-"""Queries of incdbscan whose memory, searches and visits are taken; its time is that of 20."""
+"""The number of queries for which the memory, searches and visits of incdbscan are measured. Its time is measured for
+20.
+"""
 _INCREMENTAL = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A test case of the paper: its figures, the ranges of its queries, and numbers of queries; () for those of the
-    size. ``groups``: whether several groups of queries are drawn.
+    """A test case of the paper: its figures, the ranges of its queries, and numbers of queries, which default to those
+    of the size. ``groups``: true if several groups of queries are drawn.
     """
 
     figures: tuple[int, ...]
@@ -53,13 +55,13 @@ CASES: Mapping[str, Case] = {
     "general": Case((30,), "four arbitrary parameters", Ranges((0.01, 0.1), (2, 20), _WINDOWS, _SLIDES), (), True),
     "scale": Case((31, 32), "many queries", Ranges((0.001, 0.01), (2, 30), _WINDOWS, _SLIDES), ()),
 }
-"""The parameters are the paper's, but for one eps in the cases that do not vary it. Where the paper has 0.01 degrees,
-aircraft take 0.05, as vehicles are closer together.
+"""The cases by name. The parameters are the paper's, except one eps for the cases that do not vary it. For the paper's
+0.01 degrees, aircraft use 0.05, since vehicles are closer together.
 """
 
 
 def case_of(figure: int) -> str:
-    """Return the case of a figure.
+    """Return the name of the case that measures a figure.
 
     >>> case_of(18), case_of(30)
     ('count', 'general')
@@ -68,9 +70,9 @@ def case_of(figure: int) -> str:
 
 
 def measured_case(name: str, size: PaperSize, data: Path | None) -> dict[str, Any]:
-    """Measure the time of the contenders for a case: an entry a number of queries and group.
+    """Measure the time of the contenders for a case. Return one entry per number of queries and group.
 
-    RuntimeError where labels differ, or where patterns differ and the queries find too much alike.
+    Raises RuntimeError if labels differ, or if cases that vary the patterns have queries whose results are too similar.
     """
     case = CASES[name]
     stream = aircraft(data, size.points)
@@ -98,7 +100,7 @@ def measured_case(name: str, size: PaperSize, data: Path | None) -> dict[str, An
 
 
 class _Group:
-    """A group of queries over a stream, for all contenders but incdbscan."""
+    """A group of queries over a stream, measured for all contenders except incdbscan."""
 
     def __init__(self, values: Floats, texts: Sequence[str], queries: Sequence[BenchQuery], size: PaperSize) -> None:
         self._values, self._texts, self._size = values, texts, size
@@ -108,7 +110,9 @@ class _Group:
         self.clusters: list[int] = []
 
     def measured(self) -> dict[str, Any]:
-        """Return figures by contender; Extra-N is extrapolated beyond some queries, and ours never."""
+        """Return figures by contender. Above a number of queries, figures of Extra-N are extrapolated, but never the
+        engine's.
+        """
         points, size = self._size.points, self._size
         searches, visits, search_us = self._checked()
         cpu_s = cpu_in_turns(self._makers(), points, self._step, size.runs)
@@ -125,7 +129,9 @@ class _Group:
         return {"variation": round(variation(self.clusters), 1), "extra_n_queries": len(self._some), **found}
 
     def _extrapolate(self, found: Mapping[str, dict[str, float]]) -> None:
-        """Make figures of Extra-N for some queries those for all; what is searched once for all stays."""
+        """Estimate the figures of Extra-N for all queries from its figures for some queries. The cost of shared
+        searches does not grow.
+        """
         share = len(self._queries) / len(self._some)
         once_us = found["search_us"][EXTRA_N_SHARED]
         found["cpu_us"][EXTRA_N_SHARED] = once_us + (found["cpu_us"][EXTRA_N_SHARED] - once_us) * share
@@ -145,8 +151,8 @@ class _Group:
         }
 
     def _checked(self) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
-        """Return searches, visits and the time of searches by contender, once all have found the same; it warms them
-        as well.
+        """Return searches, visits and the time of searches by contender, after a check that all contenders agree. The
+        check also warms the contenders up.
         """
         values, queries, some = self._values, self._queries, self._some
         own, own_some = Windows(), Windows()
@@ -176,10 +182,11 @@ class _Group:
 
 
 def _incremental(values: Floats, queries: Sequence[BenchQuery], size: PaperSize) -> tuple[dict[str, list[float]], int]:
-    """Return figures of incdbscan, a number for each of some queries, and how many points it labels otherwise; nothing
-    where it is not installed.
+    """Return the figures of incdbscan, one per query of a few queries, and the number of points that it labels
+    differently. Return no figures if it is not installed.
 
-    It takes fewer points than the others; figures are those of all points, as its cost a record is.
+    It processes fewer points than the other contenders. Its figures are extrapolated to all points, since its cost per
+    record is constant.
     """
     if missing(INCDBSCAN) is not None:
         return {}, 0

@@ -1,4 +1,4 @@
-"""Peers of DBSCAN queries: packages that cluster points, each with its treatment of border points and rounding."""
+"""Peers of DBSCAN queries: packages that cluster points, which differ in border points and rounding."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ _MODULES = {"scikit-learn": "sklearn"}
 
 
 def missing(peer: str) -> str | None:
-    """Return the reason why a peer cannot be measured; None where it can."""
+    """Return the reason why a peer cannot be measured, or None if it can."""
     package = PACKAGES[peer]
     return None if find_spec(_MODULES.get(package, package)) else f"{package} is not installed"
 
 
 def versions() -> dict[str, str | None]:
-    """Return the version of each peer's package; None of one that is not installed."""
+    """Return the version of each peer's package, or None if the package is not installed."""
     return {package: None if missing(peer) else version(package) for peer, package in PACKAGES.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A package that clusters the points of one window with one setting.
+    """A package that clusters the points of one window for one setting.
 
-    ``is_exact``: its labels equal ours number for number; otherwise only the clusters are compared.
+    ``is_exact``: true if its labels equal ours number for number; otherwise only the clusters are compared.
     """
 
     name: str
@@ -61,7 +61,7 @@ def scikit_learn(points: Floats, eps: float, min_samples: int) -> Numbers:
 
 
 def dbscan(points: Floats, eps: float, min_samples: int) -> Numbers:
-    """Return the labels of the package dbscan, on the threads that PARLAY_NUM_THREADS says."""
+    """Return the labels of the package dbscan, on the number of threads in PARLAY_NUM_THREADS."""
     import dbscan as package
 
     found: Numbers = package.DBSCAN(points, eps, min_samples)[0]
@@ -75,9 +75,10 @@ def peers() -> list[Peer]:
 
 
 def hdbscan_cuts(points: Floats, min_samples: int, radii: Sequence[float]) -> list[Numbers]:
-    """Return the clusters of HDBSCAN's hierarchy at several radii: one tree for all of them.
+    """Return the clusters of HDBSCAN's hierarchy at several radii, from one tree for all radii.
 
-    It counts a point not among its own neighbours, and has no border points: a cluster of one is no cluster there.
+    HDBSCAN does not count a point among its own neighbours, and has no border points. So a cluster of one point is
+    noise there.
     """
     import hdbscan
 
@@ -94,10 +95,11 @@ def hdbscan_cuts(points: Floats, min_samples: int, radii: Sequence[float]) -> li
 
 
 class Incremental:
-    """incdbscan for each of several queries: it inserts the new points of a window and deletes the expired ones.
+    """The contender incdbscan, with one clustering per query. It inserts the new points of a window and deletes the
+    expired points.
 
-    Points of equal values are one object there, with a count. ``searches``: range searches; ``visits``: what they
-    found. ``take`` receives the query's place, the end of a window, and its labels.
+    Points with equal values are one object with a count. ``searches`` and ``visits``: the numbers of range searches and
+    of neighbours found. ``take`` receives the query's index, the end of a window, and its labels.
     """
 
     def __init__(
@@ -121,7 +123,7 @@ class Incremental:
                 self._count(clustering)
 
     def advance(self, low: int, high: int) -> None:
-        """Take the next points where a window ends with them, and label it. Windows end nowhere between."""
+        """Process the next points, and label the windows that end after the last of them. No window ends in between."""
         del low
         for place, (query, clustering) in enumerate(zip(self._queries, self._clusterings, strict=True)):
             if not query.is_due(high):

@@ -13,26 +13,26 @@ from workloads.aircraft import simulated
 
 AIRCRAFT_FILE = Path("adsb", "adsb_switzerland.csv.gz")
 EAST_SHARE = 0.68
-"""Length of a degree of longitude in degrees of latitude over Switzerland."""
+"""The length of a degree of longitude over Switzerland, in degrees of latitude."""
 
 _DURATION_S = 10_800
-"""The length of the simulated reports."""
+"""The length of the simulated reports in seconds."""
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointStream:
-    """Points float64[points, 2] in order of time, and their origin in words."""
+    """A stream of points float64[points, 2] in order of time, with the name of its source."""
 
     name: str
     values: Floats
 
 
 def aircraft(folder: Path | None, count: int) -> PointStream:
-    """Return positions of aircraft: recorded ones of the folder, simulated ones where it has none.
+    """Return positions of aircraft: recorded positions of the folder, or simulated positions if the folder has none.
 
-    A stream that is too short begins anew; a window that is shorter than it holds no point twice.
+    A stream that is too short is repeated. A window shorter than one repetition contains no point twice.
     """
     file = None if folder is None else folder / AIRCRAFT_FILE
     if file is not None and file.is_file():
@@ -48,7 +48,7 @@ def aircraft(folder: Path | None, count: int) -> PointStream:
 
 
 def heaps(count: int, number: int = 100, *, spread: float = 0.02, seed: int = 0) -> PointStream:
-    """Return Gaussian heaps in a unit square in random order, a tenth of the points uniform noise.
+    """Return Gaussian heaps in a unit square in random order. A tenth of the points is uniform noise.
 
     >>> heaps(50, 3).values.shape
     (50, 2)

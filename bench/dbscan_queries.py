@@ -9,12 +9,12 @@ from math import gcd
 import numpy as np
 
 Range = tuple[float, float] | float
-"""A parameter: the least and the most that it may be, or its one value."""
+"""The range of a parameter: its minimum and maximum, or its only value."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchQuery:
-    """A query over a count window: its n-th window holds the points from ``n * slide`` on, ``window`` of them."""
+    """A query over a count window. Its n-th window has the ``window`` points that begin at ``n * slide``."""
 
     eps: float
     min_samples: int
@@ -22,7 +22,7 @@ class BenchQuery:
     slide: int
 
     def is_due(self, end: int) -> bool:
-        """Return whether a window ends before the point of that number.
+        """Return True if a window ends before point number ``end``.
 
         >>> [end for end in range(20) if BenchQuery(1.0, 2, 9, 5).is_due(end)]
         [9, 14, 19]
@@ -32,7 +32,7 @@ class BenchQuery:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """The ranges that the parameters of a group of queries are drawn from.
+    """The ranges from which the parameters of a group of queries are drawn.
 
     Windows and slides are multiples of ``step``, and no slide is longer than its window.
     """
@@ -44,7 +44,7 @@ class Ranges:
     step: int = 500
 
     def group(self, count: int, seed: int) -> list[BenchQuery]:
-        """Return so many queries; the same seed gives the same.
+        """Return ``count`` queries. The same seed gives the same queries.
 
         >>> Ranges((0.1, 0.2), (2, 20), 1000, 500).group(2, 1) == Ranges((0.1, 0.2), (2, 20), 1000, 500).group(2, 1)
         True
@@ -60,13 +60,13 @@ class Ranges:
         return found
 
     def scaled(self, share: float) -> Ranges:
-        """Return the ranges with windows and slides of a share of their length."""
+        """Return the ranges with windows and slides shortened to the given share."""
         step = max(1, round(self.step * share))
         return Ranges(self.eps, self.min_samples, _scaled(self.window, share), _scaled(self.slide, share), step)
 
 
 def step_of(queries: Sequence[BenchQuery]) -> int:
-    """Return the longest step whose multiples hold the ends of all windows.
+    """Return the longest step whose multiples include the ends of all windows.
 
     >>> step_of([BenchQuery(1.0, 2, 1500, 1000), BenchQuery(1.0, 2, 2000, 500)])
     500

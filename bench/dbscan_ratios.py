@@ -1,4 +1,6 @@
-"""Part ``ratios`` of the DBSCAN benchmark: our cost beside scikit-learn, dbscan, hdbscan and incdbscan."""
+"""Part ``ratios`` of the DBSCAN benchmark: the engine's cost compared with scikit-learn, dbscan, hdbscan
+and incdbscan.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,14 @@ from bench.dbscan_sizes import RatioSize
 from bench.dbscan_turns import Windows, run_through, slides
 
 NAMES: Mapping[str, str] = {**PACKAGES, SKLEARN: "sklearn", EXTRA_N: "extra-n"}
-"""Rivals as the names of goals have them."""
+"""The names of rivals in the names of goals."""
 
 
 def many(key: str, size: RatioSize, share: float, eps: tuple[float, float], data: Path | None) -> dict[str, Any]:
-    """Return the cost of a slide of many different queries, from points to labels, beside that of peers.
+    """Return the cost of a slide for many different queries, from points to labels, compared with peers.
 
-    Windows are 20 to 100 % of the largest, in slides of a tenth of it. Peers take some of the queries, of all sizes.
+    Windows are 20 to 100 % of the largest window, in slides of a tenth of it. Peers run a sample of the queries that
+    covers all sizes.
     """
     largest = round(10_000 * size.share * share)
     slide = max(1, largest // 10)
@@ -84,7 +87,7 @@ def _warm(points: Floats, query: BenchQuery) -> None:
 
 
 def _some(queries: Sequence[BenchQuery], count: int) -> dict[int, BenchQuery]:
-    """Return some queries by their places: every k-th by window, then by eps."""
+    """Return a sample of the queries by index: every k-th query in the order of window and eps."""
     order = sorted(range(len(queries)), key=lambda place: (queries[place].window, queries[place].eps))
     chosen = [order[len(order) * number // count] for number in range(min(count, len(order)))]
     return {place: queries[place] for place in chosen}
@@ -93,7 +96,9 @@ def _some(queries: Sequence[BenchQuery], count: int) -> dict[int, BenchQuery]:
 def _peer_slide(
     peer: Peer, values: Floats, end: int, some: Mapping[int, BenchQuery], windows: Windows
 ) -> tuple[float, int]:
-    """Return the processor time of a peer for some queries at one end, and how many points it labels otherwise."""
+    """Return the processor time of a peer for a sample of queries at the end of one slide, and the number of points
+    that it labels differently.
+    """
     spent_s, others = 0.0, 0
     for place, query in some.items():
         window = values[end - query.window : end]
@@ -112,7 +117,7 @@ def _compared(peer: Peer, own: Labels, found: Any) -> int:
 
 
 def settings(size: RatioSize) -> dict[str, Any]:
-    """Return the cost of the labels of many settings over one window, beside that of peers."""
+    """Return the cost of the labels for many settings over one window, compared with peers."""
     stream = heaps(round(100_000 * size.share))
     radii = np.linspace(0.002, 0.02, 10).tolist()
     asked = [Setting(radius, least) for least in range(2, 31) for radius in radii]
@@ -149,8 +154,8 @@ def settings(size: RatioSize) -> dict[str, Any]:
 
 
 def _hierarchies(points: Floats, radii: Sequence[float], found: Mapping[Setting, Labels]) -> tuple[float, int]:
-    """Return the processor time of hdbscan for all settings, from two of its 29 trees, and how many core points it
-    labels otherwise.
+    """Return the processor time of hdbscan for all settings, from two of its 29 trees, and the number of core points
+    that it labels differently.
     """
     spent_s, others, asked = 0.0, 0, (5, 20)
     for least in asked:
@@ -166,9 +171,9 @@ def _hierarchies(points: Floats, radii: Sequence[float], found: Mapping[Setting,
 
 
 def single(key: str, size: RatioSize, neighbours: int, data: Path | None) -> dict[str, Any]:
-    """Return the cost of a slide of one query, from messages to records, beside that of peers for its window.
+    """Return the cost of a slide of one query, from messages to records, compared with peers for the query's window.
 
-    ``neighbours``: how many a point has; 0 for the parameters that the other rows have.
+    ``neighbours``: the number of neighbours of a point; 0 for the parameters of the other rows.
     """
     window = round(10_000 * size.share)
     slide = window // 10
@@ -197,13 +202,13 @@ def single(key: str, size: RatioSize, neighbours: int, data: Path | None) -> dic
 
 
 def _radius(points: Floats, neighbours: int) -> float:
-    """Return the radius within which a point has so many neighbours, of the median of some points."""
+    """Return the radius within which a point has ``neighbours`` neighbours, as the median over some points."""
     distances = [np.sort(np.hypot(*(points - points[row]).T))[neighbours - 1] for row in range(0, len(points), 50)]
     return float(np.median(distances))
 
 
 def ratios_of(row: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
-    """Yield the figures of a row by the name of their goal: of several streams the lowest ratio."""
+    """Yield the figures of a row by the name of their goal. For several streams, yield the lowest ratio."""
     results: list[Any] = row["results"]
     for peer, name in NAMES.items():
         own = [each["slide_s"] for each in results]

@@ -1,4 +1,6 @@
-"""Part ``served`` of the DBSCAN benchmark: a backlog through Kafka and a daemon, without queries and with many."""
+"""Part ``served`` of the DBSCAN benchmark: the throughput of a Kafka backlog through a daemon, without queries and with
+many.
+"""
 
 from __future__ import annotations
 
@@ -35,16 +37,17 @@ _FETCHED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The records a second that windows have, and how many records of windows came of them."""
+    """The throughput of windows: source records per second, and the number of records that the windows produced."""
 
     rate: float
     outputs: int
 
 
 def served(size: ServedSize, data: Path | None) -> dict[str, Any]:
-    """Return the records a second that are routed without DBSCAN queries and with them, and those that windows have.
+    """Return the records per second that the daemon routes without DBSCAN queries and with them, and the rate of the
+    windows.
 
-    All queries have one WHERE. RuntimeError where a window is missing.
+    All queries have one WHERE. Raises RuntimeError if a window is missing.
     """
     values = aircraft(data, size.records).values
     scale = Ranges((0.001, 0.01), (2, 30), (1_000, 5_000), (500, 5_000)).scaled(size.share)
@@ -76,7 +79,7 @@ def served(size: ServedSize, data: Path | None) -> dict[str, Any]:
 
 
 def figures_of(part: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
-    """Yield the figures of the goals of this part."""
+    """Yield the figures of the goals of part ``served``."""
     if part:
         yield "served-rate", part["rate"]
         yield "served-routing", part["routing_ratio"]
@@ -92,7 +95,7 @@ def _line(number: int, at: datetime, x: float, y: float) -> str:
 
 
 def _routing(own: DaemonProcess) -> Iterator[RegisteredQuery]:
-    """Yield ten queries, which divide the records between them."""
+    """Yield ten queries, each of which routes a share of the records."""
     for number in range(_ROUTED):
         yield RegisteredQuery(f"route-{number}", STREAM, f"n % {_ROUTED} = {number}", own.destinations[number])
 
@@ -106,15 +109,16 @@ def _standing(queries: Sequence[BenchQuery], topic: str) -> Iterator[RegisteredQ
 
 
 def _expected(queries: Sequence[BenchQuery], records: int) -> int:
-    """Count the windows that end within so many points."""
+    """Return the number of windows that end within ``records`` points."""
     return sum((records - query.window) // query.slide + 1 for query in queries if query.window <= records)
 
 
 def _drained(own: DaemonProcess, lines: Path, queries: Sequence[BenchQuery], topic: str, windows: list[Told]) -> float:
-    """Return the records a second that are routed; with queries, those until their last window join ``windows``.
+    """Return the records per second that the daemon routes. With queries, append the rate until their last window to
+    ``windows``.
 
-    The time of routing begins after the first batch, in which code is generated and compiled; with queries it begins
-    after their first windows too. The time of windows begins when the daemon is ready.
+    The time of routing excludes the first batch, in which code is generated and compiled. The time of windows begins
+    when the daemon is ready.
     """
     with lines.open("rb") as file:
         records = sum(1 for _ in file)
@@ -135,10 +139,12 @@ def _drained(own: DaemonProcess, lines: Path, queries: Sequence[BenchQuery], top
 
 
 def _last_window(own: DaemonProcess, topic: str, expected: int) -> tuple[float, int]:
-    """Return when the last of so many windows was written, and how many records there were until then.
+    """Return the time at which the last of ``expected`` windows was written, and the number of records written until
+    then.
 
-    Records of a day later, which no query accepts, move the watermark. The topic is read once all windows are written,
-    and the time is that of its last record: a reader beside the daemon would take a share of the processors.
+    Records dated a day later, which no query accepts, advance the watermark. The topic is read after all windows are
+    written, and the time is the timestamp of its last record. A reader beside the daemon would take a share of the
+    processors.
     """
     from confluent_kafka import Producer
 
@@ -165,15 +171,16 @@ def _await_windows(own: DaemonProcess, expected: int, between: Callable[[], None
 
 
 def _windows_written(own: DaemonProcess) -> int:
-    """Return the number of windows that the daemon reports as written."""
+    """Return the number of written windows in the daemon's report."""
     written: int = own.status()["operators"].get(OP, {}).get("outputs", {}).get("window", 0)
     return written
 
 
 def _read(bootstrap_servers: str, topic: str, expected: int) -> tuple[int, int]:
-    """Return the timestamp, in milliseconds, of the last of so many windows of a topic, and the number of its records.
+    """Return the timestamp in milliseconds of the last of ``expected`` windows in a topic, and the number of the
+    topic's records.
 
-    RuntimeError where a window is missing.
+    Raises RuntimeError if a window is missing.
     """
     from confluent_kafka import Consumer
 

@@ -1,4 +1,4 @@
-"""Sizes of the DBSCAN benchmark: full ones, and quick ones whose times are not meaningful."""
+"""The sizes of the DBSCAN benchmark: full sizes, and quick sizes whose times are not meaningful."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RatioSize:
-    """A share of the windows, queries of a row, queries that slow peers take, timed runs, and the slides of a long run.
+    """The size of part ``ratios``: a share of the windows, the queries of a row, the queries for slow peers, timed
+    runs, and the slides of a long run.
 
-    ``is_quick``: nothing is measured.
+    ``is_quick``: true if the run is a quick test, whose times are not meaningful.
     """
 
     share: float
@@ -24,9 +25,9 @@ class RatioSize:
 class PaperSize:
     """The size of the paper's experiments.
 
-    It has the points of a stream, those that incdbscan takes, groups of queries, timed runs, and a share of the
-    windows. It also has the numbers of queries of the general case and of the one that scales, and the most queries
-    that are run and not extrapolated.
+    It has the points of a stream, the fewer points for incdbscan, groups of queries, timed runs, and a share of the
+    windows. It also has the numbers of queries of the general case and of the scaling case, and the largest number of
+    queries that Extra-N runs without extrapolation.
     """
 
     points: int
@@ -47,7 +48,9 @@ QUICK_PAPER = PaperSize(1_000, 600, 1, 1, 0.1, (20, 40, 60), (10, 20), 10, is_qu
 
 @dataclass(frozen=True, slots=True)
 class ServedSize:
-    """Records of the backlog and of a batch, queries, rounds, and a share of the windows."""
+    """The size of part ``served``: records of the backlog and of a batch, queries, rounds, and a share of
+    the windows.
+    """
 
     records: int
     batch: int

@@ -1,4 +1,6 @@
-"""Rows of part ``ratios`` that go slide by slide: incdbscan and Extra-N, heaps, messages, state, and later slides."""
+"""Rows of part ``ratios`` that advance slide by slide: incdbscan and Extra-N, heaps, messages, state, and
+late slides.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ _EPS, _LEAST = 0.02, 5
 
 
 def incremental(key: str, size: RatioSize, window: int, slide: int, data: Path | None) -> dict[str, Any]:
-    """Return the cost of a slide of one query, from messages to records, beside that of incremental contenders."""
+    """Return the cost of a slide of one query, from messages to records, compared with incremental contenders."""
     window, slide = round(window * size.share), max(1, round(slide * size.share))
     window -= window % slide
     count = window + (size.runs + 1) * slide
@@ -59,7 +61,9 @@ def incremental(key: str, size: RatioSize, window: int, slide: int, data: Path |
 
 
 def dense_heaps(size: RatioSize) -> dict[str, Any]:
-    """Return the cost of labels of 12 heaps, and the memory above the points: a known fault of all pairs."""
+    """Return the cost of the labels of 12 heaps, and the additional memory. Dense heaps are the known worst case of
+    storing all pairs.
+    """
     random = np.random.default_rng(0)
     own = [random.normal((1_000 * heap, 0), 40, (round(15_000 * size.share), 2)) for heap in range(12)]
     points = random.permutation(np.concatenate(own))
@@ -85,7 +89,7 @@ def dense_heaps(size: RatioSize) -> dict[str, Any]:
 
 
 def _grown_bytes(points: Floats, asked: list[Setting]) -> int:
-    """Measure by how many bytes the most memory of this process grows while labels are computed."""
+    """Return the bytes by which the peak memory of this process grows while labels are computed."""
     # The most memory so far is forgotten.
     Path("/proc/self/clear_refs").write_text("5")
     before = _memory_bytes("VmRSS")
@@ -99,7 +103,7 @@ def _memory_bytes(name: str) -> int:
 
 
 def sizes(size: RatioSize, data: Path | None) -> dict[str, Any]:
-    """Return the bytes of a feed message and of the state of many queries with one WHERE."""
+    """Return the bytes of a feed message, and of the state of many queries with one WHERE."""
     window = round(10_000 * size.share)
     slide = window // 10
     queries = Ranges((0.005, 0.05), (2, 30), (window // 5, window), slide, slide).group(size.queries, 2)
@@ -118,9 +122,9 @@ def sizes(size: RatioSize, data: Path | None) -> dict[str, Any]:
 
 
 def later(size: RatioSize, data: Path | None) -> dict[str, Any]:
-    """Return the cost and the state of a late slide beside those of an early one, over the same points again and again.
+    """Return the cost and the state of a late slide compared with an early slide, over repetitions of the same points.
 
-    A window is ten slides, so every tenth one holds the same points in the same order.
+    A window is ten slides, so every tenth window has the same points in the same order.
     """
     window, slide = 1_000, 100
     queries = Ranges((0.02, 0.1), (2, 30), window, slide, slide).group(20, 3)
@@ -146,7 +150,7 @@ def later(size: RatioSize, data: Path | None) -> dict[str, Any]:
 
 
 def figures_of(row: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
-    """Yield the figures of the rows that are no ratio to a peer."""
+    """Yield the figures of the rows that have no ratio to a peer."""
     if row["key"] == "heaps":
         yield "heaps-bytes", row["results"][0]["above_bytes"] / 1e6
     elif row["key"] == "sizes":

@@ -1,4 +1,4 @@
-"""Streaming contenders, run alternately: the time of each, its peak memory, and whether all results are equal."""
+"""Streaming contenders that run in turns: the time of each, its peak memory, and a check that all results are equal."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ class Streaming(Protocol):
     """A contender that receives points in order."""
 
     def advance(self, low: int, high: int) -> None:
-        """Take the points from ``low`` to before ``high``."""
+        """Process the points from ``low`` to before ``high``."""
 
 
 Make = Callable[[], Streaming]
-"""Makes a contender before its first point."""
+"""A function that makes a contender before its first point."""
 
 
 def run_through(contender: Streaming, points: int, step: int, begin: int = 0) -> None:
-    """Give a contender the points, a step at a time."""
+    """Pass the points to a contender, ``step`` points at a time."""
     for low in range(begin, points, step):
         contender.advance(low, min(low + step, points))
 
 
 def cpu_in_turns(contenders: Mapping[str, Make], points: int, step: int, runs: int) -> dict[str, float]:
-    """Return the median seconds of processor time that each takes for all points, in turns; each run begins anew."""
+    """Return the median seconds of processor time of each contender for all points. The contenders take turns, and each
+    run begins anew.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(runs):
         for name, make in contenders.items():
@@ -45,8 +47,8 @@ def cpu_in_turns(contenders: Mapping[str, Make], points: int, step: int, runs: i
 
 
 def memory_of(make: Make, points: int, step: int) -> tuple[int, int]:
-    """Return the most memory that a contender had while it took all points, and the most that it held between steps:
-    its own objects and arrays alone.
+    """Return a contender's peak memory while it processes all points, and its largest memory between steps. Both count
+    only its own objects and arrays.
     """
     gc.collect()
     tracemalloc.start()
@@ -62,17 +64,17 @@ def memory_of(make: Make, points: int, step: int) -> tuple[int, int]:
 
 
 class Windows:
-    """The windows that a contender found, by query and end."""
+    """The windows that a contender found, by query and end of the window."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[int, int], Labels] = {}
 
     def take(self, place: int, end: int, labels: Labels) -> None:
-        """Keep a window."""
+        """Store the labels of a window."""
         self.found[place, end] = Labels(labels.labels.copy(), labels.is_core.copy(), labels.clusters)
 
     def check_same(self, name: str, others: Windows) -> None:
-        """Raise RuntimeError where another contender found other windows, labels or core points."""
+        """Raise RuntimeError if another contender found other windows, labels or core points."""
         if self.found.keys() != others.found.keys():
             raise RuntimeError(f"{name}: {len(others.found):,} windows in place of {len(self.found):,}")
         for where, own in self.found.items():
@@ -81,7 +83,7 @@ class Windows:
                 raise RuntimeError(f"{name}: labels of query {where[0]} at {where[1]:,} differ")
 
     def most_clusters(self) -> list[int]:
-        """Return the most clusters in a window of each query."""
+        """Return for each query the largest number of clusters in a window."""
         most: dict[int, int] = {}
         for (place, _), labels in self.found.items():
             most[place] = max(most.get(place, 0), labels.clusters)
@@ -89,7 +91,7 @@ class Windows:
 
 
 def slides(contender: Streaming, begin: int, step: int, count: int) -> Iterator[float]:
-    """Yield the processor time of each of so many steps, from a point on."""
+    """Yield the processor time of each of ``count`` steps, from the point ``begin`` on."""
     for low in range(begin, begin + count * step, step):
         begun = time.process_time()
         contender.advance(low, low + step)

@@ -1,4 +1,4 @@
-"""Counts of the neighbours that our computation of labels visits, made outside of its measured time."""
+"""Counts of the neighbours that the engine's computation of labels visits, made outside of its measured time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Array = Any
 
 
 def visits_of(points: Floats, settings: Sequence[Setting], neighbours: Neighbours, rows: Ints) -> int:
-    """Count the neighbours that :func:`asc.operators.dbscan.labels.labelled` looks at for the same arguments.
+    """Return the number of neighbours that :func:`asc.operators.dbscan.labels.labelled` visits for the same arguments.
 
-    Pairs of a window are looked at twice as they are gathered and once in each list; then each chain looks at those
-    from which it counts, unites and labels. Settings by cells look at none that is listed, and count 0.
+    Pairs of a window are visited twice as they are gathered and once in each list. Then each chain visits the
+    neighbours from which it counts, unites and labels. Settings that use cells visit no listed neighbour, and count 0.
     """
     places = {setting: neighbours.rank(setting.radius) for setting in dict.fromkeys(settings)}
     stored = [(setting, rank) for setting, rank in places.items() if rank is not None and setting.first < len(points)]
@@ -66,7 +66,7 @@ def _of_chain(pairs: WindowPairs, chain: Sequence[Step]) -> int:
 
 @compiled
 def _within(starts: Array, ranks: Array, rank: int, asked: Array) -> int:
-    """Count the neighbours up to a rank of some points."""
+    """Count the neighbours of the points ``asked`` up to a rank."""
     count = 0
     for point in range(asked.size):
         if asked[point]:
@@ -79,7 +79,9 @@ def _within(starts: Array, ranks: Array, rank: int, asked: Array) -> int:
 
 @compiled
 def _counting(starts: Array, ranks: Array, rank: int, least: int) -> int:
-    """Count the neighbours that are looked at until each point is known to be core at the first step, or is not."""
+    """Count the neighbours that are visited until each point is known to be core at the first step, or not
+    to be core.
+    """
     count = 0
     for point in range(starts.size - 1):
         own = 0
@@ -93,7 +95,7 @@ def _counting(starts: Array, ranks: Array, rank: int, least: int) -> int:
 
 @compiled
 def _listed(starts: Array, first: int, number: int) -> int:
-    """Count the neighbours that are looked at to list the nearest ones of each point."""
+    """Count the neighbours that are visited to list the nearest neighbours of each point."""
     count = 0
     for point in range(first, starts.size - 1):
         count += min(starts[point + 1] - starts[point], number)
